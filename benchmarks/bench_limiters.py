@@ -185,7 +185,7 @@ async def play(provider: Provider, limiter: Limiter, ask: Ask, numbers: list[int
         changed.clear()
         while len(running) - len(line) < (concurrency if limiter.is_proven else UNPROVEN_CALLS):
             if line.is_next(others_wait=bool(waiting)):
-                line.let_next_go_on()
+                line.release_next()
             elif waiting and line.has_room:
                 line.note_start()
                 number = waiting.pop(0) if limiter.is_in_doubt else waiting.pop()

@@ -5,15 +5,15 @@ import os
 from pathlib import Path
 
 from console import __version__
-from console.cli.doctor_checks import BAD, DOUBT, GOOD, Finding
+from console.cli.doctor_checks import BAD, GOOD, WARNING, Finding
 from console.core.fault import UsageError
+from console.engine.compute_target import ComputeTarget
 from console.engine.plan import program_versions
-from console.engine.where import Where
 
 _AREA = "cluster"
 
 
-def check_cluster(where: Where, models: Path | None) -> list[Finding]:
+def check_cluster(target: ComputeTarget, models: Path | None) -> list[Finding]:
     """Connect, start a worker on each node that has room, and compare."""
     from console.config.models import key_state, load_models
     from console.config.paths import find_models_file
@@ -22,9 +22,9 @@ def check_cluster(where: Where, models: Path | None) -> list[Finding]:
     try:
         from console.engine.workers.ray_cluster import RayCluster
 
-        cluster = RayCluster(where.on, where.workers)
+        cluster = RayCluster(target.on, target.workers)
     except UsageError as error:
-        return [Finding(_AREA, where.on, BAD, error.message, error.hint)]
+        return [Finding(_AREA, target.on, BAD, error.message, error.hint)]
     try:
         book = load_models(find_models_file(models))
         keys = sorted(
@@ -36,7 +36,7 @@ def check_cluster(where: Where, models: Path | None) -> list[Finding]:
         )
         place = f"{cluster.size} CPUs, {cluster.nodes} node{'s' * (cluster.nodes != 1)}"
         facts = asyncio.run(cluster.survey(keys))
-        return [Finding(_AREA, where.on, GOOD, place), *(_compare(name, found, keys) for name, found in facts)]
+        return [Finding(_AREA, target.on, GOOD, place), *(_compare(name, found, keys) for name, found in facts)]
     finally:
         cluster.close()
 
@@ -54,5 +54,5 @@ def _compare(name: str, found: dict[str, str], keys: list[str]) -> Finding:
     absent = [key for key in keys if f"key {key}" not in found]
     if absent:
         hint = "Set them on that node before Ray is started there; keys never go through Ray."
-        return Finding(_AREA, name, DOUBT, f"has no {', '.join(absent)}", hint)
+        return Finding(_AREA, name, WARNING, f"has no {', '.join(absent)}", hint)
     return Finding(_AREA, name, GOOD, f"eval-console {__version__}, {found.get('sandbox', '')}")

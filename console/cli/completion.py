@@ -16,7 +16,7 @@ from console.cli.parser import HIDDEN, Arguments, Parser, VerbParser, build, ver
 from console.core.fault import UsageError
 
 Values = Callable[[Arguments, str], Iterable[str]]
-"""From what stands on the line already, and the beginning of a word, to whole words."""
+"""From the words on the line already, and the beginning of a word, to whole words."""
 MOST_RUNS = 200
 """Runs that are offered, the newest first."""
 MOST_BYTES = 20_000_000

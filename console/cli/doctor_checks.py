@@ -1,4 +1,4 @@
-"""The checks of `doctor`: each returns findings, and each finding says how it stands and what would fix it."""
+"""The checks of `doctor`: each returns findings, and each finding says what state it is in and what would fix it."""
 
 import asyncio
 import importlib.util
@@ -22,7 +22,7 @@ from console.suites.archive import tree_sha256
 from console.suites.catalog import OFFICIAL_SUITES, Catalog
 from console.suites.suite import SuiteEntry
 
-GOOD, DOUBT, BAD, ABSENT = "good", "doubt", "bad", "absent"
+GOOD, WARNING, BAD, ABSENT = "good", "warning", "bad", "absent"
 _LITTLE_ROOM = 200 << 20
 _SMALLEST = (80, 24)
 
@@ -34,7 +34,7 @@ class Finding:
     area: str
     name: str
     state: str
-    """`good`, `doubt` (works, but look at it), `bad`, or `absent` (not installed, and not everybody needs it)."""
+    """`good`, `warning` (works, but look at it), `bad`, or `absent` (not installed, and not everybody needs it)."""
     text: str
     hint: str = ""
 
@@ -61,10 +61,10 @@ def check_python() -> list[Finding]:
 
 def check_open_files() -> list[Finding]:
     """Whether this process may hold enough files open at once for many conversations, above all those that run code."""
-    limit = open_files.claim()
+    limit = open_files.raise_limit()
     few = limit in range(open_files.PLENTY)
     hint = "Fewer calls are made at once, and code may not run: raise it, such as by `ulimit -n 1024`." if few else ""
-    return [Finding("system", "open files", DOUBT if few else GOOD, f"{limit} at once", hint)]
+    return [Finding("system", "open files", WARNING if few else GOOD, f"{limit} at once", hint)]
 
 
 def check_extras() -> list[Finding]:
@@ -81,21 +81,23 @@ def _check_extra(name: str, module: str, use: str) -> Finding:
 def check_terminal() -> list[Finding]:
     """Whether the app can be drawn here."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return [Finding("terminal", "size", DOUBT, "not a terminal", "Headless verbs work; the app needs one.")]
+        return [Finding("terminal", "size", WARNING, "not a terminal", "Headless verbs work; the app needs one.")]
     size = os.get_terminal_size(sys.stdout.fileno())
     fits = size.columns >= _SMALLEST[0] and size.lines >= _SMALLEST[1]
     hint = "" if fits else "Make the window at least 80×24."
-    findings = [Finding("terminal", "size", GOOD if fits else DOUBT, f"{size.columns}×{size.lines}", hint)]
+    findings = [Finding("terminal", "size", GOOD if fits else WARNING, f"{size.columns}×{size.lines}", hint)]
     utf8 = "utf" in (sys.stdout.encoding or "").lower()
     hint = "" if utf8 else "Set LANG to a UTF-8 locale, or open the app with --ascii."
-    findings.append(Finding("terminal", "unicode", GOOD if utf8 else DOUBT, sys.stdout.encoding or "unknown", hint))
+    findings.append(Finding("terminal", "unicode", GOOD if utf8 else WARNING, sys.stdout.encoding or "unknown", hint))
     return [*findings, _check_color()]
 
 
 def _check_color() -> Finding:
     term = os.environ.get("TERM", "")
     if term in ("", "dumb"):
-        return Finding("terminal", "colour", DOUBT, f"TERM is {term or 'not set'}", "Set TERM, such as xterm-256color.")
+        return Finding(
+            "terminal", "colour", WARNING, f"TERM is {term or 'not set'}", "Set TERM, such as xterm-256color."
+        )
     if os.environ.get("NO_COLOR"):
         return Finding("terminal", "colour", GOOD, "NO_COLOR is set: plain")
     true = os.environ.get("COLORTERM") in ("truecolor", "24bit")
@@ -112,11 +114,11 @@ def check_models(models: Path | None, data: Path | None = None) -> list[Finding]
     hint = "" if book.path else "Write ./models.toml to ask others; the README shows how."
     findings = [Finding("models", "models.toml", GOOD, source, hint)]
     findings += [Finding("models", item.where, BAD, item.message, item.hint) for item in book.mistakes]
-    findings += [Finding("models", "models.toml", DOUBT, warning) for warning in book.warnings]
+    findings += [Finding("models", "models.toml", WARNING, warning) for warning in book.warnings]
     for model in book.models.values():
         state = key_state(model)
         hint = "" if state.ready or model.provider == "local" else f"Set the variable before a run with {model.name}."
-        findings.append(Finding("models", model.name, GOOD if state.ready else DOUBT, state.text, hint))
+        findings.append(Finding("models", model.name, GOOD if state.ready else WARNING, state.text, hint))
     return findings
 
 
@@ -154,7 +156,7 @@ async def _check_address(model: ModelConfig, address_name: str) -> Finding:
         return Finding("endpoints", name, BAD, f"{fault.kind.value}: {fault.message}", hint)
     if served and model.model_id not in served:
         text = f"answers, but does not list {model.model_id} among its {len(served)} models"
-        return Finding("endpoints", name, DOUBT, text, "Check model_id.")
+        return Finding("endpoints", name, WARNING, text, "Check model_id.")
     return Finding("endpoints", name, GOOD, f"answers, serves {len(served)} models")
 
 
@@ -181,7 +183,7 @@ def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
     if adapted != model:
         changed = "its server refuses what suites send; the entry below goes through"
         findings.append(
-            Finding("trial", "models.toml", DOUBT, changed, "Write it into models.toml in place of the old.")
+            Finding("trial", "models.toml", WARNING, changed, "Write it into models.toml in place of the old.")
         )
     return findings, entry_of(adapted)
 
@@ -192,7 +194,7 @@ def check_data(data: Path | None) -> list[Finding]:
         catalog = Catalog(find_data_roots(data))
     except UsageError as error:
         return [Finding("data", "folders", BAD, error.message, error.hint)]
-    findings = [Finding("data", "catalogue", DOUBT, warning) for warning in catalog.warnings]
+    findings = [Finding("data", "catalogue", WARNING, warning) for warning in catalog.warnings]
     findings += [_check_suite(catalog, entry) for entry in catalog.entries()]
     names = {entry.name for entry in catalog.entries()}
     missing = [suite for suite in OFFICIAL_SUITES if suite.name not in names]
@@ -231,7 +233,7 @@ def check_runs(runs: Path | None) -> list[Finding]:
     hint = "" if free > _LITTLE_ROOM else "Make room before a long run."
     return [
         Finding("runs", "folder", GOOD, f"{root}, {plural(count_runs(root), 'run')}"),
-        Finding("runs", "disk", GOOD if free > _LITTLE_ROOM else DOUBT, f"{free / 1e9:.1f} GB free", hint),
+        Finding("runs", "disk", GOOD if free > _LITTLE_ROOM else WARNING, f"{free / 1e9:.1f} GB free", hint),
     ]
 
 
@@ -250,10 +252,10 @@ def check_journals(runs: Path | None) -> list[Finding]:
         checked += 1
         hint = f"`eval-console resume {run.name}` plays again what is missing."
         findings += [Finding("journals", run.name, BAD, damage, hint) for damage in damages]
-        if run.is_in_doubt and not run.is_live:
+        if run.is_unconfirmed and not run.is_live:
             text = "the disk has not confirmed all of it"
             findings.append(
-                Finding("journals", run.name, DOUBT, text, f"`eval-console resume {run.name}` writes it again.")
+                Finding("journals", run.name, WARNING, text, f"`eval-console resume {run.name}` writes it again.")
             )
     return [*findings, Finding("journals", "all", GOOD, f"{lines} lines of {plural(checked, 'run')} were read")]
 
@@ -270,7 +272,7 @@ def check_sandbox() -> list[Finding]:
         return [Finding("sandbox", "confinement", BAD, f"no worker could be started: {error}", _SANDBOX_HINT)]
     missing = f"Missing: {', '.join(level.missing)}." if level.missing else ""
     text = level.text.removeprefix("sandbox: ")
-    confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else DOUBT, text, missing)
+    confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else WARNING, text, missing)
     name = f"{trial.mode} turn"
     if trial.trouble:
         return [confinement, Finding("sandbox", name, BAD, trial.trouble, trial.hint or _SANDBOX_HINT)]

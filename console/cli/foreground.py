@@ -30,7 +30,7 @@ def play(
         RunLocked: another engine plays it.
         Fault: the disk refused.
     """
-    output.say(f"run {folder.name}")
+    output.info(f"run {folder.name}")
     progress = Progress(output, prepared.manifest.cases, prepared.manifest.setup)
 
     def see(record: AnyRecord) -> None:
@@ -47,7 +47,7 @@ def play(
             player=player,
             on_start=progress.count_by,
             on_record=see,
-            on_signal=progress.say,
+            on_signal=progress.info,
             beside=progress.beat,
         )
     finally:

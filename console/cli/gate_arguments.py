@@ -15,7 +15,7 @@ _CODES = {
     GateVerdict.WORSE: Exit.BELOW,
     GateVerdict.CANNOT_TELL: Exit.INCONCLUSIVE,
 }
-_STYLES = {GateVerdict.NOT_WORSE: "good", GateVerdict.WORSE: "bad", GateVerdict.CANNOT_TELL: "doubt"}
+_STYLES = {GateVerdict.NOT_WORSE: "good", GateVerdict.WORSE: "bad", GateVerdict.CANNOT_TELL: "warning"}
 
 
 class GateOptions(Protocol):

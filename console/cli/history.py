@@ -10,10 +10,10 @@ from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
 from console.insight.overview import Overview
+from console.insight.overview_snapshot import decode_overview, encode_overview, layout
 from console.insight.rollout import SETUP
-from console.insight.snapshot import decode_overview, encode_overview, layout
-from console.store.index import SAVED_FROM_BYTES, JournalIndex
 from console.store.journal import JournalReader
+from console.store.journal_index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import RunFolder
 from console.suites.catalog import find_suite
 from console.suites.suite import Report, Result
@@ -21,7 +21,7 @@ from console.suites.summing import summed_up
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedRollout:
     """The latest attempt at one rollout."""
 
     case: Case
@@ -50,7 +50,7 @@ class History:
     folder: RunFolder
     manifest: Manifest
     summary: Summary
-    played: list[Played]
+    played: list[PlayedRollout]
 
     def results(self) -> list[Result]:
         """Return what a report is made of."""
@@ -67,7 +67,7 @@ class History:
             if rollout.finished is not None
         ]
 
-    def not_passed(self) -> list[Played]:
+    def not_passed(self) -> list[PlayedRollout]:
         """Return what did not pass, in order; what was only prepared is not among them."""
         return [rollout for rollout in self.played if rollout.outcome not in (Outcome.PASSED.value, SETUP)]
 
@@ -88,10 +88,10 @@ def read_history(folder: RunFolder) -> History:
         elif isinstance(record, Started):
             cases.setdefault(record.key.case, record.case)
             keys[record.key.case, record.key.rollout] = record.key
-    played: list[Played] = []
+    played: list[PlayedRollout] = []
     for slot, key in keys.items():
         finished = latest.get(slot)
-        played.append(Played(cases[key.case], finished.key if finished else key, finished))
+        played.append(PlayedRollout(cases[key.case], finished.key if finished else key, finished))
     return History(folder, folder.manifest(), folder.summary(reader.checksum), played)
 
 
@@ -103,7 +103,7 @@ def save_overview(folder: RunFolder) -> None:
 
 
 def read_overview(folder: RunFolder) -> Overview:
-    """Return what lists show of a run: what was kept of a long one that stands still, else what its journal says."""
+    """Return what lists show of a run: the saved overview of a long one that has ended, else what its journal says."""
     index, live = JournalIndex(folder.journal_path), folder.is_live
     overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=live) or Overview()
     saved_at = index.offset

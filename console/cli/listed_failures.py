@@ -26,7 +26,7 @@ def listed_failures(
         rollout
         for rollout in rollouts
         if (rollout.is_failure or "is:" in chosen.text)
-        and chosen.keeps(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
+        and chosen.matches(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
     ]
     return rollouts, kept
 

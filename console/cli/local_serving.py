@@ -146,7 +146,7 @@ def plan_serving(args: ServingArguments, model: ModelConfig) -> Serving:
     from console.llm.local_server import ServerSettings, is_served, running_server, server_command
 
     if is_served(model):
-        return lambda log, say: _served(nullcontext(), model, say)
+        return lambda log, notify: _served(nullcontext(), model, notify)
     if args.skip_server_setup or variable("REMOTE_OPENAI_BASE_URL"):
         raise UsageError(
             f"no server answers at {model.base_url}",
@@ -162,11 +162,11 @@ def plan_serving(args: ServingArguments, model: ModelConfig) -> Serving:
         tuple(args.lora_modules),
     )
     command = server_command(settings, model)
-    return lambda log, say: _served(running_server(command, model, log, say), model, say)
+    return lambda log, notify: _served(running_server(command, model, log, notify), model, notify)
 
 
 @contextmanager
-def _served(server: AbstractContextManager[None], model: ModelConfig, say: Callable[[str], None]) -> Generator[None]:
+def _served(server: AbstractContextManager[None], model: ModelConfig, notify: Callable[[str], None]) -> Generator[None]:
     """Say by what the lengths of answers are limited, once the server is there."""
     from console.llm.prompt_budget import LARGEST, counts_tokens
 
@@ -176,11 +176,11 @@ def _served(server: AbstractContextManager[None], model: ModelConfig, say: Calla
         except Fault as fault:
             raise UsageError(f"the server at {model.base_url} cannot be asked: {fault.message}") from None
         if model.tokenizer is not None:
-            say(
+            notify(
                 f"max_tokens: {LARGEST}, or what the prompt leaves of the context by the tokenizer in {model.tokenizer}"
             )
         elif is_counted:
-            say(f"max_tokens: {LARGEST}, or what the prompt leaves of the context, as the server counts tokens")
+            notify(f"max_tokens: {LARGEST}, or what the prompt leaves of the context, as the server counts tokens")
         else:
-            say(f"max_tokens: {LARGEST} for every prompt; this server does not count tokens (POST /tokenize)")
+            notify(f"max_tokens: {LARGEST} for every prompt; this server does not count tokens (POST /tokenize)")
         yield

@@ -17,7 +17,7 @@ from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
 from console.cli.output import Output, flush, separate_prints, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
-from console.cli.stack import ensure_stack
+from console.cli.stack_size import ensure_stack_size
 from console.core.fault import Fault, UsageError
 from console.engine.leaving import leave
 
@@ -26,7 +26,7 @@ COMPLETING = "_ARGCOMPLETE"
 
 
 class Signalled(SystemExit):
-    """A signal asked us to leave: told apart from a `sys.exit` in a suite's code, which costs what was asked of it."""
+    """A signal asked us to leave: unlike a `sys.exit` in a suite's code, which costs what was asked of it."""
 
 
 _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
@@ -45,9 +45,9 @@ def _run(argv: Sequence[str]) -> int:
 
             complete()
         _install_signal_handlers()
-        open_files.claim()
+        open_files.raise_limit()
         args = parse(argv)
-        ensure_stack()
+        ensure_stack_size()
         with separate_prints():
             return _dispatch(args)
     except UsageError as error:
@@ -135,7 +135,7 @@ def _write_crash(error: Exception) -> Path:
     import traceback
 
     lines = [f"eval-console {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]
-    for link in open_files.links(error):
+    for link in open_files.error_chain(error):
         lines.append(type(link).__qualname__)
         lines += [
             f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(link.__traceback__)

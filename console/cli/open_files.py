@@ -1,4 +1,4 @@
-"""How many files this process may hold open at once: a few are needed for anything, and running out is said plainly."""
+"""How many files this process may have open at once; running out of them has a clear message."""
 
 import errno
 import resource
@@ -13,7 +13,7 @@ PLENTY = 256
 _HINT = "Raise that, such as by `ulimit -n 1024`."
 
 
-def claim() -> int:
+def raise_limit() -> int:
     """Take as many as the system lets this process have where it starts with few, and return how many that are.
 
     Raises:
@@ -30,7 +30,7 @@ def claim() -> int:
 
 def is_shortage(error: BaseException) -> bool:
     """Whether an error came of having no file descriptor left, here or on the whole machine."""
-    return any(isinstance(link, OSError) and link.errno in (errno.EMFILE, errno.ENFILE) for link in links(error))
+    return any(isinstance(link, OSError) and link.errno in (errno.EMFILE, errno.ENFILE) for link in error_chain(error))
 
 
 def shortage_text() -> str:
@@ -42,12 +42,12 @@ def shortage_text() -> str:
     )
 
 
-def links(error: BaseException) -> Iterator[BaseException]:
+def error_chain(error: BaseException) -> Iterator[BaseException]:
     """Yield an error, those that it is a group of, and what led to them."""
     link: BaseException | None = error
     while link is not None:
         yield link
         if isinstance(link, BaseExceptionGroup):
             for inner in cast("BaseExceptionGroup[BaseException]", link).exceptions:
-                yield from links(inner)
+                yield from error_chain(inner)
         link = link.__cause__ or link.__context__

@@ -16,12 +16,12 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from console.core.ascii_text import to_ascii
+from console.core.captured_output import capture
 from console.core.fault import UsageError
-from console.core.prints import keep_print
 from console.core.text import visible, visible_file, visible_line
 
 _CLEAR_LINE = "\r\x1b[K"
-_STYLES = {"bad": "31", "good": "32", "doubt": "33", "faint": "2", "strong": "1"}
+_STYLES = {"bad": "31", "good": "32", "warning": "33", "faint": "2", "strong": "1"}
 
 
 class Output:
@@ -41,7 +41,7 @@ class Output:
         """Columns that the last table had no room for."""
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
-    def say(self, text: str) -> None:
+    def info(self, text: str) -> None:
         """Write a line on stderr, unless quiet."""
         if not self.quiet:
             self.warn(text)
@@ -140,7 +140,7 @@ class Output:
         left_out = [cells[0][n] for n, width in enumerate(fitted) if widths[n] and not width]
         if left_out and not self.quiet and left_out != self._left_out:  # of many tables the first says it
             self._left_out = left_out
-            self.say(f"no room for: {', '.join(left_out)} (COLUMNS={sum(widths) + 2 * len(widths) - 2} shows all)")
+            self.info(f"no room for: {', '.join(left_out)} (COLUMNS={sum(widths) + 2 * len(widths) - 2} shows all)")
 
     def _styled(self, text: str, style: str) -> str:
         if not style or not self._color or not sys.stdout.isatty():
@@ -200,13 +200,13 @@ def silence_stdout() -> None:
 
 
 class _SeparatedStream:
-    """A standard stream for everybody else: made visible, without prints that are collected (see `core.prints`)."""
+    """A standard stream for everybody else: made visible, without output that is captured (`core.captured_output`)."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        if not keep_print(text):
+        if not capture(text):
             _write(self.stream, visible_file(text))
         return len(text)
 

@@ -44,16 +44,16 @@ class Progress:
         """Show the progress line when it is time."""
         self._failing.apply(record)
         if isinstance(record, Tried) and (record.wait_s is None or record.kind in _HALTING):
-            self.say(f"{record.key}: {reason_words(record.kind)}: {record.message}")
+            self.info(f"{record.key}: {reason_words(record.kind)}: {record.message}")
         due = time.monotonic() - self._last >= _EVERY_S[self._output.rewrites]
         if isinstance(record, Finished | Closed | Tried) and due:
             self._show()
 
-    def say(self, text: str) -> None:
+    def info(self, text: str) -> None:
         """Write a line above the progress line."""
         if self._output.rewrites:
             self._output.rewrite("")
-        self._output.say(text)
+        self._output.info(text)
 
     def close(self) -> None:
         """End the progress line."""
@@ -80,7 +80,7 @@ class Progress:
         if self._output.rewrites:
             self._output.rewrite(f"{text}  {duration(now - self._began)}", last=last)
         elif text != self._shown or with_time:
-            self._output.say(f"{text}  {duration(now - self._began)}" if with_time else text)
+            self._output.info(f"{text}  {duration(now - self._began)}" if with_time else text)
         self._shown = text
 
 
@@ -98,7 +98,7 @@ def progress_line(tally: Tally, planned: int, setup: int, failing: str = "") -> 
     parts += [
         f"{name} {count}"
         for name, count in (
-            ("setup", tally.prepared),
+            ("setup", tally.setup),
             ("broken", tally.broken),
             ("undecided", tally.undecided),
             ("running", tally.running),

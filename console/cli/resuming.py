@@ -9,9 +9,9 @@ from console.cli.exitcode import Exit
 from console.cli.foreground import play
 from console.cli.history import read_history
 from console.cli.run_report import exit_code, show_report, threshold
-from console.cli.where_arguments import where_of
+from console.cli.target_arguments import target_of
 from console.engine.plan import reopen
-from console.engine.players import player_at
+from console.engine.player_factory import player_factory
 from console.engine.queue import RetryScope, plan_jobs
 from console.engine.recorded_effects import JournalEffects
 from console.store.journal import JournalReader
@@ -27,7 +27,7 @@ class ResumingArguments(BudgetArguments):
     workers: int | None
 
 
-def go_on(
+def resume_run(
     folder: RunFolder,
     args: ResumingArguments,
     *,
@@ -40,7 +40,7 @@ def go_on(
     Raises:
         UsageError: the run's models, suite or data are gone or changed.
     """
-    output, where = args.output, where_of(args)
+    output, target = args.output, target_of(args)
     prepared = reopen(folder, args.models, args.data)
     least = threshold(fail_under, [(prepared.suite, prepared.manifest.setting)])
     budget = budget_of(args, prepared.manifest.budget)
@@ -48,11 +48,11 @@ def go_on(
     recorded, reader = JournalEffects(), JournalReader(folder.journal_path)
     recorded.add_all(reader.iter_all())
     due = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only)
-    if not due and not folder.is_in_doubt:
+    if not due and not folder.is_unconfirmed:
         return output.error(f"nothing is left to do in {folder.name}", Exit.LOCKED)
-    output.say(f"{len(due)} of {prepared.manifest.cases} are to be run")
+    output.info(f"{len(due)} of {prepared.manifest.cases} are to be run")
     try:
-        with player_at(where) as player:
+        with player_factory(target) as player:
             ending = play(folder, prepared, output, retry=retry, only=only, player=player)
     except RunLocked as locked:
         return output.error(f"{locked}; `eval-console watch {folder.name}` follows it", Exit.LOCKED)

@@ -38,7 +38,7 @@ def suite_facts(
             suite = catalog.open(name)
             cases[name] = {category.name: category.cases for category in suite.categories()}
         except UsageError:
-            args.output.say(f"{name} is not here any more: what is incomplete cannot be told")
+            args.output.info(f"{name} is not here any more: what is incomplete cannot be told")
             continue
         if isinstance(suite, HasLeaderboard):
             rules[name] = suite.leaderboard

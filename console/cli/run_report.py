@@ -31,7 +31,7 @@ def exit_code(summary: Summary, report: Report | None, fail_under: float | None,
         return _SIGNALS[signal]
     if summary.state == "budget":
         return Exit.BUDGET
-    if summary.tally.graded + summary.tally.prepared < summary.planned:
+    if summary.tally.graded + summary.tally.setup < summary.planned:
         return Exit.INCONCLUSIVE
     if fail_under is not None and report is not None:
         value = report.metrics[0].value if report.metrics else None
@@ -86,9 +86,9 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     if summary.message:
         output.text(summary.message, "bad")
     for notice in run_warnings(summary, history.manifest):
-        output.text(notice, "doubt")
+        output.text(notice, "warning")
     for damage in summary.damages():
-        output.text(damage, "doubt")
+        output.text(damage, "warning")
     if report is not None and report.fault:
         output.text()
         output.text(report.fault, "bad")
@@ -157,7 +157,7 @@ def _labels(history: History) -> dict[str, Any]:
 def _counts(summary: Summary) -> str:
     tally = summary.tally
     counted = [("passed", tally.passed), ("failed", tally.failed), ("broken", tally.broken)]
-    counted += [("setup", tally.prepared)]
+    counted += [("setup", tally.setup)]
     counted += [("undecided", tally.undecided), ("not run", summary.planned - tally.finished)]
     words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was run"
     return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}"

@@ -8,10 +8,10 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.models import load_models
 from console.config.paths import find_data_roots, find_models_file
+from console.core.captured_output import capture_output
 from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
 from console.core.outcome import Outcome
-from console.core.prints import collect_prints
 from console.core.run import Selection
 from console.insight.number_format import plural
 from console.suites.catalog import Catalog
@@ -19,7 +19,7 @@ from console.suites.guard import describe_error
 from console.suites.headline import HasHeadline
 from console.suites.selection import select_cases
 from console.suites.suite import Suite
-from console.testing.rehearsal import Rehearsal, rehearse, usual_setting
+from console.testing.case_play import PlayedCase, play_case, usual_setting
 
 _LEAST_PLAYED, _MOST_PLAYED = 5, 40
 _MOST_PRICES = _MOST_PRINTED = 5
@@ -60,11 +60,11 @@ class _Played:
 
     def __init__(self, case: Case) -> None:
         self.case = case
-        self.right: Rehearsal | None = None
-        self.wrong: Rehearsal | None = None
+        self.right: PlayedCase | None = None
+        self.wrong: PlayedCase | None = None
         self.problems: list[str] = []
         """What keeps the suite from being sound."""
-        self.doubt = ""
+        self.warning = ""
         self.printed = ""
         """What the suite's code printed. Foreign text."""
 
@@ -75,21 +75,21 @@ class _Played:
         if self.right.verdict.outcome is Outcome.FAILED:
             self.problems.append(f"its scripted right answer fails: {self.right.verdict.reason}")
         if self.wrong.verdict.outcome is Outcome.PASSED:
-            self.doubt = "a wrong answer passes, too"
+            self.warning = "a wrong answer passes, too"
 
     def row(self) -> dict[str, Any]:
         ends = {
-            name: rehearsal.verdict.outcome.value
-            for name, rehearsal in (("right", self.right), ("wrong", self.wrong))
-            if rehearsal is not None
+            name: played.verdict.outcome.value
+            for name, played in (("right", self.right), ("wrong", self.wrong))
+            if played is not None
         }
-        more = {name: text for name, text in (("doubt", self.doubt), ("printed", self.printed)) if text}
+        more = {name: text for name, text in (("warning", self.warning), ("printed", self.printed)) if text}
         return {"id": self.case.id, **ends, "problems": self.problems, **more}
 
 
 def _play(suite: Suite, case: Case, setting: Setting) -> _Played:
     played = _Played(case)
-    with collect_prints() as printed:
+    with capture_output() as printed:
         _try(suite, played, setting)
     played.printed = printed.text
     return played
@@ -109,13 +109,13 @@ def _try(suite: Suite, played: _Played, setting: Setting) -> None:
         played.problems.append(describe_error(error, suite))
 
 
-async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, right: bool) -> Rehearsal:
+async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, right: bool) -> PlayedCase:
     outputs: dict[str, Any] = {}
     for other in select_cases(suite, Selection(ids=(case.id,)), setting):
-        rehearsal = await rehearse(suite, other, setting, right=right, outputs=outputs)
-        outputs[other.id] = rehearsal.output
+        played = await play_case(suite, other, setting, right=right, outputs=outputs)
+        outputs[other.id] = played.output
         if other.id == case.id:
-            return rehearsal
+            return played
     raise UsageError(f"the case {case.id!r} is not there when it is asked for by its id")
 
 
@@ -175,8 +175,8 @@ def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_
         args.output.text(f"  {item.case.id}: {', '.join(ends) or 'not played'}", "bad" if item.problems else "")
         for problem in item.problems:
             args.output.text(f"    {problem}", "bad")
-        if item.doubt:
-            args.output.text(f"    {item.doubt}", "doubt")
+        if item.warning:
+            args.output.text(f"    {item.warning}", "warning")
         for line in item.printed.splitlines()[:_MOST_PRINTED]:
             args.output.text(f"    it printed: {line}", "faint")
     if run:

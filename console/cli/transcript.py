@@ -1,6 +1,6 @@
 """A conversation and its comparison as plain lines, for `show`, `review` and pipes."""
 
-from console.cli.history import Played
+from console.cli.history import PlayedRollout
 from console.cli.output import Output
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
@@ -11,13 +11,13 @@ from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words, sentence
 from console.insight.warnings import rollout_warnings
 
-_STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "doubt"}
+_STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "warning"}
 
 
-def show_case(output: Output, played: Played, manifest: Manifest, comparison: Comparison | None) -> None:
+def show_case(output: Output, played: PlayedRollout, manifest: Manifest, comparison: Comparison | None) -> None:
     """Write what came of one rollout: outcome, reason, expected beside actual."""
     mark = "  (simulated)" if manifest.simulated else ""
-    output.text(f"{played.key}  {played.case.category}  {played.outcome}{mark}", _STYLES.get(played.outcome, "doubt"))
+    output.text(f"{played.key}  {played.case.category}  {played.outcome}{mark}", _STYLES.get(played.outcome, "warning"))
     if played.case.title:
         output.text(f"  asked: {played.case.title}")
     verdict = played.finished.verdict if played.finished else None
@@ -25,7 +25,7 @@ def show_case(output: Output, played: Played, manifest: Manifest, comparison: Co
         output.text(f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}")
     ended = played.finished
     for name, text in rollout_warnings(ended.cut, ended.model, manifest.model) if ended else ():
-        output.text(f"  {name}: {text}", "doubt")
+        output.text(f"  {name}: {text}", "warning")
     for message in verdict.messages if verdict else ():
         output.text(f"  {message}", "faint")
     if verdict is not None and verdict.official:

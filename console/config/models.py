@@ -34,7 +34,7 @@ class ModelBook:
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Whether a model can be asked as things stand, and why."""
+    """Whether a model can be asked now, and why."""
 
     ready: bool
     text: str

@@ -71,7 +71,7 @@ def find_models_file(explicit: Path | str | None = None) -> Path | None:
 
 
 def presets_files() -> list[Path]:
-    """Return where presets may stand, those of the current folder before the user's own; the files may not exist.
+    """Return where presets may be, those of the current folder before the user's own; the files may not exist.
 
     EVAL_CONSOLE_PRESETS names one file instead.
     """

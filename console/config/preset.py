@@ -1,4 +1,4 @@
-"""Presets: everything `run` and the form can be told, under a name, in a file that people read and edit.
+"""Presets: all settings of `run` and the form, under a name, in a file that people read and edit.
 
 `presets.toml` of the current folder (a project's) goes before the one in the user's config folder. A preset is one
 table; its keys are the long options of `run`:

@@ -1,1 +1,1 @@
-"""Ground floor: the records every room speaks. Pure: no I/O, no asyncio, nothing of ours above it."""
+"""The lowest package: the records that all others share. Pure: no I/O, no asyncio, nothing of ours above it."""

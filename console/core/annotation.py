@@ -46,13 +46,13 @@ class Label(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """What stands of one rollout. All texts are foreign."""
+    """The current notes on one rollout. All texts are foreign."""
 
     tag: str = ""
-    """Whose fault a failure is; empty: nobody said."""
+    """Whose fault a failure is; empty: not tagged."""
     comment: str = ""
     dispute: str = ""
-    """Why its ground truth is held to be wrong; empty: nobody disputes it."""
+    """Why its ground truth is called wrong; empty: nobody disputes it."""
     disputed_by: str = ""
     disputed_at: float = 0.0
     reviewed: bool = False

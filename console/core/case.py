@@ -38,7 +38,7 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What it shares with others of its category, such as a question, so that they are not independent; else empty."""
 
 
-class Edit(msgspec.Struct, frozen=True):
+class PromptEdit(msgspec.Struct, frozen=True):
     """Another opening: wherever a request begins with some messages of the suite's, others are sent instead."""
 
     before: tuple[dict[str, Any], ...]
@@ -54,13 +54,13 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What play and score must know of the run: how the model is spoken to and the suite's options."""
+    """What play and score must know of the run: how the model is prompted and the suite's options."""
 
     mode: str = "prompt"
-    """How the model is spoken to, in the suite's word for it."""
+    """How the model is prompted, in the suite's word for it."""
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
-    edit: Edit | None = None
+    edit: PromptEdit | None = None
     """A reader's own opening of the conversation; such a run says nothing of the benchmark."""
     extras: dict[str, Any] = {}
     """What else a suite must know of how outputs came about, and no person sets; JSON values, the suite's own."""

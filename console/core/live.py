@@ -71,7 +71,7 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     throttled: int = 0
     """429 answers so far."""
     faults_in_a_row: int = 0
-    """Faults since the last good answer, without those that are a request's own; three put the endpoint in doubt."""
+    """Faults since the last good answer, without those that are a request's own; three mark the endpoint as failing."""
 
 
 class WorkerState(msgspec.Struct, frozen=True, omit_defaults=True):

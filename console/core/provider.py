@@ -32,7 +32,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "simulated": Provider(is_free=True, embeds=True),
     "local": Provider(is_free=True, embeds=True),
 }
-"""`openai` is every server that speaks OpenAI chat completions; `local` is the embedding of this machine."""
+"""`openai` is every server that offers OpenAI chat completions; `local` is the embedding of this machine."""
 
 
 def provider_of(name: str) -> Provider:

@@ -169,7 +169,7 @@ seconds. The time before it and the time after it do not follow on one another."
 
 
 class Closed(Record, frozen=True):
-    """The engine let go of the journal in order."""
+    """The engine closed the journal in order."""
 
     reason: str
     """`completed`, `stopped`, `budget` or `halted` (with the fault in `message`)."""

@@ -117,7 +117,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     broken: Count = 0
     undecided: Count = 0
     not_run: Count = 0
-    prepared: Count = 0
+    setup: Count = 0
     """Ended well and not graded: what others build on, such as a conversation that fills a memory."""
     running: Count = 0
     input_tokens: Count = 0
@@ -165,7 +165,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     @property
     def finished(self) -> int:
         """Rollouts that ended in any way."""
-        return self.graded + self.prepared + self.broken + self.undecided
+        return self.graded + self.setup + self.broken + self.undecided
 
 
 class Summary(msgspec.Struct, omit_defaults=True):

@@ -48,7 +48,7 @@ def plain_verdict(outcome: Outcome, reason: str | None, scores: dict[str, float]
 
 
 def _shared_sum(total: tuple[float, int]) -> tuple[float, int]:
-    """Return an equal sum and number that is held once, as most cases have one of few."""
+    """Return an equal sum and number that is in memory once, as most cases have one of few."""
     if len(_SUMS) == MOST_SHARED:
         _SUMS.clear()
     return _SUMS.setdefault(total, total)
@@ -158,7 +158,7 @@ class RunFold(msgspec.Struct):
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
         started = self.unfinished.pop(slot, None)
         if started == record.key:
-            msgspec.structs.force_setattr(record, "key", started)  # the same key, held once
+            msgspec.structs.force_setattr(record, "key", started)  # the same key, in memory once
         if started is not None:
             self.tally.running = max(0, self.tally.running - 1)
             category.running = max(0, category.running - 1)
@@ -171,7 +171,7 @@ class RunFold(msgspec.Struct):
 
     def _count(self, record: Ended, category: Tally, sign: int) -> None:
         outcome = record.verdict.outcome
-        name = "prepared" if outcome.is_graded and record.key.case in self.ungraded else _COUNTED[outcome]
+        name = "setup" if outcome.is_graded and record.key.case in self.ungraded else _COUNTED[outcome]
         for tally in (self.tally, category):
             setattr(tally, name, getattr(tally, name) + sign)
         if name in ("passed", "failed"):

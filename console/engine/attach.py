@@ -13,7 +13,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(AnyFrame).decode
 LIMIT_BYTES = 64 << 20
 HEARD_WITHIN_S = 2.0
-"""How long an engine is waited for that has been told something; it reads within milliseconds."""
+"""How long an engine is waited for after a command; it reads within milliseconds."""
 
 
 async def send_command(run_path: Path, command: Command) -> bool:

@@ -5,7 +5,7 @@ The new run names the old one as its parent, so that neither trends nor leaderbo
 
 from pathlib import Path
 
-from console.core.case import Edit
+from console.core.case import PromptEdit
 from console.core.run import Manifest, Selection
 from console.engine.plan import Plan
 
@@ -16,7 +16,7 @@ def branch_plan(
     cases: tuple[str, ...],
     *,
     model: str = "",
-    edit: Edit | None = None,
+    edit: PromptEdit | None = None,
     models_path: Path | None = None,
     data_path: Path | None = None,
     runs_path: Path | None = None,

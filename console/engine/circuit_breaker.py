@@ -47,12 +47,12 @@ class CircuitBreaker:
 
     @property
     def verdict(self) -> str:
-        """What the last refusal said, if no answer of that role's model speaks for the settings; else empty."""
+        """What the last refusal said, if no answer of that role's model proves the settings right; else empty."""
         return (
             self._refused[-1][1].verdict.messages[0] if self._refused and self._unproven & set(self._refusals) else ""
         )
 
-    def take_refused(self) -> list[tuple[Job, Finished]]:
+    def pop_refused(self) -> list[tuple[Job, Finished]]:
         """Hand out all that was set aside."""
         refused, self._refused = self._refused, []
         return refused
@@ -64,4 +64,4 @@ class CircuitBreaker:
     def record_answer(self, role: str) -> list[tuple[Job, Finished]]:
         """Trust a role's model; return the conversations whose refusals are now known to be their own fault."""
         self._unproven.discard(role)
-        return self.take_refused() if self._refusals.pop(role, None) and not self._refusals else []
+        return self.pop_refused() if self._refusals.pop(role, None) and not self._refusals else []

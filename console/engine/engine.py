@@ -1,4 +1,4 @@
-"""One run being played: jobs are started as limits allow, every effect and verdict is journaled, watchers are told."""
+"""One run being played: jobs are started as limits allow, every effect and verdict is journaled, watchers see it."""
 
 import asyncio
 import contextlib
@@ -56,7 +56,7 @@ class Engine:
         only: frozenset[str] = frozenset(),
         player: PlayerFactory = LocalPlayer,
         on_record: Callable[[AnyRecord], None] | None = None,
-        say: Callable[[str], None] | None = None,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
         """Prepare to play.
 
@@ -67,14 +67,14 @@ class Engine:
             only: restrict further attempts to these case ids.
             player: makes who plays the conversations.
             on_record: called with every record as it is journaled, for plain progress output.
-            say: called with a sentence when the run has to wait for something, and when it goes on.
+            notify: called with a sentence when the run has to wait for something, and when it goes on.
         """
         self.folder, self.prepared = run, prepared
         self.manifest = prepared.manifest
         self.concurrency = prepared.manifest.concurrency
         self.fold = RunFold()
         self._retry, self._only = retry, only
-        self._on_record, self._say = on_record, say or _say_nothing
+        self._on_record, self._notify = on_record, notify or _notify_nobody
         self._redact = redactor_for(prepared.models.values())
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
         self._player = player(self, prepared, self._endpoints)
@@ -88,7 +88,7 @@ class Engine:
         self._provider_pause = ProviderPause(self._changed.set)
         self._retry_line = RetryLine(self._changed.set)
         self._circuit_breaker = CircuitBreaker(prepared.models)
-        self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.say)
+        self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.notify)
         self._ending: tuple[str, str] | None = None
         self.budget_meter = BudgetMeter(prepared.manifest.budget)
 
@@ -104,11 +104,11 @@ class Engine:
             recorded = self._read_journal()
             journal = JournalWriter(self.folder.journal_path)
             self.journal = JournalBuffer(
-                journal, self.fold, self._changed.set, self.say, partial(self.end, "halted"), lock.successor
+                journal, self.fold, self._changed.set, self.notify, partial(self.end, "halted"), lock.successor
             )
             self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command, self._player.watch)
             try:
-                await self.publisher.open(self.say)
+                await self.publisher.open(self.notify)
                 closed = await self._play_all(recorded)
             finally:
                 await self._shut_down()
@@ -129,9 +129,9 @@ class Engine:
                 self._outputs.add(record)
         damages = self.folder.damages(reader)
         for damage in damages[:SAID_DAMAGES]:
-            self.say(f"{damage}; what is missing is run again")
+            self.notify(f"{damage}; what is missing is run again")
         if (more := len(damages) - SAID_DAMAGES) > 0:
-            self.say(f"{more} more are listed by `eval-console doctor --deep`")
+            self.notify(f"{more} more are listed by `eval-console doctor --deep`")
         return recorded
 
     async def _play_all(self, recorded: JournalEffects) -> Closed:
@@ -183,7 +183,7 @@ class Engine:
         """Start jobs while there is room, until none is running and none can be started."""
         while True:
             self._changed.clear()
-            self._player.hold(self._why_held())
+            self._player.pause_calls(self._pause_reason())
             self._fill_slots()
             if not self._running:
                 if self._ending or not len(self.queue):
@@ -196,7 +196,7 @@ class Engine:
             with contextlib.suppress(TimeoutError):  # a wait that nobody awaits any more ends nevertheless
                 await asyncio.wait_for(self._changed.wait(), self._provider_pause.left_s or None)
 
-    def _why_held(self) -> str:
+    def _pause_reason(self) -> str:
         """Say why no call may be made, if none may."""
         if self._manual_pause:
             return "paused"
@@ -206,7 +206,7 @@ class Engine:
         """Give free slots to new conversations, and to those whose failed call is to be tried again."""
         while self._may_start():
             if self._retry_line.is_next(others_wait=self.queue.has_ready):
-                self._retry_line.let_next_go_on()
+                self._retry_line.release_next()
                 continue
             job = self.queue.next(from_end=self._player.is_in_doubt) if self._retry_line.has_room else None
             if job is None:
@@ -261,7 +261,7 @@ class Engine:
             self.end("halted", f"{job.key} could not be settled: {text}")
 
     def _finish_or_set_aside(self, job: Job, finished: Finished, fault: Fault | None) -> None:
-        """Journal a verdict; refusals are held back until it is clear whether the run or the case is at fault."""
+        """Journal a verdict; refusals are set aside until it is clear whether the run or the case is at fault."""
         if fault is None or not fault.is_halting or self._circuit_breaker.is_case_fault(fault):
             self._finish(job, finished)
         elif self._circuit_breaker.set_aside(fault.role, job, finished):
@@ -271,7 +271,7 @@ class Engine:
         """At the end: with no answer at all the refusals are the run's fault, else they are those cases' own."""
         if verdict := self._circuit_breaker.verdict:
             self.end("halted", verdict)
-        for job, finished in self._circuit_breaker.take_refused():
+        for job, finished in self._circuit_breaker.pop_refused():
             if self._ending is None or self._ending[0] != "halted":
                 self._finish(job, finished)
 
@@ -317,9 +317,9 @@ class Engine:
 
     # What stages and players need of the engine.
 
-    def say(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Tell the person who started the run, in a sentence."""
-        self._say(text)
+        self._notify(text)
 
     def append(self, record: AnyRecord) -> None:
         """Journal a record and tell watchers what it ends."""
@@ -370,17 +370,17 @@ class Engine:
         self._changed.set()
 
     async def wait_while_paused(self, key: Key) -> None:
-        """Hold a conversation before its next call until the run is not paused."""
+        """Wait before the next call of a conversation while the run is paused."""
         while self._manual_pause:
             self.state(key, "waiting", "paused")
             await self._manual_pause.wait()
 
     async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
-        """Hold a call back: by a pause, a disk that refuses, a budget that calls in flight may use up."""
+        """Wait before a call: for a pause, a disk that refuses, a budget that calls in flight may use up."""
         await self.reserve(key, n, *worst_case(request, self.facts(role)))
 
     async def reserve(self, key: Key, n: int, cost: float, tokens: int) -> None:
-        """Hold a call back that may cost so much, in USD and tokens."""
+        """Wait before a call that may cost so much, in USD and tokens."""
         await self.wait_while_paused(key)
         if self.journal.blocked_by is not None:
             self.state(key, "waiting", "the disk refuses")
@@ -390,15 +390,15 @@ class Engine:
             await self.budget_meter.wait_for_release()
 
     async def wait_to_retry(self, key: Key, seconds: float) -> None:
-        """Hold a conversation without a slot until its next try; a model that has not answered yet gets no further."""
+        """Wait, without a slot, for the next try; a model that has not answered yet gets no further."""
         lines_up = partial(self.state, key, "waiting", "for a free slot, to retry")
         await self._retry_line.wait(seconds, lines_up, keeps_slot=self._circuit_breaker.is_careful)
         await self.wait_while_paused(key)
 
     async def pause_run(self, key: Key, fault: Fault) -> None:
-        """Hold the whole run until the time a provider has named, or until a person says now."""
+        """Pause the whole run until the time a provider has named, or until a person says now."""
         self._provider_pause.extend(fault.retry_after_s or 0.0)
-        self.say(f"{fault.message}: the run waits {self._provider_pause.left_s:.0f} s")
+        self.notify(f"{fault.message}: the run waits {self._provider_pause.left_s:.0f} s")
         self.state(key, "waiting", fault.message)
         await self._provider_pause.wait()
 
@@ -473,7 +473,7 @@ class Engine:
             self.queue.add(Job(case, next_key))
 
 
-def _say_nothing(text: str) -> None:
+def _notify_nobody(text: str) -> None:
     return
 
 

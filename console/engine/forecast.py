@@ -103,7 +103,7 @@ class Forecast:
         return all(run.simulated or (not run.unpriced and not run.cost_usd) for run in self.runs)
 
     @property
-    def stake(self) -> str:
+    def cost_warning(self) -> str:
         """Why a start should ask once more, with the amount, or nothing."""
         paid = [run for run in self.runs if run.cost_usd or run.unpriced]
         bound = "at least " if self.unpriced else "about "
@@ -120,12 +120,12 @@ class Forecast:
         return ""
 
 
-def never() -> bool:
+def never_stale() -> bool:
     """Say that a forecast is always waited for."""
     return False
 
 
-def forecast_runs(plans: Sequence[Plan], is_stale: Callable[[], bool] = never) -> Forecast | None:
+def forecast_runs(plans: Sequence[Plan], is_stale: Callable[[], bool] = never_stale) -> Forecast | None:
     """Check every plan and reckon what it will take; None when `is_stale` says nobody waits for it any more."""
     total = Forecast()
     for plan in plans:

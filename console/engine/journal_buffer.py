@@ -2,7 +2,7 @@
 
 Every record goes through `append`. When the disk refuses a record or does not confirm a sync, records wait in memory in
 order, the run is paused by whoever watches `is_blocked`, and it is tried again; nothing is dropped and nothing is
-written twice. A journal that was deleted cannot come back: the run is held, and ends by itself after a while.
+written twice. A journal that was deleted cannot come back: the run waits, and ends by itself after a while.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ RETRY_S = 2.0
 LOOK_EVERY_S = 2.0
 """How often it is checked that the journal is still there."""
 HELD_AFTER_DELETION_S = 900.0
-"""How long a run is held whose journal was deleted, for somebody to see why; then it ends."""
+"""How long a run waits whose journal was deleted, for somebody to see why; then it ends."""
 SET_S = 10.0
 """The clock was set, or the machine slept, when it moved this much against the monotonic one between two records."""
 UNSYNCED_BYTES = 1 << 20
@@ -38,7 +38,7 @@ class JournalBuffer:
         journal: JournalWriter,
         fold: RunFold,
         on_change: Callable[[], None],
-        say: Callable[[str], None],
+        notify: Callable[[str], None],
         on_loss: Callable[[str], None] = lambda message: None,
         successor: Callable[[], str] = str,
     ) -> None:
@@ -48,8 +48,8 @@ class JournalBuffer:
             journal: the journal.
             fold: knows the records in it already.
             on_change: called when records were taken, and when more is durable or the disk refuses.
-            say: told when the disk refuses, and when it takes records again.
-            on_loss: told why the run cannot go on, when the journal was deleted and nobody has ended the run, or when
+            notify: called when the disk refuses, and when it takes records again.
+            on_loss: called with why the run cannot continue: the journal was deleted and nobody has ended the run, or
                 another engine has taken it over.
             successor: asked who that is.
         """
@@ -58,7 +58,7 @@ class JournalBuffer:
         self.blocked_by: Fault | None = None
         self.is_lost = False
         """Whether the journal was deleted, so that waiting is of no use."""
-        self._on_change, self._say, self._on_loss, self._successor = on_change, say, on_loss, successor
+        self._on_change, self._notify, self._on_loss, self._successor = on_change, notify, on_loss, successor
         self._backlog: deque[AnyRecord] = deque()
         self._ending: list[AnyRecord] = []
         """The record of the end, once it is written, and what came after it."""
@@ -66,7 +66,7 @@ class JournalBuffer:
         self._beside = _start_thread()
         """The one thread that all waiting for the disk is done in; None: the system grants none, and the loop waits."""
         if self._beside is None:
-            say("the system grants no further thread: the run goes on and waits for the disk between two calls")
+            notify("the system grants no further thread: the run goes on and waits for the disk between two calls")
         self._dirty = asyncio.Event()
         self._retry: asyncio.Task[None] | None = None
         self._syncer = asyncio.create_task(self._sync_forever(), name="journal sync")
@@ -90,9 +90,9 @@ class JournalBuffer:
         self._on_change()
 
     def _block(self, fault: Fault, consequence: str = ": the run waits and keeps what is finished") -> None:
-        """Hold all further records, and try again until the disk takes them."""
+        """Let all further records wait, and try again until the disk takes them."""
         if self.blocked_by is None or self.is_lost:
-            self._say(f"{fault.message}{consequence}")
+            self._notify(f"{fault.message}{consequence}")
         if self.blocked_by is None:
             self.unblocked.clear()
             self._retry = asyncio.create_task(self._write_again(), name="journal retry")
@@ -100,7 +100,7 @@ class JournalBuffer:
         self._on_change()
 
     def _drain(self) -> Fault | None:
-        """Write held records in order; return what stopped it, if something did.
+        """Write waiting records in order; return what stopped it, if something did.
 
         Raises:
             TypeError, ValueError, RecursionError: a record has no form on disk; it is dropped and blocks no other.
@@ -131,13 +131,13 @@ class JournalBuffer:
                 return
             self.blocked_by = fault
             if fault is None:
-                self._say(f"the disk takes records again; {held} waiting ones are written")
+                self._notify(f"the disk takes records again; {held} waiting ones are written")
         self.unblocked.set()
         self._on_change()
 
     async def _recover(self) -> Fault | None:
-        """Make durable what is in doubt, then write what is held; return what stopped it, if something did."""
-        if self.journal.is_in_doubt and (fault := await self._sync()) is not None:
+        """Make durable what is unconfirmed, then write what is waiting; return what stopped it, if something did."""
+        if self.journal.is_unconfirmed and (fault := await self._sync()) is not None:
             return fault
         return self._drain()
 
@@ -197,7 +197,7 @@ class JournalBuffer:
 
     @property
     def why(self) -> str:
-        """What watchers are told; empty while the disk takes records."""
+        """What watchers see; empty while the disk takes records."""
         records = "record" if self.held == 1 else "records"
         return f"{self.blocked_by.message}; {self.held} {records} waiting" if self.blocked_by else ""
 
@@ -212,21 +212,21 @@ class JournalBuffer:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
-        doubt = await self._sync_rest()
+        unsynced = await self._sync_rest()
         blocked = self.blocked_by if self.is_lost else self._drain()
-        doubt = doubt or await self._sync_rest()
+        unsynced = unsynced or await self._sync_rest()
         with contextlib.suppress(Fault):  # it is the one above
             await self._run_beside(self.journal.close)
         if self._beside is not None:
             self._beside.shutdown(wait=False)
-        if (fault := blocked or doubt) is not None:
+        if (fault := blocked or unsynced) is not None:
             raise fault
 
     async def _sync_rest(self) -> Fault | None:
         """Sync what is not synced; when that fails, take the record of the end back: the run has none then."""
         fault = None if self.journal.is_synced else await self._sync()
         if fault is not None:
-            while self._ending and self.journal.take_back(self._ending.pop()):
+            while self._ending and self.journal.retract(self._ending.pop()):
                 pass
             self._backlog = deque(record for record in self._backlog if not isinstance(record, Closed))
         return fault

@@ -25,8 +25,8 @@ from console.engine.budget import CHARS_PER_TOKEN, BudgetReached, cost_of
 from console.engine.forecast import ASK_ABOVE_USD
 from console.llm.endpoint import Endpoint, Unwatched
 from console.llm.providers import open_endpoint
-from console.store.line import scrub
-from console.store.notes import LABEL, UNREADABLE, Note, Notes, standing_labels
+from console.store.journal_line import scrub
+from console.store.notes import LABEL, UNREADABLE, Note, Notes, current_labels
 
 TRIES = 2
 """How often a failure is asked about whose label cannot be read."""
@@ -143,7 +143,7 @@ class LabellingPlan:
         return f"{self.model.name}: about {len(self.open):,} calls, {tokens}, {price}"
 
     @property
-    def stake(self) -> str:
+    def cost_warning(self) -> str:
         """Why one should ask before this is paid; empty: no need."""
         cost = self.cost_usd
         if not self.open or (cost is not None and cost <= ASK_ABOVE_USD):
@@ -158,7 +158,7 @@ def _tokens_sent(questions: Sequence[Question]) -> float:
 def plan_labels(questions: Sequence[Question], model: ModelConfig, notes: Notes) -> LabellingPlan:
     """Return which questions are left to ask a model."""
     written = notes.all()
-    labels = standing_labels(written, model.name)
+    labels = current_labels(written, model.name)
     tries = _tries(written, model)
     left: list[Question] = []
     unreadable: list[Key] = []

@@ -58,7 +58,7 @@ def spawn(plan: Plan) -> RunFolder:
         UsageError: the plan does not hold, or the engine cannot be started.
     """
     run, _ = start(plan)
-    spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path, where=plan.where)
+    spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path, target=plan.target)
     return run
 
 
@@ -79,15 +79,15 @@ def enqueue(plans: Sequence[Plan]) -> list[RunFolder]:
 
 def _entry(run: RunFolder, plan: Plan) -> Queued:
     models, data = (str(path.absolute()) if path else "" for path in (plan.models_path, plan.data_path))
-    where = plan.where
+    target = plan.target
     return Queued(
         run=run.name,
         at=time.time(),
         models=models,
         data=data,
         folder=str(Path.cwd()),
-        on=where.on,
-        workers=where.workers,
+        on=target.on,
+        workers=target.workers,
     )
 
 
@@ -110,7 +110,7 @@ def run_in_foreground(
         prepared: what `start` or `plan.reopen` looked up.
         retry: which finished rollouts get a further attempt.
         only: restrict further attempts to these case ids.
-        player: makes who plays the conversations; see `players.player_at`.
+        player: makes who plays the conversations; see `player_factory.player_factory`.
         on_start: given the counts of the run, which are kept up to date, before it is played.
         on_record: called with every record, for progress output.
         on_signal: called with a sentence when a signal changes what happens, and when the run has to wait.
@@ -121,23 +121,23 @@ def run_in_foreground(
         UsageError: nobody can play it there as it is; the run says so too.
         Fault: the disk refused to the end.
     """
-    engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, say=on_signal)
+    engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, notify=on_signal)
     if on_start is not None:
         on_start(engine.fold)
     return asyncio.run(_play(engine, beside))
 
 
 async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] | None) -> Ending:
-    loop, say, seen = asyncio.get_running_loop(), engine.say, list[int]()
+    loop, notify, seen = asyncio.get_running_loop(), engine.notify, list[int]()
 
     def interrupted() -> None:
         seen.append(signal.SIGINT)
         if len(seen) == 1:
             engine.end("stopped")
-            say(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
+            notify(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
         elif len(seen) == 2:
             engine.cancel()
-            say("aborting what is in flight; `resume` continues it")
+            notify("aborting what is in flight; `resume` continues it")
         else:
             os._exit(128 + signal.SIGINT)
 
@@ -146,7 +146,7 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
         engine.cancel()
 
     def hung_up() -> None:
-        say("the terminal is gone; the run goes on")
+        notify("the terminal is gone; the run goes on")
 
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, terminated)

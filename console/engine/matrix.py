@@ -25,7 +25,7 @@ def plans_of(preset: Preset, places: WorkspacePaths) -> list[Plan]:
 
     Raises:
         UsageError: something needed is missing, a file of ids cannot be read, or a run or id is not known. `where` of
-            the error is the option of `run` that must be mended.
+            the error is the option of `run` that must be changed.
     """
     former = (
         find_run(find_runs_root(places.runs, may_be_new=True), preset.only_failed_of) if preset.only_failed_of else None
@@ -109,7 +109,7 @@ def failed_ids(run: RunFolder) -> tuple[str, ...]:
 
 
 def _filled_from(preset: Preset, former: RunFolder) -> Preset:
-    """Take suite, model, mode and options of the former run where nothing else was said: the same question again."""
+    """Take suite, model, mode and options of the former run where nothing else was given: the same question again."""
     import dataclasses
 
     manifest = former.manifest()

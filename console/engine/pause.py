@@ -30,7 +30,7 @@ class ProviderPause:
 
     @property
     def why(self) -> str:
-        """What watchers are told; empty outside of a wait."""
+        """What watchers see; empty outside of a wait."""
         return f"rate limited, the provider asks to wait {left:.0f} s more" if (left := self.left_s) else ""
 
     def extend(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""From what a person asked for to a run that can start: everything that can be wrong is said before the first call."""
+"""From what a person asked for to a run that can start: all that can be wrong is reported before the first call."""
 
 import dataclasses
 import importlib.metadata
@@ -13,14 +13,14 @@ from console.config.model import USUAL_CONCURRENCY, ModelConfig
 from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
 from console.config.weights import digests_of, find_weights
-from console.core.case import Case, Edit, Setting
+from console.core.case import Case, PromptEdit, Setting
 from console.core.fault import UsageError
 from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
+from console.engine.compute_target import LOCAL, ComputeTarget
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag
 from console.engine.sharding import part_of
-from console.engine.where import HERE, Where
 from console.store.runs import RunFolder, new_run_id
 from console.suites import recorded
 from console.suites.catalog import Catalog
@@ -47,15 +47,15 @@ class Plan:
     budget: Budget = field(default_factory=Budget)
     name: str = ""
     parent: str = ""
-    edit: Edit | None = None
+    edit: PromptEdit | None = None
     models_path: Path | None = None
     data_path: Path | None = None
     runs_path: Path | None = None
     shard: Shard | None = None
     """Which part of the cases to play; None: all of them."""
-    where: Where = HERE
+    target: ComputeTarget = LOCAL
     further_models: tuple[ModelConfig, ...] = ()
-    """Models that are known to the caller and stand in no file."""
+    """Models of the caller that are in no file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from console.core.fault import Fault
 from console.core.live import EndpointState, WorkerState
 from console.core.outcome import Verdict
 from console.core.record import Finished
-from console.engine.conversation import Conversation, EngineContext
 from console.engine.endpoints import Endpoints
+from console.engine.local_conversation import EngineContext, LocalConversation
 from console.engine.plan import PreparedRun
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
@@ -26,7 +26,7 @@ class PlayerContext(EngineContext, Protocol):
         """
         ...
 
-    def say(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """Tell the person who started the run, in a sentence."""
         ...
 
@@ -92,7 +92,7 @@ class Player(Protocol):
         """End every wait that a provider has asked for."""
         ...
 
-    def hold(self, why: str) -> None:
+    def pause_calls(self, why: str) -> None:
         """Make no new call while there is a reason; an empty one ends that."""
         ...
 
@@ -101,7 +101,7 @@ class Player(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         ...
 
 
@@ -118,8 +118,8 @@ class LocalPlayer:
     async def open(self, epoch: int) -> None:
         del epoch
 
-    def conversation(self, job: Job, recorded: ConversationEffects) -> Conversation:
-        return Conversation(job, recorded, self._context, self._suite, self._setting)
+    def conversation(self, job: Job, recorded: ConversationEffects) -> LocalConversation:
+        return LocalConversation(job, recorded, self._context, self._suite, self._setting)
 
     def endpoint_states(self) -> list[EndpointState]:
         return self._endpoints.states()
@@ -134,7 +134,7 @@ class LocalPlayer:
     def retry_now(self) -> None:
         self._endpoints.retry_now()
 
-    def hold(self, why: str) -> None:
+    def pause_calls(self, why: str) -> None:
         del why  # conversations of this process ask before every call
 
     def watch(self, on: bool) -> None:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from console.core.fault import UsageError
-from console.engine.where import HERE, Where
+from console.engine.compute_target import LOCAL, ComputeTarget
 from console.store.atomic import open_private
 from console.store.runs import RunFolder
 
@@ -18,7 +18,7 @@ def spawn_engine(
     models_path: Path | None = None,
     data_path: Path | None = None,
     cwd: Path | None = None,
-    where: Where = HERE,
+    target: ComputeTarget = LOCAL,
 ) -> "subprocess.Popen[bytes]":
     """Start an engine on an existing run. What it says goes to engine.log of the run.
 
@@ -29,7 +29,7 @@ def spawn_engine(
         models_path: the models file to use; None: the usual one.
         data_path: the data folder to use; None: the usual ones.
         cwd: the folder to work in, where a `.env` may lie; None: this one.
-        where: who plays its conversations.
+        target: who plays its conversations.
 
     Raises:
         UsageError: the process cannot be started.
@@ -38,7 +38,7 @@ def spawn_engine(
     command += [
         part for path, flag in ((models_path, "--models"), (data_path, "--data")) if path for part in (flag, str(path))
     ]
-    command += where.flags
+    command += target.flags
     command += [part for case in only for part in ("--only", case)]
     try:
         return detach(command, run.log_path, cwd)

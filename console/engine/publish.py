@@ -42,7 +42,7 @@ class Publisher:
             path: where it is.
             status: asked for the state.
             handle_command: gets commands.
-            on_readers: told whether anybody wants texts, whenever that changes.
+            on_readers: called with whether anybody wants texts, whenever that changes.
         """
         self._path, self._status, self._handle_command = path, status, handle_command
         self._on_readers, self._had_readers = on_readers, False
@@ -58,12 +58,12 @@ class Publisher:
         self._ticker: asyncio.Task[None] | None = None
         self._private: Path | None = None
 
-    async def open(self, say: Callable[[str], None]) -> None:
-        """Start serving. A socket file left by a killed engine is replaced; without a place for one it is said."""
+    async def open(self, notify: Callable[[str], None]) -> None:
+        """Start serving. A socket file left by a killed engine is replaced; a failure is notified."""
         try:
             await self._listen()
         except OSError as error:
-            say(f"this run cannot be watched: {error.strerror or error}")
+            notify(f"this run cannot be watched: {error.strerror or error}")
 
     async def _listen(self) -> None:
         self._path.unlink(missing_ok=True)
@@ -141,7 +141,7 @@ class Publisher:
         self._welcome(writer)
         self._watchers.add(writer)
         self._readers.add(writer)
-        self._tell_readers()
+        self._report_readers()
         try:
             while line := await reader.readline():
                 with contextlib.suppress(ValueError, RecursionError):
@@ -156,16 +156,16 @@ class Publisher:
     def _receive(self, command: Command, writer: asyncio.StreamWriter) -> None:
         if command.do == "state_only":
             self._readers.discard(writer)
-            self._tell_readers()
+            self._report_readers()
         else:
             self._handle_command(command)
 
     def _disconnect(self, writer: asyncio.StreamWriter) -> None:
         self._watchers.discard(writer)
         self._readers.discard(writer)
-        self._tell_readers()
+        self._report_readers()
 
-    def _tell_readers(self) -> None:
+    def _report_readers(self) -> None:
         if bool(self._readers) != self._had_readers:
             self._had_readers = bool(self._readers)
             self._on_readers(self._had_readers)

@@ -47,7 +47,7 @@ class ConversationEffects:
             case _:
                 pass
 
-    def take_next(self, digest: str) -> Effect | None:
+    def pop_next(self, digest: str) -> Effect | None:
         """Return and use up the next effect of a request, if one is known."""
         effects = self.effects.get(digest)
         return effects.popleft() if effects else None

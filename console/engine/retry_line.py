@@ -45,8 +45,8 @@ class RetryLine:
             self._line.popleft()
         return bool(self._line) and (not others_wait or not self.has_room or self._starts >= _STARTS_PER_RETRY)
 
-    def let_next_go_on(self) -> None:
-        """Give a slot to who has lined up longest; there is somebody, as `is_next` has said."""
+    def release_next(self) -> None:
+        """Give a slot to who has lined up longest; there is somebody when `is_next` is true."""
         self._starts = 0
         self._without_slot -= 1
         self._line.popleft().set_result(None)

@@ -20,7 +20,7 @@ RoleModelId = tuple[str, tuple[str, ...], str]
 
 
 def warnings_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
-    """Ask the servers of all roles but `model` for what they serve; return one sentence for each doubt.
+    """Ask the servers of all roles but `model` for what they serve; return one sentence for each problem.
 
     Takes at most about ten seconds; must not be called from a running event loop.
 
@@ -37,7 +37,7 @@ def askable(runs: Iterable[Mapping[str, ModelConfig]]) -> dict[RoleModelId, Mode
 
 
 def warnings_about(asked: Mapping[RoleModelId, ModelConfig]) -> dict[RoleModelId, str]:
-    """Ask each server whether it serves the model; an empty sentence says that nothing is in doubt.
+    """Ask each server whether it serves the model; an empty sentence says that nothing speaks against it.
 
     Takes at most about ten seconds; must not be called from a running event loop.
     """
@@ -48,13 +48,15 @@ def warnings_about(asked: Mapping[RoleModelId, ModelConfig]) -> dict[RoleModelId
 class RoleWarnings:
     """What an engine says of roles whose models may not be served, until they have answered."""
 
-    def __init__(self, models: Mapping[str, ModelConfig], shown: Collection[str], say: Callable[[str], None]) -> None:
+    def __init__(
+        self, models: Mapping[str, ModelConfig], shown: Collection[str], notify: Callable[[str], None]
+    ) -> None:
         """Take the models by role, the warnings that were `shown` already, and what shows another one."""
-        self._models, self._shown, self._say = models, shown, say
+        self._models, self._shown, self._notify = models, shown, notify
         self._warnings: dict[str, str] = {}
 
     async def check(self, changed: asyncio.Event, is_over: Callable[[], bool]) -> None:
-        """Ask the servers, and say what is in doubt; given up when `changed` is set and the run is over."""
+        """Ask the servers, and say which may not be served; given up when `changed` is set and the run is over."""
         asked = list(_askable(self._models))
         listing = asyncio.ensure_future(_ask_all(asked))
         listing.add_done_callback(lambda _: changed.set())
@@ -68,7 +70,7 @@ class RoleWarnings:
         self._warnings = {role: warning for (role, _), warning in warnings if warning}
         for warning in self._warnings.values():
             if warning not in self._shown:
-                self._say(warning)
+                self._notify(warning)
 
     def clear(self, role: str) -> None:
         """Drop the warning about a role whose model has answered."""
@@ -91,7 +93,7 @@ async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:
 
 
 async def _warning_about(role: str, model: ModelConfig) -> str:
-    """Return what is in doubt at any of a model's addresses."""
+    """Return what is wrong at any of a model's addresses."""
     models = model.at_each_address()
     warnings = await asyncio.gather(*(_warning_about_address(role, at_address) for at_address in models))
     return "; ".join(filter(None, warnings))

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from console.core.fault import UsageError
+from console.engine.compute_target import ComputeTarget
 from console.engine.process import detach, spawn_engine
-from console.engine.where import Where
 from console.store.atomic import PRIVATE
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder
@@ -21,7 +21,7 @@ _LOOK_EVERY_S = 0.5
 _MOST_DEATHS = 2
 """How often an engine may be killed on one run before the queue goes on without it."""
 
-Say = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 def wake(root: Path) -> bool:
@@ -41,7 +41,7 @@ def wake(root: Path) -> bool:
     return True
 
 
-def play_queue(root: Path, say: Say) -> None:
+def play_queue(root: Path, notify: Notify) -> None:
     """Play runs until the queue is empty.
 
     Raises:
@@ -49,12 +49,12 @@ def play_queue(root: Path, say: Say) -> None:
         UsageError: the queue cannot be read or written.
     """
     queue, deaths = RunQueue(root), dict[str, int]()
-    lock = queue.take()
+    lock = queue.acquire()
     while (entry := queue.next_or_release(lock)) is not None:
         try:
             died = _play(RunFolder(root / entry.run), entry)
         except UsageError as error:
-            say(f"{entry.run}: {error}")
+            notify(f"{entry.run}: {error}")
             died = False
         deaths[entry.run] = deaths.get(entry.run, 0) + died
         if not died or deaths[entry.run] >= _MOST_DEATHS:
@@ -75,6 +75,6 @@ def _play(run: RunFolder, entry: Queued) -> bool:
         models_path=Path(entry.models) if entry.models else None,
         data_path=Path(entry.data) if entry.data else None,
         cwd=Path(entry.folder) if entry.folder and Path(entry.folder).is_dir() else None,
-        where=Where(entry.on, entry.workers),
+        target=ComputeTarget(entry.on, entry.workers),
     )
     return process.wait() < 0 and not run.is_closed

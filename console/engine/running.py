@@ -53,11 +53,11 @@ class RunningConversations:
 
     @property
     def all_wait(self) -> bool:
-        """Whether no conversation goes on."""
+        """Whether every conversation waits."""
         return all(activity.state == "waiting" for activity in self._activities.values())
 
     def cancel(self, key: Key) -> None:
-        """End a conversation where it stands."""
+        """Cancel a conversation."""
         task = self._tasks.get(key)
         if task is not None:
             task.cancel()
@@ -68,7 +68,7 @@ class RunningConversations:
             self.cancel(key)
 
     def cancel_all(self) -> None:
-        """End all conversations where they stand."""
+        """Cancel all conversations."""
         for task in list(self._tasks.values()):
             task.cancel()
 

@@ -5,15 +5,15 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
-from console.core.case import Edit, Key
+from console.core.case import Key, PromptEdit
 from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers
 from console.core.fault import Fault, FaultKind
 from console.core.live import Began
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
 from console.core.wait import wait_words
-from console.engine.readable import check_place, check_readable
 from console.engine.recorded_effects import ConversationEffects, Effect
+from console.engine.round_trip import check_place, check_round_trip
 from console.llm.endpoint import Endpoint
 from console.suites.suite import AFTER_REPLY
 
@@ -130,8 +130,8 @@ class CallWatch:
         await self._host.wait_to_retry(self._key, wait_s)
         self._host.state(self._key, _STATES.get(self._role, "asking"))
 
-    async def hold(self, fault: Fault) -> None:
-        """Hold the run instead of breaking the case."""
+    async def pause_run(self, fault: Fault) -> None:
+        """Pause the run instead of breaking the case."""
         await self._host.pause_run(self._key, fault)
 
 
@@ -154,7 +154,7 @@ class JournaledStage:
         key: Key,
         recorded: ConversationEffects,
         host: StageContext,
-        edit: Edit | None = None,
+        edit: PromptEdit | None = None,
         states: Mapping[str, str] | None = None,
     ) -> None:
         """Set a stage for a conversation.
@@ -285,7 +285,7 @@ class JournaledStage:
         self._host.state(self._key, self._states.get(kind, kind.replace("_", " ")))
         result = await action()
         record = Performed(at=time.time(), key=self._key, n=n, digest=name, kind=kind, request=request, result=result)
-        check_readable(record)
+        check_round_trip(record)
         self._host.append(record)
         return result
 
@@ -305,7 +305,7 @@ class JournaledStage:
         return answer
 
     def _replayed(self, name: str, kind: type[EffectT]) -> EffectT | None:
-        effect = self._recorded.take_next(name)
+        effect = self._recorded.pop_next(name)
         if effect is not None and not isinstance(effect, kind):
             raise Fault(FaultKind.INTERNAL, f"the journal has a different effect under digest {name}")
         return effect
@@ -339,7 +339,7 @@ class JournaledStage:
         self._write_once(Noted(at=time.time(), key=self._key, kind=kind, data=data, turn=turn, step=step))
 
     def _write_once(self, record: Scored | Noted) -> None:
-        check_readable(record)
+        check_round_trip(record)
         if not self._recorded.repeats(record):
             self._host.append(record)
 

@@ -1,4 +1,4 @@
-"""A limit for code of a suite that does not let go of the engine: one that computes or sleeps without end.
+"""A limit for code of a suite that blocks the engine: one that computes or sleeps without end.
 
 Conversations are coroutines of one loop, so code that awaits nothing keeps all of them waiting, and keys and signals
 too. A timer of the operating system looks from outside whether the loop still turns. After `LIMIT_S` seconds without a

@@ -35,7 +35,7 @@ _AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class LeaderboardEntry:
     """What the tables say of a model besides numbers."""
 
     name: str
@@ -47,13 +47,15 @@ class Shown:
     """Whether a missing price is estimated from hardware."""
 
 
-def _shown(folder: str, price: Price | None) -> Shown:
+def _entry_of(folder: str, price: Price | None) -> LeaderboardEntry:
     row = profile_of_folder(folder)
     if row is None:
-        return Shown(folder.replace(",", " "), price=price)
+        return LeaderboardEntry(folder.replace(",", " "), price=price)
     if row.input_price is None or row.output_price is None:
-        return Shown(row.display_name, row.link, row.organization, row.licence, hosted=True)
-    return Shown(row.display_name, row.link, row.organization, row.licence, (row.input_price, row.output_price))
+        return LeaderboardEntry(row.display_name, row.link, row.organization, row.licence, hosted=True)
+    return LeaderboardEntry(
+        row.display_name, row.link, row.organization, row.licence, (row.input_price, row.output_price)
+    )
 
 
 @dataclass(slots=True)
@@ -97,7 +99,7 @@ def _numbers(value: Any) -> Sequence[float]:
     return ()
 
 
-def _rows(about: Shown, at: Standing, spending: Sequence[Any], sensitivity: Line) -> dict[str, list[Any]]:
+def _rows(about: LeaderboardEntry, at: Standing, spending: Sequence[Any], sensitivity: Line) -> dict[str, list[Any]]:
     """Return a model's row in each table; the first cell is for the rank."""
 
     def shown(*names: str) -> list[Any]:
@@ -171,7 +173,7 @@ def write_tables(
     standings: dict[str, Standing] = {}
     tables: dict[str, list[list[Any]]] = {name: [] for name in columns.headings}
     for model in (*(name for name in spending if name in headers), *(name for name in headers if name not in spending)):
-        by_category, about = headers[model], _shown(model, prices.get(model))
+        by_category, about = headers[model], _entry_of(model, prices.get(model))
         standings[model] = Standing(_reader(by_category, entries))
         cells = spending.get(model, Spending()).cells(about.price, hosted=about.hosted)
         rows = _rows(about, standings[model], cells, by_category.get(FORMAT_SENSITIVITY, {}))

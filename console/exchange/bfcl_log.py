@@ -26,7 +26,7 @@ States = Sequence[Mapping[str, Any]]
 
 
 class _ExecutedCalls(msgspec.Struct, frozen=True):
-    """What is asked of the simulators in a step."""
+    """The calls to the simulators in a step."""
 
     turn: int
     step: int

@@ -20,7 +20,7 @@ MARK = "handler"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a person said about the answers of models."""
+    """How a person says the answers of models are read."""
 
     handler: str | None = None
     """A registry name, an official class or a decode family."""

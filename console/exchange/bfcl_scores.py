@@ -62,7 +62,7 @@ def score_category(
 
     Args:
         suite: the BFCL suite over the data that was asked.
-        setting: how the model was spoken to.
+        setting: how the model was prompted.
         path: the result file, for messages.
         lines: its lines.
         model: the model's name, any name.

@@ -49,10 +49,10 @@ class Item:
     @property
     def outcome(self) -> str:
         """The outcome in a word; `interrupted` when the attempt has no end."""
-        return SETUP if self.is_preparation else outcome_word(self.rollout.outcome)
+        return SETUP if self.is_setup else outcome_word(self.rollout.outcome)
 
     @property
-    def is_preparation(self) -> bool:
+    def is_setup(self) -> bool:
         """Whether it ended well and is not graded: what others build on, such as BFCL's memory prerequisites."""
         outcome = self.rollout.outcome
         return self.case is not None and not self.case.graded and outcome is not None and outcome.is_graded
@@ -61,7 +61,7 @@ class Item:
     def graded(self) -> Outcome | None:
         """Passed or failed, where it entered the score; None otherwise."""
         outcome = self.rollout.outcome
-        return outcome if outcome is not None and outcome.is_graded and not self.is_preparation else None
+        return outcome if outcome is not None and outcome.is_graded and not self.is_setup else None
 
     def annotation(self, kind: str) -> str:
         """Return the standing note of a kind; empty when there is none."""

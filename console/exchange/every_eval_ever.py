@@ -26,7 +26,7 @@ from console.exchange.inspect_messages import target_of
 from console.exchange.run_reader import read_document
 from console.insight.conversation import Conversation
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
-from console.store.line import scrub
+from console.store.journal_line import scrub
 from console.store.runs import RunFolder, slug
 
 VERSION = "0.3.0"

@@ -8,7 +8,7 @@ from console.exchange.export_names import EXPORT_NAMES
 from console.store.runs import RunFolder
 
 Progress = Callable[[int, int], None]
-"""Told how many cases are written, and of how many."""
+"""Called with how many cases are written, and of how many."""
 
 
 def export_folder(
@@ -21,7 +21,7 @@ def export_folder(
         run: what is written.
         root: where; None: where the format's tools look.
         data: folder of suites, if one was named.
-        progress: told how far it is; only a site, which takes long, says so.
+        progress: called with how far it is; only a site, which takes long, says so.
 
     Raises:
         UsageError: the run is of another benchmark than the format, or something cannot be read or written.

@@ -47,7 +47,7 @@ def _html(document: RunDocument) -> bytes:
 
 
 def _junit(document: RunDocument) -> bytes:
-    graded = [item.rollout for item in document.items if not item.is_preparation]
+    graded = [item.rollout for item in document.items if not item.is_setup]
     return junit_xml(document.summary, graded, document.annotations()).encode()
 
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from console.core.chat import Reply, ToolCall
 from console.insight.message import NormalizedMessage, normalized_message
-from console.store.line import scrub
+from console.store.journal_line import scrub
 
 Json = dict[str, Any]
 

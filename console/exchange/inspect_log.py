@@ -19,7 +19,7 @@ from typing import Any
 from console.core.outcome import Outcome
 from console.exchange.document import Item, RunDocument
 from console.exchange.inspect_messages import model_events, model_output, model_usage, target_of, transcript
-from console.store.line import scrub
+from console.store.journal_line import scrub
 from console.store.runs import slug
 
 VERSION = 2
@@ -191,7 +191,7 @@ def _sample(item: Item, document: RunDocument) -> dict[str, Any]:
         "model_usage": model_usage(document.manifest.model.name, [item]),
         "total_time": rollout.seconds,
     }
-    if item.graded is None and not item.is_preparation:
+    if item.graded is None and not item.is_setup:
         messages = "\n".join(verdict.messages) if verdict else ""
         text = f"{item.outcome}: {rollout.reason}" + (f"\n{messages}" if messages else "")
         sample["error"] = {"message": text, "traceback": text, "traceback_ansi": text}

@@ -305,7 +305,7 @@ KINDS: Mapping[str, Kind] = {
     "findings": Kind(
         "doctor",
         "What was looked at.",
-        {"findings": "area, name, state (good, doubt, bad, absent), text and hint of each"},
+        {"findings": "area, name, state (good, warning, bad, absent), text and hint of each"},
     ),
     "trial": Kind(
         "doctor --try",
@@ -331,7 +331,7 @@ KINDS: Mapping[str, Kind] = {
     "bfcl_scores": Kind("bfcl scores", "The summary table of the scores.", {"rows": "rank, name and sums of each"}),
     "bfcl_version": Kind(
         "bfcl version",
-        "The official release that the rules are held against.",
+        "The official release that the rules are tested against.",
         {
             "bfcl": "the release",
             "eval_console": "version of this program",

@@ -9,7 +9,7 @@ from console.core.fault import UsageError
 from console.core.statistics.sample import Observation
 from console.exchange.run_reader import RunReader
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, with_interval, with_measures
-from console.store.index import JournalIndex
+from console.store.journal_index import JournalIndex
 from console.store.runs import RunFolder
 from console.suites.leaderboard import LeaderboardRules, MeasuresJournals
 

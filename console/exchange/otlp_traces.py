@@ -21,7 +21,7 @@ from console.exchange.document import Item, RunDocument
 from console.exchange.genai_messages import input_messages, output_messages, tool_definitions
 from console.insight.conversation import Exchange
 from console.insight.message import normalized_message
-from console.store.line import scrub
+from console.store.journal_line import scrub
 
 PASSED = "passed"
 _ROOT = "rollout"

@@ -14,7 +14,7 @@ from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_of
 from console.insight.rollout import Rollout, Slot
-from console.store.index import JournalIndex
+from console.store.journal_index import JournalIndex
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite

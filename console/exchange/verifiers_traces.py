@@ -17,7 +17,7 @@ from console.exchange.inspect_messages import target_of
 from console.exchange.run_reader import read_document
 from console.insight.conversation import Conversation, Exchange
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
-from console.store.line import scrub
+from console.store.journal_line import scrub
 from console.store.runs import RunFolder
 
 TRACES = "traces.jsonl"
@@ -86,9 +86,7 @@ def _trace(item: Item, document: RunDocument, number: int) -> Json:
         },
         "is_completed": item.finished is not None,
         "ok": is_graded,
-        "errors": []
-        if is_graded or item.is_preparation
-        else [{"type": item.outcome, "message": why or rollout.reason}],
+        "errors": [] if is_graded or item.is_setup else [{"type": item.outcome, "message": why or rollout.reason}],
         "timing": {"start": rollout.started_at, "agent": ended},
     }
 

@@ -130,7 +130,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """Everything that is said of two runs."""
+    """All results of comparing two runs."""
 
     a: ComparisonSide
     b: ComparisonSide
@@ -153,7 +153,7 @@ class RunComparison:
     prompts: Agreement
     """Whether the first requests are the same."""
     pairing: Pairing
-    """Which rollouts were laid beside one another, and why."""
+    """Which rollouts were paired, and why."""
 
     @property
     def simulated(self) -> bool:

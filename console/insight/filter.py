@@ -76,7 +76,7 @@ class Filter:
     words: tuple[str, ...] = ()
     """Its free texts, in lower case: what is worth looking for in whole conversations."""
 
-    def keeps(
+    def matches(
         self, rollout: Rollout, annotation: Annotation = NO_ANNOTATION, matched_words: Collection[str] = ()
     ) -> bool:
         """Whether a rollout passes all terms.
@@ -131,12 +131,14 @@ def _field_test(field: str, sign: str, value: str) -> Test:
     values = [part.casefold() for part in value.split(",") if part]
     if field in _TEXTS:
         texts = _TEXTS[field]
-        return lambda rollout, annotation, words: _holds(texts(rollout), values)
+        return lambda rollout, annotation, words: _contain_all(texts(rollout), values)
     if field == "is":
         return _outcome_test(values)
     if field in _SAID:
         text_of = _SAID[field]
-        return lambda rollout, annotation, words: any(_says(text_of(annotation).casefold(), value) for value in values)
+        return lambda rollout, annotation, words: any(
+            _contains(text_of(annotation).casefold(), value) for value in values
+        )
     close = nearest(field, (*FIELDS, *_ALIASES))
     advice = f"Did you mean {close}? " if close else ""
     raise _refusal(field, f"there is no field {field!r}", f"{advice}Fields are {', '.join(FIELDS)}.")
@@ -174,7 +176,7 @@ def _outcome_test(values: Sequence[str]) -> Test:
 
 
 def _outcome_name(rollout: Rollout) -> str:
-    return SETUP if rollout.is_prepared else rollout.outcome or "running"
+    return SETUP if rollout.is_setup else rollout.outcome or "running"
 
 
 def _remark_words(annotation: Annotation) -> list[str]:
@@ -185,7 +187,7 @@ def _remark_words(annotation: Annotation) -> list[str]:
     return [word for word, stands in zip(_REMARKS, standing, strict=True) if stands]
 
 
-def _says(text: str, value: str) -> bool:
+def _contains(text: str, value: str) -> bool:
     if value == "none":
         return not text
     return bool(text) if value == "any" else value in text
@@ -197,12 +199,12 @@ def _free(sought: str) -> Test:
             return True
         texts = [text for read in _TEXTS.values() for text in read(rollout)]
         remarks = [read(annotation) for read in _SAID.values()]
-        return _holds([*texts, rollout.message, rollout.says, *remarks], [sought])
+        return _contain_all([*texts, rollout.message, rollout.recent_text, *remarks], [sought])
 
     return test
 
 
-def _holds(texts: Sequence[str], parts: Sequence[str]) -> bool:
+def _contain_all(texts: Sequence[str], parts: Sequence[str]) -> bool:
     return any(part in text.casefold() for text in texts for part in parts)
 
 

@@ -79,8 +79,8 @@ def judge(
 
     Args:
         comparison: of both on the cases they share.
-        a: how A stands.
-        b: how B stands.
+        a: the state of A.
+        b: the state of B.
         margin: how much worse B may be; None: not at all, see `TOO_WIDE`.
         metric: `passed` or the name of a score, more being better; None: what the runs are known by.
 

@@ -121,7 +121,7 @@ class Grid:
 
 
 def grid(sides: Sequence[ComparisonSide]) -> Grid:
-    """Lay several runs side by side."""
+    """Put several runs side by side."""
     headline = _headline(sides)
     slots = dict.fromkeys(slot for side in sides for slot in side.graded_slots)
     order = {case: place for place, case in enumerate(dict.fromkeys(case for case, _ in slots))}

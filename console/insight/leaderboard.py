@@ -180,13 +180,13 @@ def _run_by_category(runs: Sequence[ListedRun], rules: LeaderboardRules) -> dict
 
 def _has_played(run: ListedRun, category: str) -> bool:
     tally = run.summary.categories[category]
-    return tally.finished > tally.prepared
+    return tally.finished > tally.setup
 
 
 def _cases_played(run: ListedRun, category: str) -> float:
     """Return how many cases of a category a run has finished."""
     tally = run.summary.categories[category]
-    return (tally.finished - tally.prepared) / max(run.manifest.rollouts, 1)
+    return (tally.finished - tally.setup) / max(run.manifest.rollouts, 1)
 
 
 def with_interval(board: Leaderboard, run: str, values: Sequence[Observation]) -> Leaderboard:

@@ -50,7 +50,7 @@ class Problem:
     message: str
     wait_s: float | None = None
     """Seconds until the next try; None when there is none."""
-    grave: bool = False
+    is_error: bool = False
     """Whether something was lost or stopped by it."""
 
 
@@ -80,14 +80,14 @@ class Overview:
         """Names of scores given while playing, with their threshold, in order of appearance."""
         self.steered: list[Steered] = []
         self.changed: set[Slot] = set()
-        """Rollouts that changed since `take_changes`."""
+        """Rollouts that changed since `pop_changes`."""
         self.opened_at = 0.0
         self._side_calls: dict[Key, set[int]] = {}
         """Calls of running conversations to other models than the examined one; what a judge says is not the loop's."""
         self.confinement: Confinement | None = None
         """The weakest sandbox that the run's conversations got; None without one."""
 
-    def take_changes(self) -> set[Slot]:
+    def pop_changes(self) -> set[Slot]:
         """Return the rollouts that changed since the last call, and forget them."""
         changed, self.changed = self.changed, set()
         return changed
@@ -126,7 +126,7 @@ class Overview:
         """Apply one live frame."""
         match frame:
             case Status():
-                self._take_status(frame)
+                self._apply_status(frame)
             case Began():
                 self._begin(frame)
             case Deltas():
@@ -193,7 +193,7 @@ class Overview:
         if rollout.is_failure:
             self.failures.append(rollout)
         if rollout.outcome is Outcome.BROKEN and not self._gave_up(record.key):
-            self._report(Problem(record.at, record.key, rollout.reason, rollout.message, grave=True))
+            self._report(Problem(record.at, record.key, rollout.reason, rollout.message, is_error=True))
         return rollout
 
     def _gave_up(self, key: Key) -> bool:
@@ -209,7 +209,7 @@ class Overview:
         self.running.setdefault(rollout.slot, rollout)
         match record:
             case Asked():
-                _take_reply(rollout, record)
+                _apply_reply(rollout, record)
             case Scored():
                 rollout.tracks = rollout.tracks or {}
                 track = rollout.tracks.setdefault(record.name, Track())
@@ -229,13 +229,13 @@ class Overview:
     def _close(self, record: Closed) -> None:
         self._interrupt()
         if record.message:
-            self._report(Problem(record.at, None, record.reason, record.message, grave=True))
+            self._report(Problem(record.at, None, record.reason, record.message, is_error=True))
 
     def _report(self, problem: Problem) -> None:
         self.problems.append(problem)
         self.problem_count += 1
 
-    def _take_status(self, frame: Status) -> None:
+    def _apply_status(self, frame: Status) -> None:
         self.status = frame
         for activity in frame.activities:
             rollout = self.rollout(activity.key)
@@ -252,14 +252,14 @@ class Overview:
         if frame.role != "model":
             self._side_calls.setdefault(frame.key, set()).add(frame.n)
         else:
-            rollout.turn, rollout.step, rollout.says = frame.turn, frame.step, ""
+            rollout.turn, rollout.step, rollout.recent_text = frame.turn, frame.step, ""
         self.changed.add(rollout.slot)
 
     def _extend(self, delta: Delta) -> None:
         self.pace.wrote(len(delta.text))
         rollout = self._live(delta.key)
         if rollout is not None and delta.n not in self._side_calls.get(delta.key, ()):
-            rollout.say(delta.text)
+            rollout.append_text(delta.text)
             if rollout.state in _BEFORE_TEXT:
                 rollout.state = "streaming"
             self.changed.add(rollout.slot)
@@ -271,7 +271,7 @@ class Overview:
 
 def _conclude(rollout: Rollout, record: Finished) -> None:
     verdict = record.verdict
-    if rollout.key != record.key:  # else the one that is held already
+    if rollout.key != record.key:  # else the one that is in memory already
         rollout.key = record.key
     rollout.outcome, rollout.reason, rollout.subject = verdict.outcome, intern(verdict.reason or ""), verdict.subject
     rollout.message = verdict.messages[0][:MESSAGE_LIMIT] if verdict.messages else ""
@@ -294,7 +294,7 @@ def _first_function(detail: dict[str, Any]) -> str:
     return str(next(iter(cast(dict[Any, Any], first)), "")) if isinstance(first, dict) else ""
 
 
-def _take_reply(rollout: Rollout, record: Asked) -> None:
+def _apply_reply(rollout: Rollout, record: Asked) -> None:
     rollout.calls += 1
     reply = record.reply
     if reply.usage is not None:
@@ -307,10 +307,10 @@ def _take_reply(rollout: Rollout, record: Asked) -> None:
     if reply.tool_calls and not rollout.function:
         rollout.function = intern(reply.tool_calls[0].name)
     calls = " ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls[:3])
-    rollout.says = ""
-    rollout.say(reply.content or calls)
+    rollout.recent_text = ""
+    rollout.append_text(reply.content or calls)
 
 
 def _problem(record: Tried) -> Problem:
-    grave = record.wait_s is None or record.kind in _HALTING
-    return Problem(record.at, record.key, record.kind, record.message, record.wait_s, grave)
+    is_error = record.wait_s is None or record.kind in _HALTING
+    return Problem(record.at, record.key, record.kind, record.message, record.wait_s, is_error)

@@ -1,4 +1,4 @@
-"""What one conversation was told otherwise than another: the lines of their first requests that differ. Pure."""
+"""How the prompts of two conversations differ: the lines of their first requests that differ. Pure."""
 
 import difflib
 import json
@@ -32,7 +32,7 @@ class ChangedLine(NamedTuple):
 def prompt_changes(a: Conversation, b: Conversation) -> list[ChangedLine]:
     """Return the changed lines in their order, those that took each other's place together.
 
-    Empty where both were told the same, or one was never asked.
+    Empty where both got the same prompt, or one was never asked.
     """
     try:
         lines_a, lines_b = (_prompt_lines(conversation) for conversation in (a, b))

@@ -6,12 +6,12 @@ from console.core.case import Key
 from console.core.outcome import Outcome, Verdict
 from console.core.tally import plain_verdict
 
-SAYS_LIMIT = 160
-"""Characters kept of what is being said."""
+RECENT_TEXT_LIMIT = 160
+"""Characters kept of the streamed text."""
 MESSAGE_LIMIT = 400
 """Characters kept of a verdict's first message."""
 SETUP = "setup"
-"""What is said of a rollout that ended well and is not graded, such as BFCL's memory conversations."""
+"""The name of the end of a rollout that ended well and is not graded, such as BFCL's memory conversations."""
 
 Slot = tuple[str, int]
 """Case id and rollout: what stays the same when an attempt supersedes another."""
@@ -60,8 +60,8 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     since: float = 0.0
     turn: int = 0
     step: int = 0
-    says: str = ""
-    """The end of what is being, or was last, said."""
+    recent_text: str = ""
+    """The end of the text that is streamed, or was last."""
     started_at: float = 0.0
     ended_at: float = 0.0
     seconds: float = 0.0
@@ -110,14 +110,14 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
         return self.outcome is None
 
     @property
-    def is_prepared(self) -> bool:
+    def is_setup(self) -> bool:
         """Whether it ended well and is not graded."""
         return not self.graded and self.outcome is not None and self.outcome.is_graded
 
     @property
     def ending(self) -> str:
         """How it ended, in a word; empty while it is being played."""
-        if self.is_prepared:
+        if self.is_setup:
             return SETUP
         return self.outcome.value.replace("_", " ") if self.outcome else ""
 
@@ -126,6 +126,6 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
         """Whether a reader would look at it first: the model was wrong, or something broke, or nobody could tell."""
         return self.outcome in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
 
-    def say(self, text: str) -> None:
+    def append_text(self, text: str) -> None:
         """Append streamed text; only the end is kept."""
-        self.says = (self.says + text)[-SAYS_LIMIT:]
+        self.recent_text = (self.recent_text + text)[-RECENT_TEXT_LIMIT:]

@@ -37,7 +37,7 @@ class Timeline:
         return self._times[-1] if self._times else 0.0
 
     def add(self, record: AnyRecord, span: Place) -> None:
-        """Take the next record into account; a clock that was set back stands still until it has caught up."""
+        """Take the next record into account; a clock that was set back waits until it has caught up."""
         gap = max(record.at - self._last_epoch, 0.0) if self._times else 0.0
         now = self.length_s + (min(gap, SESSION_GAP_S) if isinstance(record, Opened) else gap)
         self._last_epoch = max(record.at, self._last_epoch) if not isinstance(record, Opened) else record.at

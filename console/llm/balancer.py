@@ -133,7 +133,7 @@ class Balancer:
         """Wait for permission to send a request, at the address that suits it best.
 
         Args:
-            watch: told why, if there is a wait.
+            watch: called with why, if there is a wait.
             prefers: name of the address at which its conversation was answered last; may be empty or unknown.
             failures: how often it has failed at each address, by place.
             refused: places that have refused it for good; at least one is left.

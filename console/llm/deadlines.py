@@ -2,7 +2,7 @@
 
 An SDK's timeout is none of these: it never fires while a server sends pings or single bytes (specs: reliability §0.3).
 Here only content moves the clock, and one timer serves all three limits. Time in which this program was too busy to
-listen is not held against the server: a limit that comes due late is put off by as much.
+listen is not counted against the server: a limit that comes due late is put off by as much.
 """
 
 import asyncio

@@ -42,7 +42,7 @@ class Watch(Protocol):
         """Wait so long for the next try after a fault of this request alone, and for permission to go on after it."""
         ...
 
-    async def hold(self, fault: Fault) -> None:
+    async def pause_run(self, fault: Fault) -> None:
         """Wait until the provider's own time, which is longer than a call may wait; or raise the fault.
 
         Raises:
@@ -72,7 +72,7 @@ class Unwatched:
     async def wait_to_retry(self, wait_s: float) -> None:
         await asyncio.sleep(wait_s)
 
-    async def hold(self, fault: Fault) -> None:
+    async def pause_run(self, fault: Fault) -> None:
         raise fault
 
 

@@ -65,7 +65,7 @@ def load_litellm() -> Any:
         logger = logging.getLogger(name)
         logger.handlers[:] = [logging.NullHandler()]
         logger.propagate = False
-    _keep_finish_reasons()
+    _record_finish_reasons()
     return module
 
 
@@ -80,7 +80,7 @@ class _RawReasons(dict[str, str]):
             return key
 
 
-def _keep_finish_reasons() -> None:
+def _record_finish_reasons() -> None:
     """Put our table of finish reasons into litellm's place.
 
     Raises:

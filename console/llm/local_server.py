@@ -97,7 +97,7 @@ def is_served(model: ModelConfig) -> bool:
 
 @contextmanager
 def running_server(
-    command: Sequence[str], model: ModelConfig, log: Path, say: Callable[[str], None]
+    command: Sequence[str], model: ModelConfig, log: Path, notify: Callable[[str], None]
 ) -> Generator[None]:
     """Start a server, wait until it answers, and stop it at the end, however that comes.
 
@@ -105,7 +105,7 @@ def running_server(
         command: see `server_command`.
         model: what it serves, at its address.
         log: file for what the server writes.
-        say: told what is waited for.
+        notify: called with what is waited for.
 
     Raises:
         UsageError: it cannot be started, or ended before it answered.
@@ -123,7 +123,7 @@ def running_server(
         except OSError as error:
             raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
         try:
-            say(f"waiting for {Path(command[0]).name} at {model.base_url}, which writes to {log}")
+            notify(f"waiting for {Path(command[0]).name} at {model.base_url}, which writes to {log}")
             _await_answer(server, model, log)
             yield
         finally:

@@ -174,7 +174,7 @@ class _Call:
                     is_retry=is_throttled,
                 )
             except Fault as pause:
-                await self._watch.hold(pause)
+                await self._watch.pause_run(pause)
             else:
                 return self._budgets[address.place], slot
 
@@ -209,7 +209,7 @@ async def ask_until_answered(
         try_once: makes one try.
         balancer: the addresses to choose from.
         limits: those of the model.
-        watch: told of failed tries and waits.
+        watch: called at failed tries and waits.
         prefers: name of the address at which the conversation was answered last.
 
     Raises:
@@ -248,4 +248,4 @@ async def ask_until_answered(
             await watch.wait_to_retry(wait_s if address.limiter.down_since is None else 0.0)
         elif retries.together_s > limits.max_wait_s:
             retries.together_s = 0.0
-            await watch.hold(failed)
+            await watch.pause_run(failed)

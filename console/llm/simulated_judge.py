@@ -3,7 +3,7 @@
 import re
 from random import Random
 
-from console.core.tags import tag_contents
+from console.core.xml_tags import tag_contents
 
 _WORD = re.compile(r"\w{3,}")
 

@@ -13,7 +13,7 @@ OnAsk = Callable[[str, Any], Awaitable[Any]]
 
 
 class WorkerLost(Fault):
-    """The worker is gone; nothing it held can be had back."""
+    """The worker is gone; its state is lost."""
 
     def __init__(self, cause: Cause, message: str, *, was_killed: bool = False, type_name: str = "") -> None:
         """Make the fault; `cause` tells apart what the code did from what we did.
@@ -37,7 +37,7 @@ class WorkerError(Exception):
 
 
 class Exchange:
-    """One call in progress: who is told and asked, and how much time, and how many bytes and messages, are left.
+    """One call in progress: where its messages and questions go, and what is left of its time, bytes and messages.
 
     Only an answer of the kinds in `new_span` gives a new span of all three: questions that cost nothing to ask would
     else let code run and send without end.

@@ -1,7 +1,7 @@
 """The worker's side, run as a script by a bare interpreter: confine the process, then serve one program.
 
-Three processes: the keeper (started by the engine, ends everything when the engine lets go or dies), process 1 of the
-new namespaces where there are any, and the worker, which confines itself before it imports a single line of a program.
+Three processes: the keeper (started by the engine, ends everything when that closes the connection or dies), process 1
+of the new namespaces where there are any, and the worker, which confines itself before it imports a line of a program.
 What was reached is told in the first frame. Standard library only, until the program is imported.
 """
 
@@ -72,7 +72,7 @@ def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
 
 
 def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str]) -> int:
-    """Confine this process, load the program and serve it until the engine lets go.
+    """Confine this process, load the program and serve it until the engine closes the connection.
 
     Args:
         control: the socket to the engine.
@@ -149,7 +149,7 @@ def _limit(limits: dict[str, Any], contained: bool) -> None:
         with contextlib.suppress(OSError, ValueError):
             hard = resource.getrlimit(kind)[1]
             cap = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            # Processor time ends with a signal that says so, and only for who does not heed it with SIGKILL.
+            # Processor time ends with a signal that says so, and only for who ignores it with SIGKILL.
             soft = max(1, cap - _GRACE_S) if kind == resource.RLIMIT_CPU else cap
             resource.setrlimit(kind, (soft, cap))
 

@@ -66,9 +66,9 @@ class Port:
 
 
 def serve(control: socket.socket, setup: dict[str, Any], level: dict[str, Any]) -> int:
-    """Load the program and answer calls until the engine lets go; the exit code.
+    """Load the program and answer calls until the engine closes the connection; the exit code.
 
-    The level is told before the program's first line runs.
+    The level is sent before the program's first line runs.
     """
     port = Port(control, setup["limits"]["frame_bytes"])
     port.send({"level": level})

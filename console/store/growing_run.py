@@ -13,7 +13,7 @@ from console.core.fault import UsageError
 from console.core.record import AnyRecord
 from console.core.run import Manifest
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, make_private_folder, open_private, write_atomically
-from console.store.line import as_json, encode
+from console.store.journal_line import as_json, encode
 from console.store.lock import RunLock, is_held
 from console.store.runs import RunFolder
 

@@ -2,7 +2,7 @@
 
 Rules: one writer (see `lock`), one `write` a line, rolled back when it falls short, or else ended as a line of its own
 (a full disk never glues two records together); a torn tail of a killed writer is set aside on open, never deleted and
-never silently read; what a failed sync left in doubt is written again before it counts.
+never silently read; what a failed sync left unconfirmed is written again before it counts.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import msgspec
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
 from console.store.atomic import PRIVATE, sync_folder, write_private
-from console.store.line import BadLine, decode, encode
+from console.store.journal_line import BadLine, decode, encode
 
 _PIECE_BYTES = 1 << 20
 
@@ -39,43 +39,43 @@ class JournalWriter:
     """The one writer of a journal. Open it only while holding the run's lock."""
 
     def __init__(self, path: Path) -> None:
-        """Open for appending: a torn tail is set aside, and what a failed sync left in doubt is written once more.
+        """Open for appending: a torn tail is set aside, and what a failed sync left unconfirmed is written once more.
 
         Raises:
             Fault: the file cannot be opened or repaired (kind `disk`).
         """
         self.path = path
         self.torn: Path | None = None
-        self._doubt_path = doubt_path(path)
+        self._unsynced_path = unsynced_path(path)
         """There while a sync has failed: the first byte that it should have made durable."""
         self._unsynced: deque[bytes] = deque()
         """What was written since the last good sync, to be written again if the next one fails."""
         self._syncing = threading.Lock()
         self._fragment = b""
         """The beginning of a line that was not written whole and could not be taken back."""
-        self.is_in_doubt = False
+        self.is_unconfirmed = False
         """Whether the last sync has failed."""
         try:
             self._fd, self.torn = open_whole(path)
             self.size = os.fstat(self._fd).st_size
             self._synced = self.size
-            self._take_up_doubt()
+            self._read_unsynced_mark()
         except OSError as error:
             raise _disk_fault(path, error) from error
 
-    def _take_up_doubt(self) -> None:
+    def _read_unsynced_mark(self) -> None:
         """Take what a former writer could not sync for unsynced, so that the next sync writes it again."""
         try:
-            first = int(self._doubt_path.read_bytes())
+            first = int(self._unsynced_path.read_bytes())
         except FileNotFoundError:
             return
         except ValueError:
-            first = 0  # the note itself is damaged, so all of the journal is in doubt
+            first = 0  # the note itself is damaged, so all of the journal is unconfirmed
         first = min(first, self.size)
         with self.path.open("rb") as file:
             file.seek(first)
             self._unsynced.append(file.read())
-        self._synced, self.is_in_doubt = first, True
+        self._synced, self.is_unconfirmed = first, True
 
     def append(self, record: AnyRecord) -> int:
         """Write one record whole and return the journal's new size in bytes.
@@ -123,7 +123,7 @@ class JournalWriter:
     @property
     def is_synced(self) -> bool:
         """Whether everything appended has reached the disk."""
-        return self._synced == self.size and not self.is_in_doubt
+        return self._synced == self.size and not self.is_unconfirmed
 
     @property
     def unsynced_bytes(self) -> int:
@@ -148,22 +148,22 @@ class JournalWriter:
         with self._syncing:
             size, pieces = self.size, len(self._unsynced)
             try:
-                if self.is_in_doubt:
+                if self.is_unconfirmed:
                     self._write_again(b"".join(self._unsynced[number] for number in range(pieces)))
                 os.fdatasync(self._fd)
             except OSError as error:
-                self._doubt()
+                self._mark_unconfirmed()
                 raise _sync_fault(self.path, error) from error
             for _ in range(pieces):
                 self._unsynced.popleft()
             self._synced = size
-            if self.is_in_doubt:
-                self.is_in_doubt = False
+            if self.is_unconfirmed:
+                self.is_unconfirmed = False
                 with contextlib.suppress(OSError):  # the note stays, and the next writer writes once more
-                    self._doubt_path.unlink(missing_ok=True)
+                    self._unsynced_path.unlink(missing_ok=True)
 
     def _write_again(self, data: bytes) -> None:
-        """Write what is in doubt to where it is; the same bytes, so readers see no change."""
+        """Write what is unconfirmed to where it is; the same bytes, so readers see no change."""
         fd = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)  # one that does not append
         try:
             if not os.path.sameopenfile(fd, self._fd):
@@ -175,14 +175,14 @@ class JournalWriter:
         finally:
             os.close(fd)
 
-    def _doubt(self) -> None:
-        """Note from where on the journal is in doubt, for whoever resumes the run after this process."""
-        if not self.is_in_doubt:
-            self.is_in_doubt = True
+    def _mark_unconfirmed(self) -> None:
+        """Note from where on the journal is unconfirmed, for whoever resumes the run after this process."""
+        if not self.is_unconfirmed:
+            self.is_unconfirmed = True
             with contextlib.suppress(OSError):
-                write_private(self._doubt_path, b"%d" % self._synced)
+                write_private(self._unsynced_path, b"%d" % self._synced)
 
-    def take_back(self, record: AnyRecord) -> bool:
+    def retract(self, record: AnyRecord) -> bool:
         """Remove the last record if it is this one and was never synced; return whether it was removed."""
         line = encode(record)
         if self.is_synced or not self._unsynced or self._unsynced[-1] != line:
@@ -293,7 +293,7 @@ def checksum_of(path: Path, size: int) -> int:
     return checksum
 
 
-def doubt_path(path: Path) -> Path:
+def unsynced_path(path: Path) -> Path:
     """Return the file that says, while it is there, from which byte on the disk has not confirmed a journal."""
     return path.with_name(f"{path.name}.unsynced")
 

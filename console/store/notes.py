@@ -53,7 +53,7 @@ class Notes:
         Raises:
             UsageError: the run folder cannot be written.
         """
-        stamped = msgspec.structs.replace(note, at=note.at or time.time(), who=note.who or _reader())
+        stamped = msgspec.structs.replace(note, at=note.at or time.time(), who=note.who or _user_name())
         self.add_all([stamped])
         return stamped
 
@@ -67,7 +67,7 @@ class Notes:
             return
         try:
             with open_private(self.path) as file:
-                file.write(_gap(file) + b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
+                file.write(_missing_newline(file) + b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -79,7 +79,7 @@ class Notes:
             lines = self.path.read_bytes().split(b"\n")
         except OSError:
             return []
-        return [note for line in lines if line and (note := _read(line)) is not None]
+        return [note for line in lines if line and (note := _decode_note(line)) is not None]
 
     def annotations(self) -> dict[tuple[str, int], Annotation]:
         """Return what stands of each case id and rollout; a note on an earlier attempt stands for its rollout."""
@@ -90,13 +90,15 @@ class Notes:
             of_slot.pop(note.kind, None)
             if note.value and note.kind in KINDS:
                 of_slot[note.kind] = note
-        labels = standing_labels(notes)
+        labels = current_labels(notes)
         return {
-            slot: _remark(of_slot, labels.get(slot)) for slot, of_slot in by_slot.items() if of_slot or slot in labels
+            slot: _annotation_of(of_slot, labels.get(slot))
+            for slot, of_slot in by_slot.items()
+            if of_slot or slot in labels
         }
 
 
-def standing_labels(notes: Iterable[Note], model: str | None = None) -> dict[tuple[str, int], Label]:
+def current_labels(notes: Iterable[Note], model: str | None = None) -> dict[tuple[str, int], Label]:
     """Return the newest label of each case id and rollout; one that was taken back uncovers that of another model.
 
     Args:
@@ -113,7 +115,7 @@ def standing_labels(notes: Iterable[Note], model: str | None = None) -> dict[tup
     return {slot: list(labels.values())[-1] for slot, labels in by_slot.items() if labels}
 
 
-def take_back_labels(notes: Notes, model: str = "") -> tuple[str, int]:
+def retract_labels(notes: Notes, model: str = "") -> tuple[str, int]:
     """Take back the labels of a model, or of the one that labelled last.
 
     Returns:
@@ -124,16 +126,16 @@ def take_back_labels(notes: Notes, model: str = "") -> tuple[str, int]:
     """
     written = notes.all()
     newest = [note.label.model for note in written if note.kind == LABEL and note.value and note.label is not None]
-    standing = {label.model for name in dict.fromkeys(newest) for label in standing_labels(written, name).values()}
+    standing = {label.model for name in dict.fromkeys(newest) for label in current_labels(written, name).values()}
     name = model or next((name for name in reversed(newest) if name in standing), "")
-    labels = standing_labels(written, name)
+    labels = current_labels(written, name)
     unread = (note.key for note in written if note.kind == UNREADABLE and note.label and note.label.model == name)
     for case, rollout in dict.fromkeys([*labels, *((key.case, key.rollout) for key in unread)]):
         notes.add(Note(Key(case, rollout), LABEL, "", who=name, label=Label("", model=name)))
     return name, len(labels)
 
 
-def _remark(notes: Mapping[str, Note], label: Label | None) -> Annotation:
+def _annotation_of(notes: Mapping[str, Note], label: Label | None) -> Annotation:
     dispute = notes.get("dispute")
     return Annotation(
         tag=notes["tag"].value if "tag" in notes else "",
@@ -146,7 +148,7 @@ def _remark(notes: Mapping[str, Note], label: Label | None) -> Annotation:
     )
 
 
-def _gap(file: BinaryIO) -> bytes:
+def _missing_newline(file: BinaryIO) -> bytes:
     """Return a newline after a line that was cut off, so that the next one stays whole."""
     if not file.seek(0, os.SEEK_END):
         return b""
@@ -154,14 +156,14 @@ def _gap(file: BinaryIO) -> bytes:
     return b"" if file.read(1) == b"\n" else b"\n"
 
 
-def _read(line: bytes) -> Note | None:
+def _decode_note(line: bytes) -> Note | None:
     try:
         return decode_as(line, Note)
     except ValueError:
         return None
 
 
-def _reader() -> str:
+def _user_name() -> str:
     import getpass  # here, as reading notes needs none
 
     try:

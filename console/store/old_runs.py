@@ -1,4 +1,4 @@
-"""Manifests of earlier versions: what they did not say or said in other words is filled in here, and nowhere else.
+"""Manifests and summaries of earlier versions: what they lack or name otherwise is filled in here, and nowhere else.
 
 Earlier versions did not record which format a run's suite had. It is told from what every run of a format has in its
 manifest (options, modes), else from the suite's name, else from the first case in the journal.
@@ -7,13 +7,15 @@ manifest (options, modes), else from the suite's name, else from the first case 
 import re
 from pathlib import Path
 from typing import Any, cast
+from zlib import crc32
 
 import msgspec
 
 from console.core.json_text import decode_as, read_json
 from console.core.record import Started
-from console.core.run import Manifest
+from console.core.run import Manifest, Summary
 from console.store.journal import JournalReader
+from console.store.journal_line import as_json
 
 _FORMATS = ("bfcl", "aidanbench", "cavebench")
 """The formats there were when manifests did not name them."""
@@ -37,6 +39,27 @@ def read_manifest(data: bytes, journal: Path) -> Manifest:
     if manifest.format:
         return manifest
     return msgspec.structs.replace(manifest, format=_format_of(manifest, journal), setting=_setting_of(manifest, data))
+
+
+def read_summary(data: bytes) -> Summary:
+    """Return a summary of any version as this version has it; its checksum is then that of this version.
+
+    Raises:
+        ValueError: it is not JSON, not a summary, or an old one that is not as it was written.
+    """
+    summary = decode_as(data, Summary)
+    if b'"prepared":' not in data or not summary.checksum:
+        return summary
+    written = data.rstrip().removesuffix(b',"checksum":%d}' % summary.checksum) + b"}"
+    if crc32(written) != summary.checksum:
+        raise ValueError("is not as it was written")
+    fields = cast("dict[str, Any]", read_json(data))
+    summary.tally.setup = fields["tally"].get("prepared", 0)
+    for name, tally in summary.categories.items():
+        tally.setup = fields["categories"][name].get("prepared", 0)
+    summary.checksum = 0
+    summary.checksum = crc32(as_json(summary))
+    return summary
 
 
 def _setting_of(manifest: Manifest, data: bytes) -> Any:

@@ -36,21 +36,21 @@ class RunChanges:
             UsageError: the folder is there and cannot be read.
         """
         self.root = root
-        self._marks = dict(self._look_at_all())
+        self._marks = dict(self._scan_all())
 
-    def look(self) -> Changed:
+    def poll(self) -> Changed:
         """Return what changed since the last look.
 
         Raises:
             UsageError: the folder is there and cannot be read.
         """
-        marks = dict(self._look_at_all())
+        marks = dict(self._scan_all())
         changed = [RunFolder(self.root / name) for name, mark in marks.items() if self._marks.get(name) != mark]
         gone = [self.root / name for name in self._marks.keys() - marks.keys()]
         self._marks = marks
         return Changed(changed, gone)
 
-    def _look_at_all(self) -> Iterator[tuple[str, _Mark]]:
+    def _scan_all(self) -> Iterator[tuple[str, _Mark]]:
         for name in run_names(self.root):  # texts, as making a `Path` takes longer than asking for the times
             run = f"{self.root}{os.sep}{name}{os.sep}"
             manifest, journal, lock = _mark_of(run + MANIFEST), _mark_of(run + JOURNAL), _mark_of(run + LOCK)

@@ -1,4 +1,4 @@
-"""An index over the runs of a folder: when each was made, and the summaries of those that stand still.
+"""An index over the runs of a folder: when each was made, and the summaries of those that are not being played.
 
 An SQLite file inside the runs folder. It is derived: anybody may delete it, and a look that finds it missing, damaged,
 busy or not writable reads the runs themselves. What it says is checked each time: the list of names by the time of the

@@ -27,7 +27,7 @@ _STARTS_WITHIN_S = 10.0
 
 
 class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One run that waits, and what its engine must be told. Never a key."""
+    """One run that waits, and the options of its engine. Never a key."""
 
     run: str
     """Name of its folder."""
@@ -91,7 +91,7 @@ class RunQueue:
         except OSError:
             return False
 
-    def take(self) -> RunLock:
+    def acquire(self) -> RunLock:
         """Lock the queue, to be the one that plays it.
 
         Raises:

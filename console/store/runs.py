@@ -11,14 +11,13 @@ from zlib import crc32
 import msgspec
 
 from console.core.fault import UsageError
-from console.core.json_text import decode_as
 from console.core.run import Manifest, Shard, Summary
 from console.core.tally import RunFold, without_output
 from console.store.atomic import PRIVATE, make_private_folder, write_atomically
-from console.store.journal import JournalReader, checksum_of, doubt_path
-from console.store.line import as_json
+from console.store.journal import JournalReader, checksum_of, unsynced_path
+from console.store.journal_line import as_json
 from console.store.lock import is_held
-from console.store.old_runs import read_manifest
+from console.store.old_runs import read_manifest, read_summary
 from console.store.run_queue import RunQueue
 
 JOURNAL = "journal.jsonl"
@@ -120,9 +119,9 @@ class RunFolder:
         return self.fold()[0].closed is not None
 
     @property
-    def is_in_doubt(self) -> bool:
+    def is_unconfirmed(self) -> bool:
         """Whether the disk has not confirmed all of its journal, and nobody has written the rest again since."""
-        return doubt_path(self.journal_path).exists()
+        return unsynced_path(self.journal_path).exists()
 
     @property
     def is_queued(self) -> bool:
@@ -148,7 +147,7 @@ class RunFolder:
     def _read_summary(self) -> Summary | None:
         """Return what summary.json says; None where it is not there, or is not as it was written."""
         try:
-            summary = decode_as(self.summary_path.read_bytes(), Summary)
+            summary = read_summary(self.summary_path.read_bytes())
         except (OSError, ValueError):
             return None
         if summary.checksum not in (0, crc32(as_json(msgspec.structs.replace(summary, checksum=0)))):
@@ -196,7 +195,7 @@ class RunFolder:
         return saved.altered
 
     def fold(self) -> tuple[RunFold, Summary]:
-        """Derive everything from the journal anew, and keep the summary of a run that stands still."""
+        """Derive everything from the journal anew, and save the summary of a run that is not being played."""
         manifest, live = self.manifest(), self.is_live
         reader, fold, modified_ns = self.reader(), RunFold(), self._modified_ns()
         for record in reader.iter_all():

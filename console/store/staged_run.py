@@ -27,7 +27,7 @@ from console.store.atomic import (
     write_private,
 )
 from console.store.journal import JournalReader
-from console.store.line import as_json, encode
+from console.store.journal_line import as_json, encode
 from console.store.lock import RunLock, RunLocked
 from console.store.runs import RunFolder
 

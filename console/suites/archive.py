@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 _SMALL = 4096
-"""Members up to this many bytes are not held to the ratio: a short repetitive file is harmless."""
+"""Members up to this many bytes are not limited by the ratio: a short repetitive file is harmless."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, cast
 
+from console.core.captured_output import capture_output
 from console.core.comparison import Comparison
 from console.core.fault import Fault, UsageError
-from console.core.prints import collect_prints
 from console.suites.returned import WrongType, check_item, checked
 from console.suites.suite import Report, Suite
 
@@ -120,7 +120,7 @@ def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Call
     @wraps(method)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
-            with collect_prints():
+            with capture_output():
                 value = checked(name, method, method(*args, **kwargs))
         except (Exception, SystemExit) as error:
             if not is_of_code(error):
@@ -136,7 +136,7 @@ def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Call
 def _guarded_iterator(suite: Suite, name: str, method: Callable[..., Any], values: Iterator[Any]) -> Iterator[Any]:
     while True:
         try:
-            with collect_prints():
+            with capture_output():
                 value = next(values)
                 check_item(name, method, value)
         except StopIteration:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TypeVar
 
+from console.core.captured_output import capture_output
 from console.core.fault import UsageError
-from console.core.prints import collect_prints
 from console.suites.suite import Suite, SuiteEntry
 
 LOAD_S = 10.0
@@ -46,7 +46,7 @@ def run_limited(load: Callable[[], ValueT], belongs: Callable[[str], bool] = lam
 
     def run() -> None:
         try:
-            with collect_prints():
+            with capture_output():
                 values.append(load())
         except BaseException as error:  # an import may even call sys.exit
             errors.append(error)

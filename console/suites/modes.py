@@ -1,4 +1,4 @@
-"""The modes of a suite: how the model is spoken to, in the suite's own words or in those of models.toml."""
+"""The modes of a suite: how the model is prompted, in the suite's own words or in those of models.toml."""
 
 from msgspec.structs import replace
 

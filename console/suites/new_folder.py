@@ -58,7 +58,7 @@ def new_suite(root: Path, name: str, kind: str) -> list[Path]:
     files = write_suite(root, name, texts)
     entry = read_entry(root / name)
     if entry.module:
-        allow(FolderCode(entry))  # as it stands it is our own code; a change of it asks
+        allow(FolderCode(entry))  # as it is now it is our own code; a change of it asks
     return files
 
 

@@ -30,7 +30,7 @@ class Pull:
 
     root: Path
     """The root for pulled data; the source's folder in it is replaced."""
-    say: Callable[[str], object]
+    notify: Callable[[str], object]
     """Takes progress lines for the reader."""
     from_path: Path | None = None
     """A file or folder that the reader has, instead of a download."""
@@ -53,7 +53,7 @@ class Pull:
                 "files, add --accept-digest: they are kept and never called comparable.",
             )
         for text in texts:
-            self.say(f"accepted though not pinned: {text}")
+            self.notify(f"accepted though not pinned: {text}")
         return not others
 
     def into(self, name: str, fill: Callable[[Path, Path], None]) -> Path:

@@ -84,7 +84,7 @@ class SimpleSuite:
         return None
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Lay what the verdict says was expected beside what was there."""
+        """Compare what the verdict says was expected with what was there."""
         mark = Mark.SAME if verdict.outcome is Outcome.PASSED else Mark.DIFFERS
         reason = (verdict.reason or "").replace("_", " ")
         sentence = ": ".join(filter(None, (reason, *verdict.messages[:1])))

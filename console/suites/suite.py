@@ -29,7 +29,7 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Mode(msgspec.Struct, frozen=True):
-    """One way in which a suite speaks to a model, such as with native tools."""
+    """One way in which a suite prompts a model, such as with native tools."""
 
     name: str
     """The suite's word for it."""
@@ -349,7 +349,7 @@ AFTER_REPLY = "after reply"
 
 @runtime_checkable
 class NamesStates(Protocol):
-    """A suite whose conversations do more than ask models, such as run code: what watchers are told meanwhile."""
+    """A suite whose conversations do more than ask models, such as run code: what watchers see meanwhile."""
 
     def effect_states(self) -> Mapping[str, str]:
         """Return it by kind of effect (see `Stage.perform`), and for `AFTER_REPLY`; other kinds are their own word."""
@@ -418,7 +418,7 @@ class Suite(Protocol):
         ...
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Lay expected beside actual for review."""
+        """Compare expected with actual for review."""
         ...
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:

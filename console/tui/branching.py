@@ -1,13 +1,13 @@
 """Asking cases of a run anew, as a run of its own that is compared with it."""
 
-from console.core.case import Edit
+from console.core.case import PromptEdit
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.services import Services
 
 
 def start_branch(
-    services: Services, run: RunFolder, cases: tuple[str, ...], *, model: str = "", edit: Edit | None = None
+    services: Services, run: RunFolder, cases: tuple[str, ...], *, model: str = "", edit: PromptEdit | None = None
 ) -> None:
     """Start a branch of a run in an engine of its own and compare the two; call it in a thread.
 

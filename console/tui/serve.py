@@ -57,20 +57,20 @@ def is_served() -> bool:
     return os.environ.get(DRIVER, "").endswith(":WebDriver")
 
 
-def serve(paths: WorkspacePaths, options: list[str], port: int, say: Callable[[str], object]) -> int:
+def serve(paths: WorkspacePaths, options: list[str], port: int, report: Callable[[str], object]) -> int:
     """Serve the app until ctrl+c.
 
     Args:
         paths: where models, data and runs are.
         options: further options of the app, as on the command line.
         port: of 127.0.0.1.
-        say: told where the app is, for the reader.
+        report: told where the app is, for the reader.
 
     Raises:
         UsageError: the extra is not installed, or the port is taken.
     """
     try:
-        server = _server(_command(paths, options), port, say)
+        server = _server(_command(paths, options), port, report)
     except ModuleNotFoundError as error:
         raise UsageError(
             f"the browser needs the package {(error.name or 'textual_serve').replace('_', '-')}",
@@ -92,7 +92,7 @@ def _command(paths: WorkspacePaths, options: list[str]) -> str:
     return shlex.join([sys.executable, "-m", "console", *arguments, *options])
 
 
-def _server(command: str, port: int, say: Callable[[str], object]) -> Any:
+def _server(command: str, port: int, report: Callable[[str], object]) -> Any:
     import secrets  # here, as every start asks whether it is served
 
     from textual_serve.server import Server, web  # its own web framework: the app itself speaks no HTTP
@@ -111,7 +111,7 @@ def _server(command: str, port: int, say: Callable[[str], object]) -> Any:
 
         async def _announce(self) -> None:
             await _reachable(port)
-            say(f"eval-console is at {self.public_url}/{self.secret}   ctrl+c ends it")
+            report(f"eval-console is at {self.public_url}/{self.secret}   ctrl+c ends it")
 
         async def _make_app(self) -> Any:
             app = web.Application()

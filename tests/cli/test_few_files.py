@@ -13,7 +13,7 @@ import pytest
 from support.pseudo_terminal import PseudoTerminal
 
 from console.cli.exitcode import Exit
-from console.cli.open_files import LEAST, claim
+from console.cli.open_files import LEAST, raise_limit
 from console.store.runs import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,10 +100,10 @@ def test_few_by_custom_are_raised_to_what_the_system_allows(monkeypatch: pytest.
     limits: list[Any] = []
     monkeypatch.setattr(resource, "setrlimit", lambda _, pair: limits.append(pair))
     monkeypatch.setattr(resource, "getrlimit", lambda _: (24, 200))
-    assert claim() == 200
+    assert raise_limit() == 200
     monkeypatch.setattr(resource, "getrlimit", lambda _: (24, resource.RLIM_INFINITY))
-    assert claim() == 256
+    assert raise_limit() == 256
     assert limits == [(200, 200), (256, resource.RLIM_INFINITY)]
     monkeypatch.setattr(resource, "getrlimit", lambda _: (4096, 4096))
-    assert claim() == 4096
+    assert raise_limit() == 4096
     assert len(limits) == 2

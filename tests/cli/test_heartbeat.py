@@ -13,7 +13,7 @@ class Listener(Output):
 
     def __init__(self, *, terminal: bool) -> None:
         super().__init__()
-        self.lines: list[str] = []
+        self.shown: list[str] = []
         self.heard = asyncio.Event()
         self._terminal = terminal
 
@@ -21,14 +21,14 @@ class Listener(Output):
     def rewrites(self) -> bool:
         return self._terminal
 
-    def say(self, text: str) -> None:
+    def info(self, text: str) -> None:
         self._note(text)
 
     def rewrite(self, text: str, *, last: bool = False) -> None:
         self._note(text)
 
     def _note(self, text: str) -> None:
-        self.lines.append(text)
+        self.shown.append(text)
         self.heard.set()
 
 
@@ -43,7 +43,7 @@ async def test_silence_is_broken_within_two_seconds():
         assert time.monotonic() - began < 2.0
         progress.close()
         beat.cancel()
-        assert listener.lines[0].startswith("0/7")
+        assert listener.shown[0].startswith("0/7")
 
 
 async def test_nothing_beats_when_quiet():

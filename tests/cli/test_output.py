@@ -11,7 +11,7 @@ from console.cli.output import Output
 HOSTILE = "\x1b]52;c;aGk=\x07\x9b2J\u202etxt\rover\x7f\u200b\ud800"
 
 
-@pytest.mark.parametrize("write", [Output.text, Output.say, Output.warn, Output.file])
+@pytest.mark.parametrize("write", [Output.text, Output.info, Output.warn, Output.file])
 def test_foreign_text_is_made_visible(write, capsys):
     write(Output(), HOSTILE)
     captured = capsys.readouterr()

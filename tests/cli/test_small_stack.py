@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits are those of Linux")
 DEEP = """
 import ast, sys, threading
-from console.cli.stack import ensure_stack
-ensure_stack()
+from console.cli.stack_size import ensure_stack_size
+ensure_stack_size()
 def parse():
     try:
         ast.parse("-" * 90_000 + "1")

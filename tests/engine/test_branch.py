@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from console.core.case import Edit
+from console.core.case import PromptEdit
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Asked, Finished
@@ -40,7 +40,7 @@ def test_another_opening_is_sent_journaled_and_kept_apart(old: tuple[RunFolder, 
     first = next(it for it in records if isinstance(it, Asked))
     before = run.journal_path.read_bytes()
     after = [*first.messages[:-1], {"role": "user", "content": "Something else, please."}]
-    edit = Edit(tuple(first.messages), tuple(after))
+    edit = PromptEdit(tuple(first.messages), tuple(after))
     case = first.key.case
     plan = branch_plan(run.name, run.manifest(), (case,), model="sim/careful", edit=edit, runs_path=run.path.parent)
     branch, prepared = start(plan)
@@ -56,7 +56,7 @@ def test_another_opening_is_sent_journaled_and_kept_apart(old: tuple[RunFolder, 
 def test_an_opening_that_is_not_the_suites_breaks_the_case(old: tuple[RunFolder, list[Any]]) -> None:
     run, records = old
     case = next(it for it in records if isinstance(it, Asked)).key.case
-    edit = Edit(({"role": "user", "content": "never said"},), ({"role": "user", "content": "x"},))
+    edit = PromptEdit(({"role": "user", "content": "never said"},), ({"role": "user", "content": "x"},))
     branch, prepared = start(branch_plan(run.name, run.manifest(), (case,), edit=edit, runs_path=run.path.parent))
     ended = next(it for it in played(branch, prepared) if isinstance(it, Finished))
     assert (ended.verdict.outcome, ended.verdict.reason) == (Outcome.BROKEN, "data")

@@ -372,7 +372,7 @@ async def test_a_provider_that_asks_for_an_hour_holds_the_run_until_somebody_say
     async def wait_an_hour(text: str, request: ChatRequest, watch: Watch) -> Reply:
         if not refused.is_set():
             refused.set()
-            await watch.hold(Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0))
+            await watch.pause_run(Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0))
         return right(text)
 
     model = script(wait_an_hour)
@@ -392,7 +392,7 @@ async def test_a_held_run_can_be_stopped_and_goes_on_later(tmp_path: Path, scrip
 
     async def wait_an_hour(text: str, request: ChatRequest, watch: Watch) -> Reply:
         refused.set()
-        await watch.hold(Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0))
+        await watch.pause_run(Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0))
         return right(text)
 
     script(wait_an_hour)
@@ -462,7 +462,7 @@ async def test_a_disk_that_is_full_at_the_end_is_waited_for(
     monkeypatch.setattr(JournalWriter, "append", append)
     monkeypatch.setattr(ledger_module, "RETRY_S", 0.01)
     said: list[str] = []
-    engine = new_engine(tmp_path / "r", DialogueSuite(1, 1, judged=False), say=said.append)
+    engine = new_engine(tmp_path / "r", DialogueSuite(1, 1, judged=False), notify=said.append)
     task = asyncio.create_task(engine.run())
     await until(lambda: bool(said) and "1 record waiting" in engine.status().message)
     assert (len(said), engine.in_flight, task.done()) == (1, 0, False)
@@ -471,7 +471,7 @@ async def test_a_disk_that_is_full_at_the_end_is_waited_for(
     assert [type(record) for record in records(engine)][-2:] == [Finished, Closed]
 
     full[0] = True
-    engine = new_engine(tmp_path / "s", DialogueSuite(1, 1, judged=False), say=said.append)
+    engine = new_engine(tmp_path / "s", DialogueSuite(1, 1, judged=False), notify=said.append)
     task = asyncio.create_task(engine.run())
     await until(lambda: len(said) > 2 and engine.in_flight == 0 and "waiting" in engine.status().message)
     engine.handle_command(Command("kill"))

@@ -165,16 +165,19 @@ def one(cost: float = 0.0, *, unpriced: tuple[str, ...] = (), cap: float | None 
 
 
 def test_when_a_start_asks_once_more():
-    assert Forecast([one(4.99)]).stake == ""
-    assert Forecast([one(5.01)]).stake == "This will cost about $5.01; it stops at $5.00."
-    assert Forecast([one(3.0), one(3.0)]).stake == "This will cost about $6.00; it stops at $10.00."
-    assert Forecast([one(0.01, cap=None)]).stake == "This will cost about $0.01, and no limit stops it."
+    assert Forecast([one(4.99)]).cost_warning == ""
+    assert Forecast([one(5.01)]).cost_warning == "This will cost about $5.01; it stops at $5.00."
+    assert Forecast([one(3.0), one(3.0)]).cost_warning == "This will cost about $6.00; it stops at $10.00."
+    assert Forecast([one(0.01, cap=None)]).cost_warning == "This will cost about $0.01, and no limit stops it."
     assert (
-        Forecast([one(unpriced=("x",), cap=None)]).stake == "This will cost an unknown amount, and no limit stops it."
+        Forecast([one(unpriced=("x",), cap=None)]).cost_warning
+        == "This will cost an unknown amount, and no limit stops it."
     )
-    assert Forecast([one(unpriced=("x",))]).stake == ""
-    assert Forecast([one(unpriced=("x",)), one(unpriced=("x",))]).stake == (
+    assert Forecast([one(unpriced=("x",))]).cost_warning == ""
+    assert Forecast([one(unpriced=("x",)), one(unpriced=("x",))]).cost_warning == (
         "The price of x is not known; the limit counts only what its provider reports."
     )
-    assert Forecast([one(6.0), one(unpriced=("x",))]).stake == "This will cost at least $6.00; it stops at $10.00."
-    assert Forecast([one(0.0, cap=None)]).stake == ""
+    assert (
+        Forecast([one(6.0), one(unpriced=("x",))]).cost_warning == "This will cost at least $6.00; it stops at $10.00."
+    )
+    assert Forecast([one(0.0, cap=None)]).cost_warning == ""

@@ -1,4 +1,4 @@
-"""Runs that the version of 240f423 wrote (see `old_runs/`): read, scored and resumed as that version would have."""
+"""Runs of old versions, read, scored and resumed as then: `bfcl-memory` is of ed1f8de, the others of 240f423."""
 
 import json
 import shutil
@@ -11,11 +11,13 @@ from console.core.chat import Reply
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.request import digest
+from console.core.run import Summary
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
 from console.llm.native_content import native_content
 from console.store.journal import JournalReader
+from console.store.old_runs import read_summary
 from console.store.runs import RunFolder
 from console.suites.bfcl.decoding import sent_underscored
 from console.suites.bfcl.handlers.reply_readings import READINGS
@@ -106,3 +108,28 @@ def test_native_content_of_an_old_journal_is_sent_and_digested_as_it_was() -> No
     assert digest("ask", "model", {"messages": [reply.message()]}) == "7785465a0f29470d7fc04657"
     shown = READINGS["anthropic"].prompting(reply, SERVICES["ClaudeHandler"]).message
     assert shown["native"] == {"wire": "anthropic", "content": "Warm."}
+
+
+def test_counts_under_an_old_name_are_read_from_the_summary(tmp_path: Path) -> None:
+    shutil.copytree(OLD / "bfcl-memory", tmp_path / "run")
+    run = RunFolder(tmp_path / "run")
+    data = run.summary_path.read_bytes()
+    assert b'"prepared":2' in data
+    old = read_summary(data)
+    assert (old.tally.passed, old.tally.setup) == (1, 2)
+    assert [tally.setup for tally in old.categories.values()] == [2]
+    derived = run.fold()[1]
+    assert (derived.tally, derived.categories) == (old.tally, old.categories)
+    rewritten = run.summary_path.read_bytes()
+    assert b'"setup":2' in rewritten
+    assert read_summary(rewritten) == msgspec.json.decode(rewritten, type=Summary)
+
+
+def test_an_old_summary_that_was_changed_is_derived_anew(tmp_path: Path) -> None:
+    shutil.copytree(OLD / "bfcl-memory", tmp_path / "run")
+    run = RunFolder(tmp_path / "run")
+    changed = run.summary_path.read_bytes().replace(b'"prepared":2', b'"prepared":7')
+    with pytest.raises(ValueError, match="as it was written"):
+        read_summary(changed)
+    run.summary_path.write_bytes(changed)
+    assert run.summary().tally.setup == 2

@@ -25,11 +25,11 @@ async def test_who_waits_holds_no_slot_until_it_is_let_on(line: RetryLine) -> No
     tasks = await waiting(line, 2)
     assert len(line) == 2
     assert line.is_next(others_wait=False)
-    line.let_next_go_on()
+    line.release_next()
     assert len(line) == 1
     await asyncio.wait_for(tasks[0], 60)
     assert not tasks[1].done(), "in the order of lining up, one at a time"
-    line.let_next_go_on()
+    line.release_next()
     await asyncio.wait_for(tasks[1], 60)
     assert len(line) == 0
 
@@ -39,7 +39,7 @@ async def test_every_eighth_slot_goes_to_a_retry_while_others_wait(line: RetryLi
     given = ""
     for _ in range(24):
         if line.is_next(others_wait=True):
-            line.let_next_go_on()
+            line.release_next()
             given += "R"
         else:
             line.note_start()
@@ -94,7 +94,7 @@ async def test_stopped_and_let_on_in_any_order_no_slot_is_lost_or_doubled(seed: 
         while to_start or running:
             while in_use() < slots and (line.is_next(others_wait=to_start > 0) or to_start):
                 if line.is_next(others_wait=to_start > 0):
-                    line.let_next_go_on()
+                    line.release_next()
                 else:
                     to_start -= 1
                     line.note_start()
@@ -117,5 +117,5 @@ async def test_who_only_lacks_a_slot_says_so() -> None:
     await asyncio.wait_for(lined_up.wait(), 60)
     assert not waiting.done()
     assert line.is_next(others_wait=False)
-    line.let_next_go_on()
+    line.release_next()
     await asyncio.wait_for(waiting, 60)

@@ -26,18 +26,17 @@ def test_a_served_judge_raises_no_doubt_and_nothing_is_paid() -> None:
 
 def test_a_retired_judge_is_named_with_the_nearest_one() -> None:
     with OpenAIServer(models=("o1-mini-2", "other")) as server:
-        [doubt] = warnings_about_roles([{"judge": model("o1-mini", server.base_url)}] * 2)
-    assert (
-        doubt == f"the judge o1-mini is not served by {server.base_url}; it serves o1-mini-2 and 1 more (--judge NAME)"
-    )
+        [warning] = warnings_about_roles([{"judge": model("o1-mini", server.base_url)}] * 2)
+    served = "it serves o1-mini-2 and 1 more (--judge NAME)"
+    assert warning == f"the judge o1-mini is not served by {server.base_url}; {served}"
 
 
 def test_models_of_several_runs_are_asked_for_once_each() -> None:
     with OpenAIServer(models=("o4-mini",)) as server:
         runs = [{"judge": model(name, server.base_url)} for name in ("o1-mini", "o4-mini", "o1-mini", "o3-mini")]
-        doubts = warnings_about_roles(runs)
+        warnings = warnings_about_roles(runs)
         assert server.counts["models"] == 3
-    assert [doubt.split()[2] for doubt in doubts] == ["o1-mini", "o3-mini"]
+    assert [warning.split()[2] for warning in warnings] == ["o1-mini", "o3-mini"]
 
 
 async def test_an_engine_says_its_doubts_once_and_drops_them_when_the_role_answers() -> None:
@@ -76,9 +75,9 @@ def test_a_dead_server_is_said() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    [doubt] = warnings_about_roles([{"judge": model("grader", url)}])
-    assert "may not answer" in doubt
-    assert "connect" in doubt
+    [warning] = warnings_about_roles([{"judge": model("grader", url)}])
+    assert "may not answer" in warning
+    assert "connect" in warning
 
 
 def test_only_other_roles_with_a_server_are_asked() -> None:

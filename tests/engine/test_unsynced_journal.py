@@ -57,7 +57,7 @@ async def test_a_system_that_grants_no_thread_costs_speed_and_nothing_else(
     model = script(always_right)
     messages: list[str] = []
     disk = PowerCutDisk(monkeypatch)
-    engine = new_engine(tmp_path / "r", SUITE, say=messages.append)
+    engine = new_engine(tmp_path / "r", SUITE, notify=messages.append)
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", refuse)
         closed = await asyncio.wait_for(engine.run(), 60)
@@ -77,7 +77,7 @@ async def test_a_sync_that_fails_is_made_good_before_the_run_is_completed(
     disk = PowerCutDisk(monkeypatch, times("fdatasync", "journal.jsonl", first, first + failures - 1, number))
     monkeypatch.setattr(journal_buffer, "RETRY_S", 0.01)
     messages: list[str] = []
-    engine = new_engine(tmp_path / "r", SUITE, say=messages.append)
+    engine = new_engine(tmp_path / "r", SUITE, notify=messages.append)
     closed = await asyncio.wait_for(engine.run(), 60)
     assert closed.reason == "completed"
     assert disk.counts["fdatasync", "journal.jsonl"] >= first + failures, "the sync was never refused"
@@ -96,7 +96,7 @@ async def test_a_disk_that_never_confirms_holds_the_run_and_it_is_never_complete
     disk = PowerCutDisk(monkeypatch, times("fdatasync", "journal.jsonl", first, 10**9))
     monkeypatch.setattr(journal_buffer, "RETRY_S", 0.01)
     messages: list[str] = []
-    engine = new_engine(tmp_path / "r", SUITE, say=messages.append)
+    engine = new_engine(tmp_path / "r", SUITE, notify=messages.append)
     task = asyncio.create_task(engine.run())
     await until(lambda: disk.counts["fdatasync", "journal.jsonl"] > first + 2 and engine.in_flight == 0)
     assert "does not confirm" in engine.status().message
@@ -170,7 +170,7 @@ async def test_a_run_folder_that_is_deleted_holds_the_run_until_somebody_ends_it
     monkeypatch.setattr(journal_buffer, "LOOK_EVERY_S", 0.01)
     model = script(always_right)
     messages: list[str] = []
-    engine = new_engine(tmp_path / "r", DialogueSuite(400, 2, judged=False), concurrency=1, say=messages.append)
+    engine = new_engine(tmp_path / "r", DialogueSuite(400, 2, judged=False), concurrency=1, notify=messages.append)
     task = asyncio.create_task(engine.run())
     await until(lambda: model.asked > 10)
     shutil.rmtree(tmp_path / "r")

@@ -55,7 +55,7 @@ UNIT = Rollout(
     ],
 )
 def test_keeps(text):
-    assert read_filter(text).keeps(UNIT)
+    assert read_filter(text).matches(UNIT)
 
 
 @pytest.mark.parametrize(
@@ -74,44 +74,44 @@ def test_keeps(text):
     ],
 )
 def test_drops(text):
-    assert not read_filter(text).keeps(UNIT)
+    assert not read_filter(text).matches(UNIT)
 
 
 def test_tags():
-    assert read_filter("tag:model").keeps(UNIT, Annotation("model"))
-    assert not read_filter("tag:none").keeps(UNIT, Annotation("model"))
-    assert read_filter("tag:none,data").keeps(UNIT, Annotation("data"))
+    assert read_filter("tag:model").matches(UNIT, Annotation("model"))
+    assert not read_filter("tag:none").matches(UNIT, Annotation("model"))
+    assert read_filter("tag:none,data").matches(UNIT, Annotation("data"))
 
 
 def test_what_readers_said():
     disputed = Annotation(dispute="two answers are right", comment="look")
-    assert read_filter("is:disputed").keeps(UNIT, disputed)
-    assert read_filter("is:reviewed is:commented").keeps(UNIT, disputed)
-    assert read_filter("is:passed,disputed").keeps(UNIT, disputed)
-    assert read_filter("dispute:two note:LOOK").keeps(UNIT, disputed)
-    assert read_filter("two").keeps(UNIT, disputed)
-    assert not read_filter("is:reviewed").keeps(UNIT)
-    assert read_filter("!dispute:any note:none").keeps(UNIT)
+    assert read_filter("is:disputed").matches(UNIT, disputed)
+    assert read_filter("is:reviewed is:commented").matches(UNIT, disputed)
+    assert read_filter("is:passed,disputed").matches(UNIT, disputed)
+    assert read_filter("dispute:two note:LOOK").matches(UNIT, disputed)
+    assert read_filter("two").matches(UNIT, disputed)
+    assert not read_filter("is:reviewed").matches(UNIT)
+    assert read_filter("!dispute:any note:none").matches(UNIT)
 
 
 def test_free_text_holds_where_a_conversation_has_it():
     wanted = read_filter('is:failed "Zebra crossing" !lisbon')
     assert wanted.words == ("zebra crossing", "lisbon")
-    assert wanted.keeps(UNIT, matched_words={"zebra crossing"})
-    assert not wanted.keeps(UNIT)
-    assert not wanted.keeps(UNIT, matched_words={"zebra crossing", "lisbon"})
+    assert wanted.matches(UNIT, matched_words={"zebra crossing"})
+    assert not wanted.matches(UNIT)
+    assert not wanted.matches(UNIT, matched_words={"zebra crossing", "lisbon"})
 
 
 def test_the_model_that_answered():
     other = Rollout(Key("a"), 0, model="gpt-x-2026")
-    assert read_filter("model:gpt-x").keeps(other)
-    assert not read_filter("model:claude").keeps(other)
+    assert read_filter("model:gpt-x").matches(other)
+    assert not read_filter("model:claude").matches(other)
 
 
 def test_an_unknown_cost_is_neither_more_nor_less():
     unknown = Rollout(Key("a"), 0)
-    assert not read_filter("cost>0").keeps(unknown)
-    assert not read_filter("cost<9").keeps(unknown)
+    assert not read_filter("cost>0").matches(unknown)
+    assert not read_filter("cost<9").matches(unknown)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_a_bad_filter_names_the_mistake_and_the_cure(text, word):
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused_with_a_cure(text):
     try:
-        answer = str(read_filter(text).keeps(UNIT))
+        answer = str(read_filter(text).matches(UNIT))
     except UsageError as error:
         answer = error.hint
     assert answer
@@ -146,7 +146,7 @@ def test_any_text_is_read_or_refused_with_a_cure(text):
 def test_inversion_is_the_opposite(field, value):
     text = f'{field}:"{value}"'
     try:
-        kept = read_filter(text).keeps(UNIT)
+        kept = read_filter(text).matches(UNIT)
     except UsageError:
         return
-    assert read_filter("!" + text).keeps(UNIT) is not kept
+    assert read_filter("!" + text).matches(UNIT) is not kept

@@ -80,10 +80,10 @@ def test_frames_give_state_and_words():
     run.apply_frame(Deltas([Delta(key, 1, "x" * 500), Delta(key, 1, "end"), Delta(Key("zz"), 1, "?")]))
     rollout = run.rollouts["a", 0]
     assert (rollout.turn, rollout.step) == (1, 2)
-    assert rollout.says.endswith("xend")
-    assert len(rollout.says) == 160
-    assert run.take_changes() == {("a", 0)}
-    assert run.take_changes() == set()
+    assert rollout.recent_text.endswith("xend")
+    assert len(rollout.recent_text) == 160
+    assert run.pop_changes() == {("a", 0)}
+    assert run.pop_changes() == set()
 
 
 def test_tries_become_problems_and_a_halted_run_says_why():
@@ -93,7 +93,7 @@ def test_tries_become_problems_and_a_halted_run_says_why():
         Tried(at=3, key=Key("a"), n=1, kind="auth", message="no", wait_s=None),
         Closed(at=4, reason="halted", message="key refused"),
     )
-    assert [(it.kind, it.grave) for it in run.problems] == [("rate_limit", False), ("auth", True), ("halted", True)]
+    assert [(it.kind, it.is_error) for it in run.problems] == [("rate_limit", False), ("auth", True), ("halted", True)]
     assert run.rollouts["a", 0].tries == 2
     assert run.state == "halted"
     assert run.running == {}
@@ -108,7 +108,12 @@ def test_scores_make_tracks_and_replies_make_words():
         Scored(at=4, key=Key("a"), name="novelty", value=None, threshold=0.15),
     )
     rollout = run.rollouts["a", 0]
-    assert (rollout.says, rollout.function, rollout.turn, rollout.output_tokens) == ("weather({})", "weather", 3, 7)
+    assert (rollout.recent_text, rollout.function, rollout.turn, rollout.output_tokens) == (
+        "weather({})",
+        "weather",
+        3,
+        7,
+    )
     assert rollout.tracks["novelty"].values == [0.5, None]
     assert run.track_names == {"novelty": 0.15}
 

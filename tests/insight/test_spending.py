@@ -6,7 +6,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Embedded, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.insight.overview import Overview
-from console.insight.snapshot import decode_overview, encode_overview
+from console.insight.overview_snapshot import decode_overview, encode_overview
 from console.tui.render.progress import cost_words, short_cost, token_words
 
 KEY = Key("q1")

@@ -42,7 +42,7 @@ class Seen:
     async def wait_to_retry(self, wait_s: float) -> None:
         await asyncio.sleep(wait_s)
 
-    async def hold(self, fault: Fault) -> None:
+    async def pause_run(self, fault: Fault) -> None:
         raise fault
 
     def text(self, kind: str = "text") -> str:

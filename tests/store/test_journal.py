@@ -17,7 +17,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Scored, Started, Tried
 from console.store.journal import JournalReader, JournalWriter
-from console.store.line import BadLine, decode, encode
+from console.store.journal_line import BadLine, decode, encode
 
 texts = st.text(st.characters(codec="utf-8"), max_size=40)
 values = st.recursive(

@@ -74,10 +74,10 @@ def test_what_has_a_journal_is_not_thrown_away(tmp_path):
 
 def test_the_last_look_and_the_end_of_the_runner_are_one_moment(tmp_path):
     queue = filled(tmp_path, "a")
-    lock = queue.take()
+    lock = queue.acquire()
     assert queue.is_playing
     with pytest.raises(RunLocked):
-        queue.take()
+        queue.acquire()
     assert queue.next_or_release(lock) == Queued("a", 1.0)
     queue.remove("a")
     assert queue.next_or_release(lock) is None

@@ -177,11 +177,11 @@ def test_prerequisites_are_counted_as_prepared_and_enter_no_score():
         verdict = suite.score(case, [["Noted."]], Setting())
         fold.apply(Started(at=1.0, key=Key(case.id), case=case))
         fold.apply(Finished(at=2.0, key=Key(case.id), verdict=verdict, output=[["Noted."]]))
-    assert (fold.tally.passed, fold.tally.failed, fold.tally.prepared, fold.tally.finished) == (0, 8, 4, 12)
+    assert (fold.tally.passed, fold.tally.failed, fold.tally.setup, fold.tally.finished) == (0, 8, 4, 12)
     lost = Started(at=1.0, key=Key("p"), case=Case("p", "memory_kv", graded=False))
     fold.apply(lost)
     fold.apply(Finished(at=2.0, key=Key("p"), verdict=Verdict(Outcome.BROKEN, reason="connect")))
-    assert (fold.tally.prepared, fold.tally.broken) == (4, 1)
+    assert (fold.tally.setup, fold.tally.broken) == (4, 1)
 
 
 def test_snapshots_are_written_in_the_official_layout(tmp_path: Path):

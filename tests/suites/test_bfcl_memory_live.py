@@ -102,7 +102,7 @@ def test_questions_are_asked_on_what_all_their_conversations_left_behind(tmp_pat
         told = done(run_arguments(tmp_path / "models.toml", tmp_path / "runs"))
     assert_in_order(tmp_path / "runs")
     tally = told["summary"]["tally"]
-    assert (tally["passed"], tally["prepared"], tally.get("failed", 0)) == (24, 12, 0)
+    assert (tally["passed"], tally["setup"], tally.get("failed", 0)) == (24, 12, 0)
     assert {metric["name"]: metric["value"] for metric in told["report"]["metrics"]}["memory"] == 1.0
     assert all(verdict.outcome is Outcome.PASSED for verdict, _ in results(tmp_path / "runs").values())
 

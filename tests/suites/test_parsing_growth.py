@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from support.fuzz_budget import BUDGET
 
-from console.core.tags import tag_contents
+from console.core.xml_tags import tag_contents
 from console.llm.simulated_judge import grade
 from console.suites.aidanbench.reply_tags import answer_of, format_reward, strict_coherence
 from console.suites.bfcl.decode import length, syntax

@@ -9,7 +9,7 @@ import pytest
 from console.core.fault import UsageError
 from console.suites.catalog import open_folder_suite
 from console.suites.dialogue.proposal import propose, write_from_table
-from console.testing.rehearsal import usual_setting
+from console.testing.case_play import usual_setting
 
 
 def table(folder: Path, *rows: Sequence[str], name: str = "table.csv") -> Path:

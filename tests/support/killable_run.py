@@ -27,7 +27,7 @@ from console.engine.queue import RetryScope
 from console.engine.stage import CallWatch
 from console.llm import remote_endpoint
 from console.store import journal, lock
-from console.store.line import encode
+from console.store.journal_line import encode
 from console.store.runs import RunFolder, create_run
 from console.suites.selection import select_cases
 

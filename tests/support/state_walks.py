@@ -167,7 +167,7 @@ async def busy_day(stage: Stage) -> AsyncGenerator[str, None]:
         queued = stage.workspace.run(f"2025-01-17T132{number + 1}-next", model="sim/hasty", planned=12, reason=None)
         queued.journal_path.unlink()
         RunQueue(stage.workspace.root / "runs").add([Queued(queued.name, NOON)])
-    lock, player = RunLock(run.lock_path), RunQueue(stage.workspace.root / "runs").take()
+    lock, player = RunLock(run.lock_path), RunQueue(stage.workspace.root / "runs").acquire()
     try:
         async with stage.opened(stage.size, toasts=True) as opening:
             await stage.begin(opening)

@@ -15,7 +15,7 @@ from support.screen_text import assert_until, text_of
 from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
 from console.core.run import Budget, Selection
-from console.engine.where import HERE, Where
+from console.engine.compute_target import LOCAL, ComputeTarget
 from console.suites.suite import Option
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import Models, Suites
@@ -245,10 +245,12 @@ def test_where_a_run_is_played_is_chosen_where_ray_is_installed(monkeypatch: pyt
     monkeypatch.setattr(launch_fields, "has_ray", lambda: True)
     fields = {field.id: field for field in form.fields(Models(), [])}
     form.set_text(fields["workers"], "3")
-    assert form.where(list(fields.values())) == HERE, "workers are of a cluster"
+    assert form.target(list(fields.values())) == LOCAL, "workers are of a cluster"
     form.set_text(fields["where"], fields["where"].next_choice(form.text(fields["where"])))
-    assert form.where(list(fields.values())) == Where("ray", 3)
-    assert command_of(Preset(("m",), {"s": ()}), WorkspacePaths(), Where("ray", 3)).endswith("--on ray --workers 3")
+    assert form.target(list(fields.values())) == ComputeTarget("ray", 3)
+    assert command_of(Preset(("m",), {"s": ()}), WorkspacePaths(), ComputeTarget("ray", 3)).endswith(
+        "--on ray --workers 3"
+    )
     form.set_text(fields["workers"], "0")
     assert form.mistakes(list(fields.values())) == ["workers: a whole number from 1 on, or auto"]
 
@@ -256,9 +258,9 @@ def test_where_a_run_is_played_is_chosen_where_ray_is_installed(monkeypatch: pyt
 async def test_a_run_starts_on_the_cluster_that_was_chosen(
     opened: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    places: list[Where] = []
+    places: list[ComputeTarget] = []
     monkeypatch.setattr(launch_fields, "has_ray", lambda: True)
-    monkeypatch.setattr("console.engine.launch.spawn_engine", lambda run, where, **_: places.append(where))
+    monkeypatch.setattr("console.engine.launch.spawn_engine", lambda run, target, **_: places.append(target))
     async with opened() as (app, pilot):
         await fill(pilot)
         form, fields = app.screen.controller.form, {field.id: field for field in app.screen.controller.fields}
@@ -267,7 +269,7 @@ async def test_a_run_starts_on_the_cluster_that_was_chosen(
         await rest(app, pilot, settle)
         await pilot.press("enter")
         await assert_until(pilot, lambda: bool(places))
-    assert places == [Where("ray", 2)]
+    assert places == [ComputeTarget("ray", 2)]
 
 
 @pytest.mark.parametrize(("text", "value"), [("10m", 600.0), ("90", 90.0), ("never", None), ("", None)])

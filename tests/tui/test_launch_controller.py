@@ -230,11 +230,11 @@ def test_a_form_that_was_changed_is_not_started_by_an_earlier_enter(filled: Laun
 
 def test_money_and_doubtful_judges_are_at_stake(filled: LaunchController) -> None:
     assert foreseen(filled, Forecast([RUN]))
-    assert filled.at_stake == []
+    assert filled.start_warnings == []
     filled.changed()
     assert foreseen(filled, Forecast([replace(RUN, cost_usd=50.0, cap_usd=None)]))
-    (stake,) = filled.at_stake
-    assert "$50" in stake
+    (warning,) = filled.start_warnings
+    assert "$50" in warning
 
 
 # Presets -------------------------------------------------------------------------------------------------------------
@@ -268,9 +268,9 @@ def test_sample_runs_belong_to_the_form_they_were_made_of(filled: LaunchControll
 
 
 def test_sample_runs_ask_only_when_they_cost_much(filled: LaunchController) -> None:
-    assert filled.sample_cost_at_stake == 0.0
+    assert filled.sample_cost_to_confirm == 0.0
     assert foreseen(filled, Forecast([replace(RUN, cost_usd=60.0, cases=6)]))
-    assert filled.sample_cost_at_stake == 30.0
+    assert filled.sample_cost_to_confirm == 30.0
 
 
 # One field -----------------------------------------------------------------------------------------------------------

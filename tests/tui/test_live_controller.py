@@ -50,7 +50,7 @@ class PlayedRun:
 
     def speak(self, *ids: str) -> None:
         for id in ids:
-            self.overview.rollouts[id, 0].say("words")
+            self.overview.rollouts[id, 0].append_text("words")
 
     def finish(self, *ids: str, outcome: Outcome = Outcome.PASSED) -> None:
         for id in ids:
@@ -229,12 +229,12 @@ def test_space_pins_and_follows_again_and_scrolling_pins(run: PlayedRun, control
 def test_a_sorted_list_stays_true_once_a_second_and_never_moves_under_the_cursor(
     run: PlayedRun, controller: LiveController
 ) -> None:
-    longest_first = SortOrder("longest first", lambda rollout: (not rollout.is_running, -len(rollout.says)))
+    longest_first = SortOrder("longest first", lambda rollout: (not rollout.is_running, -len(rollout.recent_text)))
     controller.view_orders = [longest_first]
     controller.restore_order(longest_first.name)
-    run.overview.rollouts["b", 0].say("more")
+    run.overview.rollouts["b", 0].append_text("more")
     assert ids(controller.list_rollouts(("b", 0), 10.0)) == "bacd"
-    run.overview.rollouts["d", 0].say("much more than that")
+    run.overview.rollouts["d", 0].append_text("much more than that")
     run.begin("e")
     assert ids(controller.list_rollouts(("b", 0), 10.5)) == "bacde", "nothing jumps within a second"
     assert not controller.is_sort_due(10.5)

@@ -138,7 +138,7 @@ async def test_text_streams_and_gives_way_to_the_record(tmp_path):
         engine.publisher.text(key, 1, "text", "hel")
         engine.publisher.text(key, 1, "text", "lo")
         await until(feed, lambda: bool(conversation.tail()) and conversation.tail()[0].text == "hello")
-        assert feed.overview.rollouts["a", 0].says == "hello"
+        assert feed.overview.rollouts["a", 0].recent_text == "hello"
         engine.recorder.ask(key, "hello?", Reply("hello there"), messages=[{"role": "user", "content": "hello?"}])
         engine.publisher.ended(key, 1)
         await until(feed, lambda: not conversation.tail())
@@ -157,7 +157,7 @@ async def test_who_waits_is_woken_when_an_answer_begins_and_the_facts_before_it_
             await feed.wakeup.wait(60, lambda awaited: awaited == key)
         changes = feed.pump()
         assert changes.begun == {("a", 0), ("other", 0)}
-        assert feed.overview.rollouts["a", 0].says == "Hel"
+        assert feed.overview.rollouts["a", 0].recent_text == "Hel"
 
 
 async def test_a_conversation_opened_in_mid_stream_has_the_text_so_far(tmp_path):
@@ -165,9 +165,11 @@ async def test_a_conversation_opened_in_mid_stream_has_the_text_so_far(tmp_path)
         key = engine.recorder.start("a")
         engine.begin(key)
         engine.publisher.text(key, 1, "text", "first ")
-        await until(feed, lambda: bool(feed.overview.rollouts) and feed.overview.rollouts["a", 0].says == "first ")
+        await until(
+            feed, lambda: bool(feed.overview.rollouts) and feed.overview.rollouts["a", 0].recent_text == "first "
+        )
         engine.publisher.text(key, 1, "text", "second")
-        await until(feed, lambda: feed.overview.rollouts["a", 0].says == "first second")
+        await until(feed, lambda: feed.overview.rollouts["a", 0].recent_text == "first second")
         assert feed.conversation(key).tail()[0].text == "first second"
 
 
@@ -183,7 +185,7 @@ async def test_an_answer_that_is_asked_for_again_begins_anew_wherever_it_is_show
         for key in (watched, other):
             engine.publisher.restarted(key, 1)
             engine.publisher.text(key, 1, "text", "whole")
-        await until(feed, lambda: all(rollout.says == "whole" for rollout in feed.overview.rollouts.values()))
+        await until(feed, lambda: all(rollout.recent_text == "whole" for rollout in feed.overview.rollouts.values()))
         assert shown.tail()[0].text == "whole"
         assert feed.conversation(other).tail()[0].text == "whole", "opened after the answer had begun anew"
 

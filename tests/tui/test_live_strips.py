@@ -22,9 +22,9 @@ def strip(tmp_path: Path, *, width: int, **tally: Any) -> str:
 
 
 def test_a_narrow_strip_says_how_far_the_setup_is_and_then_the_cases(tmp_path: Path) -> None:
-    assert "|setup 4/10|" in strip(tmp_path / "a", width=80, prepared=4)
-    assert "|✓3 ✗1 of 12|" in strip(tmp_path / "b", width=80, prepared=10, passed=3, failed=1)
-    wide = strip(tmp_path / "c", width=160, prepared=10, passed=3)
+    assert "|setup 4/10|" in strip(tmp_path / "a", width=80, setup=4)
+    assert "|✓3 ✗1 of 12|" in strip(tmp_path / "b", width=80, setup=10, passed=3, failed=1)
+    wide = strip(tmp_path / "c", width=160, setup=10, passed=3)
     assert "|13 of 12 + 10 setup|" in wide
     assert "not graded" not in wide, "the column before it says it"
 

@@ -100,7 +100,7 @@ async def test_what_a_judge_says_is_not_taken_for_the_loop(opened: Any, workspac
         await pilot.pause(0.05)
         rollout = screen.controller.rollout(("q1", 0))
         assert rollout is not None
-        assert "coherence_score" not in rollout.says
+        assert "coherence_score" not in rollout.recent_text
 
 
 def _judge_call(key: Key) -> Any:

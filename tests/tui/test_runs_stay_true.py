@@ -20,7 +20,7 @@ from console.core.record import Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts, Selection
 from console.store.atomic import write_atomically
 from console.store.journal import JournalWriter
-from console.store.line import as_json
+from console.store.journal_line import as_json
 from console.store.lock import RunLock
 from console.store.run_changes import RunChanges
 from console.tui.data import workspace as workspace_module
@@ -185,7 +185,7 @@ def test_a_folder_that_cannot_be_read_for_a_while_comes_back(tmp_path: Path, mon
         raise UsageError("the runs folder cannot be read")
 
     with monkeypatch.context() as patch:
-        patch.setattr(RunChanges, "look", refuse)
+        patch.setattr(RunChanges, "poll", refuse)
         looked_at.look()
         assert looked_at.workspace.runs_mistake
     looked_at.look()

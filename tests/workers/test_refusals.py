@@ -18,9 +18,9 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Closed, Finished, Lost
 from console.core.run import Selection
+from console.engine.compute_target import read_compute_target
 from console.engine.engine import Engine
 from console.engine.plan import Plan, prepare
-from console.engine.where import read_where
 from console.engine.workers import messages, remote_player
 from console.engine.workers.messages import LineReader, LineWriter, NotUnderstood, Piece, WorkerFacts
 from console.engine.workers.preflight import check_models, compare
@@ -78,7 +78,7 @@ def test_keys_that_would_travel_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_places_that_are_none_are_refused(on: str | None, workers: int | None, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        read_where(on, workers)
+        read_compute_target(on, workers)
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,9 +363,9 @@ def test_lines_come_out_as_they_went_in_whatever_the_order_of_pieces(texts: list
     for message in sent:
         writer.add(message)
         if random.random() < 0.5:
-            pieces.append(writer.take())
+            pieces.append(writer.pop_piece())
     while len(writer):
-        pieces.append(writer.take())
+        pieces.append(writer.pop_piece())
     random.shuffle(pieces)
     lines = [line for piece in pieces for line in reader.feed(piece)]
     assert [messages.to_engine(line) for line in lines] == [

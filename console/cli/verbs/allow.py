@@ -55,7 +55,7 @@ def run(args: AllowArguments) -> int:
         args.output.data("allowed_suite", {"suite": entry.name, "is_allowed": True, **files})
         return Exit.OK
     if trial.printed:
-        args.output.say(f"it printed: {trial.printed}")
+        args.output.info(f"it printed: {trial.printed}")
     args.output.text(f"{entry.name}: allowed, {trial.cases} cases. {RUNS_WHERE}")
     for name, source in code.sources.items():
         args.output.text(f"  {name}  {len(source.splitlines())} lines")

@@ -99,7 +99,7 @@ def run(args: EvaluateArguments) -> int:
     Raises:
         UsageError: no data, no results, or an unknown category or model.
     """
-    gc.disable()  # tens of thousands of results are held to the end, and nothing of them is a cycle
+    gc.disable()  # tens of thousands of results stay in memory to the end, and nothing of them is a cycle
     try:
         return _evaluate(args)
     finally:
@@ -191,7 +191,7 @@ def _write_summary(
         return
     for model, value in overall.items():
         output.text(f"{model}: overall {value:.2%} (categories without results count as 0)", "strong")
-    output.say(f"score files and tables are in {score_root}")
+    output.info(f"score files and tables are in {score_root}")
 
 
 def _line(score: CategoryScore) -> str:

@@ -90,7 +90,7 @@ def run(args: GenerateArguments) -> int:
     worst = Exit.OK
     for name, generation in prepared:
         if generation is None:
-            args.output.say(f"{name}: every entry has an answer; -o asks again")
+            args.output.info(f"{name}: every entry has an answer; -o asks again")
             continue
         code = _generate(args, name, generation, result_root)
         worst = max(worst, code)
@@ -134,7 +134,7 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> _Generat
         if len(left) < len(prepared.cases):
             prepared = prepare(dataclasses.replace(plan, selection=Selection(ids=tuple(left))))
     run = _with_temperature(prepared, args.temperature)
-    return _Generation(run, plan_serving(args, local) if local else lambda log, say: nullcontext())
+    return _Generation(run, plan_serving(args, local) if local else lambda log, notify: nullcontext())
 
 
 def _selection(args: GenerateArguments, model: str, config: ModelConfig | None) -> Selection:
@@ -144,10 +144,10 @@ def _selection(args: GenerateArguments, model: str, config: ModelConfig | None) 
     chosen_categories = categories_of(args, "all")
     missing = [name for name in chosen_categories if name not in available]
     if missing:
-        args.output.say(f"not in {args.suite}, left out: {', '.join(missing)}")
+        args.output.info(f"not in {args.suite}, left out: {', '.join(missing)}")
     chosen = tuple(name for name in chosen_categories if name in available)
     if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _calls_natively(args, config):
-        args.output.say(f"{model}: {FORMAT_SENSITIVITY} varies the prompt, and is left out with native tools")
+        args.output.info(f"{model}: {FORMAT_SENSITIVITY} varies the prompt, and is left out with native tools")
         chosen = tuple(name for name in chosen if name != FORMAT_SENSITIVITY)
     if not chosen:
         raise UsageError(f"{args.suite} has none of these categories", where="--test-category")
@@ -200,7 +200,7 @@ def _generate(args: GenerateArguments, model: str, generation: _Generation, resu
         include_input_log=args.include_input_log,
         states=no_states if args.exclude_state_log else states,
     )
-    with generation.serving(folder.server_log_path, output.say):
+    with generation.serving(folder.server_log_path, output.info):
         ending = play(folder, prepared, output, also=sink.add)
     paths = sink.close()
     paths += write_snapshots(result_root, folder_name(model), family_of(setting))

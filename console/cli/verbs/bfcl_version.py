@@ -1,4 +1,4 @@
-"""Say which release of the official package the rules are held against, and which data is here."""
+"""Say which release of the official package the rules are tested against, and which data is here."""
 
 import argparse
 

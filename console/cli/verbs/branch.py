@@ -1,6 +1,6 @@
 """Ask one case of a run anew, as a run of its own: by the same model or another, with the same prompt or an edited one.
 
-The new run is linked to the old one and never enters its score; `eval-console compare` lays both side by side.
+The new run is linked to the old one and never enters its score; `eval-console compare` shows both side by side.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from console.cli.history import read_history, report_of
 from console.cli.parser import Arguments
 from console.cli.run_report import show_report
 from console.cli.verbs.tag import add_rollout, find_rollout
-from console.core.case import Edit
+from console.core.case import PromptEdit
 from console.core.fault import UsageError
 from console.engine.branch import branch_plan
 from console.engine.launch import start
@@ -57,7 +57,7 @@ def run(args: BranchArguments) -> int:
     edit = None
     if args.prompt is not None:
         before = opening_of(conversation)
-        edit = Edit(tuple(before), tuple(from_text(_read(args.prompt), before)))
+        edit = PromptEdit(tuple(before), tuple(from_text(_read(args.prompt), before)))
     plan = branch_plan(
         reader.folder.name,
         reader.manifest,
@@ -72,7 +72,7 @@ def run(args: BranchArguments) -> int:
     play(folder, prepared, args.output)
     history = read_history(folder)
     show_report(args.output, history, report_of(history, args.data))
-    args.output.say(f"compare: eval-console compare {reader.folder.name} {folder.name}")
+    args.output.info(f"compare: eval-console compare {reader.folder.name} {folder.name}")
     return Exit.OK
 
 

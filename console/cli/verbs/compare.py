@@ -1,4 +1,4 @@
-"""Lay two runs side by side: what was lost, what was gained, and whether that may be chance. More runs: a grid.
+"""Compare two runs: what was lost, what was gained, and whether that may be chance. More runs: a grid.
 
 Only cases that both runs have and both have graded are counted; what is broken or undecided in either is left out.
 """
@@ -159,7 +159,7 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
     cases = f" rollouts of {part.cases} cases" if part.compared > part.cases else ""
     output.text(f"{part.compared}{cases} compared{left}{only}; {_same_words(comparison)}")
     if words := pairing_words(comparison):
-        output.text(words, "doubt")
+        output.text(words, "warning")
     output.text()
     _show_prompt_changes(output, comparison, readers)
     output.text(verdict_words(comparison), "strong")
@@ -190,7 +190,7 @@ def _show_counts(output: Output, comparison: RunComparison) -> None:
 
 
 def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
-    """Say what the model was told otherwise in the only case of a comparison."""
+    """Show how the prompt differs in the only case of a comparison."""
     pair = comparison.single
     if pair is None:
         return

@@ -11,7 +11,7 @@ from console.cli.verbs.tag import add_rollout, find_rollout, show_annotation
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.document import annotation_fields
-from console.store.line import scrub
+from console.store.journal_line import scrub
 from console.store.notes import Note, Notes
 from console.store.run_list import find_run
 
@@ -71,5 +71,5 @@ def _list(args: DisputeArguments) -> int:
         ]
         args.output.rows(("case", "disputed by", "why"), rows)
     else:
-        args.output.say(f"nothing is disputed in {folder.name}")
+        args.output.info(f"nothing is disputed in {folder.name}")
     return Exit.OK

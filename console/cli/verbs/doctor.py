@@ -7,9 +7,9 @@ from console.cli import doctor_checks
 from console.cli.doctor_checks import ABSENT, BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.cli.where_arguments import add_where_arguments, where_of
+from console.cli.target_arguments import add_target_arguments, target_of
 
-_SIGNS = {"good": "✓", "doubt": "!", "bad": "✗", "absent": "–"}
+_SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
 
 class DoctorArguments(Arguments):
@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="ask one model with tools and without, and print the entry of models.toml that works",
     )
-    add_where_arguments(parser)
+    add_target_arguments(parser)
 
 
 def run(args: DoctorArguments) -> int:
@@ -65,12 +65,12 @@ def run(args: DoctorArguments) -> int:
 
 
 def _cluster(args: DoctorArguments) -> list[Finding]:
-    where = where_of(args)
-    if not where.on:
+    target = target_of(args)
+    if not target.on:
         return []
     from console.cli.cluster_checks import check_cluster
 
-    return check_cluster(where, args.models)
+    return check_cluster(target, args.models)
 
 
 def _try(args: DoctorArguments) -> int:

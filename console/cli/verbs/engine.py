@@ -7,10 +7,10 @@ from console.cli.exitcode import Exit
 from console.cli.history import save_overview
 from console.cli.parser import Arguments
 from console.cli.run_report import exit_code
-from console.cli.where_arguments import add_where_arguments, where_of
+from console.cli.target_arguments import add_target_arguments, target_of
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
-from console.engine.players import player_at
+from console.engine.player_factory import player_factory
 from console.engine.queue import RetryScope
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FOLDER", help="the run's folder")
     parser.add_argument("--retry", choices=[item.value for item in RetryScope], default=RetryScope.NONE.value)
     parser.add_argument("--only", action="append", default=[], metavar="CASE")
-    add_where_arguments(parser)
+    add_target_arguments(parser)
 
 
 def run(args: EngineArguments) -> int:
@@ -43,7 +43,7 @@ def run(args: EngineArguments) -> int:
     folder = RunFolder(args.path.resolve())
     prepared = reopen(folder, args.models, args.data)
     try:
-        with player_at(where_of(args)) as player:
+        with player_factory(target_of(args)) as player:
             ending = run_in_foreground(
                 folder,
                 prepared,

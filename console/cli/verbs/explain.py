@@ -25,7 +25,7 @@ from console.insight.filter import read_filter
 from console.insight.judging import judge_name
 from console.insight.rollout import Rollout
 from console.store.lock import RunLock, RunLocked
-from console.store.notes import Notes, take_back_labels
+from console.store.notes import Notes, retract_labels
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
@@ -69,7 +69,7 @@ class _Result:
     is_at_cap: bool = False
     """Whether it was stopped by `--max-cost`."""
 
-    def take(self, answer: "Answer") -> None:
+    def add(self, answer: "Answer") -> None:
         """Count an answer."""
         if answer.label is None:
             self.without.append(answer)
@@ -195,12 +195,12 @@ def _model(args: ExplainArguments, folder: RunFolder) -> "ModelConfig":
 
 def _confirm(args: Arguments, plan: "LabellingPlan") -> None:
     """Say what it will take, and ask before much is paid."""
-    args.output.say(_plan_words(plan))
-    if args.yes or not plan.stake:
+    args.output.info(_plan_words(plan))
+    if args.yes or not plan.cost_warning:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{plan.stake} Nothing was asked", hint="Add --yes, or ask about fewer with --limit.")
-    args.output.warn(f"{plan.stake} Go on? [y/N]")
+        raise UsageError(f"{plan.cost_warning} Nothing was asked", hint="Add --yes, or ask about fewer with --limit.")
+    args.output.warn(f"{plan.cost_warning} Go on? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was asked", hint="Answer y, or add --yes.")
 
@@ -212,12 +212,12 @@ async def _ask(args: ExplainArguments, plan: "LabellingPlan", notes: Notes) -> _
     result, output = _Result(), args.output
     try:
         async for answer in label_failures(plan, notes, args.max_cost):
-            result.take(answer)
+            result.add(answer)
             count = f"{result.labelled + len(result.without)}/{len(plan.open)}"
             if answer.label is None:
-                output.say(f"{count} {answer.key}: {answer.problem}")
+                output.info(f"{count} {answer.key}: {answer.problem}")
             else:
-                output.say(f"{count} {answer.key}: {label_words(answer.label)}")
+                output.info(f"{count} {answer.key}: {label_words(answer.label)}")
     except BudgetReached as reached:
         result.stopped, result.is_at_cap = str(reached), True
         output.warn(f"stopped: {reached}\n  The same command with a higher --max-cost goes on.")
@@ -229,7 +229,7 @@ async def _ask(args: ExplainArguments, plan: "LabellingPlan", notes: Notes) -> _
 
 def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Result, failures: list[Rollout]) -> None:
     if not failures:
-        args.output.say(f"no such failures in {folder.name}")
+        args.output.info(f"no such failures in {folder.name}")
     groups = _groups(folder, failures)
     without = [answer.key for answer in result.without] + list(plan.unreadable)
     if args.json:
@@ -254,10 +254,10 @@ def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Re
         for case, label in group["cases"].items():
             args.output.text(f"         {case}  {label['why']}", "faint")
     for key in plan.unreadable:
-        args.output.say(f"{key}: no label could be read before; --undo forgets that")
+        args.output.info(f"{key}: no label could be read before; --undo forgets that")
     cost = "free" if plan.model.simulated else "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     by = f"{plan.model.name}{', simulated' if plan.model.simulated else ''}"
-    args.output.say(f"{result.labelled} labelled by {by}, {len(without)} without a label, {cost}")
+    args.output.info(f"{result.labelled} labelled by {by}, {len(without)} without a label, {cost}")
 
 
 def _groups(folder: RunFolder, failures: list[Rollout]) -> list[dict[str, Any]]:
@@ -275,11 +275,11 @@ def _groups(folder: RunFolder, failures: list[Rollout]) -> list[dict[str, Any]]:
 def _undo(args: ExplainArguments, folder: RunFolder, notes: Notes) -> int:
     if args.filter or args.limit is not None:
         raise UsageError("takes back all labels of a model", where="--undo", hint="Leave --filter and --limit out.")
-    model, count = take_back_labels(notes, args.model or "")
+    model, count = retract_labels(notes, args.model or "")
     if args.json:
         args.output.data("labels_taken_back", {"run": folder.name, "model": model, "taken_back": count})
     elif count:
         args.output.text(f"{count} labels of {model} taken back")
     else:
-        args.output.say(f"{folder.name} has no labels" + (f" of {args.model}" if args.model else ""))
+        args.output.info(f"{folder.name} has no labels" + (f" of {args.model}" if args.model else ""))
     return Exit.OK

@@ -57,7 +57,7 @@ def run(args: FailuresArguments) -> int:
         for item in groups:
             _show(args.output, item, annotations, 0)
     else:
-        args.output.say(f"no failures in {folder.name}")
+        args.output.info(f"no failures in {folder.name}")
     return Exit.OK
 
 
@@ -83,7 +83,7 @@ def _show(output: Output, failure_group: Group, annotations: Mapping[Slot, Annot
             output.text(f"{'  ' * depth}         {rollout.key}  {rollout.message}", "faint")
             label = annotations.get(rollout.slot, NO_ANNOTATION).label
             if label is not None:
-                output.text(f"{'  ' * depth}           {label_words(label)}", "doubt")
+                output.text(f"{'  ' * depth}           {label_words(label)}", "warning")
 
 
 def _as_json(failure_group: Group, annotations: Mapping[Slot, Annotation]) -> dict[str, Any]:

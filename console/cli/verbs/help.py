@@ -62,7 +62,7 @@ def _write_pages(args: HelpArguments, folder: Path) -> int:
         raise UsageError(
             f"cannot be written to: {why}", where=str(folder), hint="Name a folder that is there."
         ) from None
-    args.output.say(f"{len(VERBS) + 1} pages are in {folder}; MANPATH or `man -l FILE` finds them")
+    args.output.info(f"{len(VERBS) + 1} pages are in {folder}; MANPATH or `man -l FILE` finds them")
     return Exit.OK
 
 

@@ -96,11 +96,11 @@ def show_import(output: Output, report: ImportReport) -> None:
     output.text(f"{report.model} on {report.suite}: {counts}")
     output.text(f"imported from {report.file} ({source})")
     if report.missing:
-        output.text(f"{report.missing} more rollouts are announced by the log, and not in it", "doubt")
+        output.text(f"{report.missing} more rollouts are announced by the log, and not in it", "warning")
     for problem in report.problems[:_SHOWN_PROBLEMS]:
-        output.text(f"{problem.where}: {problem.why}", "doubt")
+        output.text(f"{problem.where}: {problem.why}", "warning")
     if len(report.problems) > _SHOWN_PROBLEMS:
-        output.text(f"… and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them", "doubt")
+        output.text(f"… and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them", "warning")
     if report.totals:
         rows = [
             (total.score, total.metric, _number(total.reported), _number(total.ours), "=" if total.agrees else "≠")

@@ -56,7 +56,7 @@ def run(args: LeaderboardArguments) -> int:
         args.output.text(("\n" if index else "") + board.suite, "strong")
         _show(args.output, board, every=args.all)
     if not boards:
-        args.output.say("no run has finished yet; start with `eval-console run`")
+        args.output.info("no run has finished yet; start with `eval-console run`")
     return Exit.OK
 
 
@@ -74,7 +74,7 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
         ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
     )
     if board.legend:
-        output.prose(board.legend, "doubt")
+        output.prose(board.legend, "warning")
     for row in board.rows:
         for name in columns:
             if note := row.cells[name].note:

@@ -46,20 +46,20 @@ def run(args: MergeArguments) -> int:
         plan = folders[0].manifest()
         least = threshold(args.fail_under, [(find_suite(plan, args.data), plan.setting)])
     merged = merge(folders, find_data_roots(args.data), root, args.name)
-    _say(args, merged)
+    _show(args, merged)
     history = read_history(merged.folder)
     report = report_of(history, args.data)
     show_report(args.output, history, report)
     return exit_code(history.summary, report, least)
 
 
-def _say(args: MergeArguments, merged: Merged) -> None:
+def _show(args: MergeArguments, merged: Merged) -> None:
     for damage in merged.damages[:SHOWN]:
         args.output.warn(damage)
     if len(merged.damages) > SHOWN:
         args.output.warn(f"{len(merged.damages) - SHOWN} more damages; `eval-console doctor --deep` lists them")
     if merged.doubled:
-        args.output.say(f"{merged.doubled} rollouts were in several runs; of each, the first answer counts")
+        args.output.info(f"{merged.doubled} rollouts were in several runs; of each, the first answer counts")
     if merged.missing:
         named = ", ".join(case if not rollout else f"{case} r{rollout + 1}" for case, rollout in merged.missing[:SHOWN])
         more = ", …" if len(merged.missing) > SHOWN else ""

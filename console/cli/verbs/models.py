@@ -35,7 +35,7 @@ def run(args: ModelsArguments) -> int:
     if args.ping is not None:
         return _ping(book, args.ping, output)
     for warning in book.warnings:
-        output.say(warning)
+        output.info(warning)
     for mistake in book.mistakes:
         output.warn(str(mistake))
     if args.json:

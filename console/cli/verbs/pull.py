@@ -51,7 +51,7 @@ def run(args: PullArguments) -> int:
         hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(SOURCES)}."
         raise UsageError(f"nothing called {args.name!r} can be pulled", hint=hint)
     root = args.data or find_data_roots(None).pulled
-    request = Pull(root, args.output.say, args.from_path, accepts_digest=args.accept_digest)
+    request = Pull(root, args.output.info, args.from_path, accepts_digest=args.accept_digest)
     folder = importlib.import_module(module).pull(request)
     if args.json:
         args.output.data("pull", {"name": args.name, "folder": str(folder)})

@@ -57,9 +57,9 @@ def _change(args: QueueArguments, queue: RunQueue, name: str) -> None:
             raise UsageError(f"{name} is not in the queue", hint="`eval-console queue` lists what is.")
         if was_live:
             _stop(queue.root / name)
-        args.output.say(f"{name}: " + ("asked to stop; what is in flight may finish" if was_live else "cancelled"))
+        args.output.info(f"{name}: " + ("asked to stop; what is in flight may finish" if was_live else "cancelled"))
     elif not queue.move(name, -1 if args.do == "up" else 1):
-        args.output.say(f"{name} cannot be moved further {args.do}")
+        args.output.info(f"{name} cannot be moved further {args.do}")
 
 
 def _stop(run_path: object) -> None:
@@ -76,9 +76,9 @@ def _start(args: QueueArguments, queue: RunQueue) -> int:
     from console.engine.runner import wake
 
     if wake(queue.root):
-        args.output.say(f"the queue goes on with {queue.names()[0]}")
+        args.output.info(f"the queue goes on with {queue.names()[0]}")
     else:
-        args.output.say("the queue is running" if queue.entries() else "the queue is empty")
+        args.output.info("the queue is running" if queue.entries() else "the queue is empty")
     if args.json:
         _list(args, queue)
     return Exit.OK if queue.entries() else Exit.LOCKED
@@ -91,9 +91,9 @@ def _list(args: QueueArguments, queue: RunQueue) -> int:
     elif rows:
         args.output.rows(tuple(rows[0]), [tuple(row.values()) for row in rows], right=frozenset({0, 5}))
         if not queue.is_playing and not queue.is_starting:
-            args.output.say("it stands still; `eval-console queue go` continues it")
+            args.output.info("it is stopped; `eval-console queue go` continues it")
     else:
-        args.output.say("the queue is empty; `eval-console run … --queue` puts runs into it")
+        args.output.info("the queue is empty; `eval-console run … --queue` puts runs into it")
     return Exit.OK
 
 

@@ -3,8 +3,8 @@
 import argparse
 
 from console.cli.budget_arguments import add_budget_arguments
-from console.cli.resuming import ResumingArguments, go_on
-from console.cli.where_arguments import add_where_arguments
+from console.cli.resuming import ResumingArguments, resume_run
+from console.cli.target_arguments import add_target_arguments
 from console.config.paths import find_runs_root
 from console.engine.queue import RetryScope
 from console.store.run_list import find_run
@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
-    add_where_arguments(parser)
+    add_target_arguments(parser)
     add_budget_arguments(parser)
 
 
@@ -32,4 +32,4 @@ def run(args: ResumeArguments) -> int:
         UsageError: no such run, or its models, suite or data are gone or changed.
     """
     folder = find_run(find_runs_root(args.runs), args.which)
-    return go_on(folder, args, retry=RetryScope.BROKEN, fail_under=args.fail_under)
+    return resume_run(folder, args, retry=RetryScope.BROKEN, fail_under=args.fail_under)

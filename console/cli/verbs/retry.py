@@ -7,8 +7,8 @@ import argparse
 
 from console.cli.budget_arguments import add_budget_arguments
 from console.cli.name_lists import split
-from console.cli.resuming import ResumingArguments, go_on
-from console.cli.where_arguments import add_where_arguments
+from console.cli.resuming import ResumingArguments, resume_run
+from console.cli.target_arguments import add_target_arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--status", choices=("broken", "failed"), default="broken", help="what is asked again (default: broken)"
     )
     parser.add_argument("--ids", action="append", default=[], metavar="A,B", help="only these cases")
-    add_where_arguments(parser)
+    add_target_arguments(parser)
     add_budget_arguments(parser)
 
 
@@ -51,4 +51,4 @@ def run(args: RetryArguments) -> int:
             raise UsageError(
                 f"the run has no case {case!r}", where="--ids", hint=f"Did you mean {close}?" if close else ""
             )
-    return go_on(folder, args, retry=RetryScope(args.status), only=only)
+    return resume_run(folder, args, retry=RetryScope(args.status), only=only)

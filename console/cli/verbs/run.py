@@ -20,7 +20,7 @@ from console.cli.gate_arguments import (
 )
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
-from console.cli.where_arguments import add_where_arguments, where_of
+from console.cli.target_arguments import add_target_arguments, target_of
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 
@@ -51,7 +51,7 @@ class RunArguments(PresetArguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     add_preset_arguments(parser)
-    add_where_arguments(parser)
+    add_target_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
     parser.add_argument("--baseline", metavar="RUN", help="compare with this run at the end")
     add_gate_arguments(parser)
@@ -72,15 +72,15 @@ def run(args: RunArguments) -> int:
     from console.engine.launch import enqueue, spawn
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
-    from console.engine.players import player_at
+    from console.engine.player_factory import player_factory
     from console.engine.sharding import read_shard
 
     preset = preset_of(args)
     baseline = _baseline(args, in_background=preset.queue or args.detach)
     shard = read_shard(args.shard) if args.shard is not None else None
     places = WorkspacePaths(args.models, args.data, args.runs)
-    where = where_of(args)
-    plans = [dataclasses.replace(plan, shard=shard, where=where) for plan in plans_of(preset, places)]
+    target = target_of(args)
+    plans = [dataclasses.replace(plan, shard=shard, target=target) for plan in plans_of(preset, places)]
     prepared = [prepare(plan) for plan in plans]
     pass_rate = threshold(args.fail_under, ((run.suite, run.manifest.setting) for run in prepared))
     if args.save_preset:
@@ -94,7 +94,7 @@ def run(args: RunArguments) -> int:
         return _print_names(args, enqueue(plans))
     if args.detach:
         return _print_names(args, [spawn(plan) for plan in plans])
-    with player_at(where) as player:
+    with player_factory(target) as player:
         return _play_all(args, prepared, pass_rate, baseline, player)
 
 
@@ -130,7 +130,7 @@ def _save(args: RunArguments) -> int:
     if args.json:
         args.output.data("preset", {"name": name, "file": str(path)})
     else:
-        args.output.say(f"saved in {path}")
+        args.output.info(f"saved in {path}")
     return Exit.OK
 
 
@@ -140,7 +140,7 @@ def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
     warnings = dict.fromkeys(warning for run in prepared for warning in run.warnings)
     role_warnings = warnings_about_roles(run.models for run in prepared)
     for warning in [*warnings, *role_warnings]:
-        output.say(warning)
+        output.info(warning)
     for run in prepared:
         run.warnings.extend(role_warnings)  # so that its engine need not say them again
 
@@ -251,10 +251,10 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
 
     for run in forecast.runs:
         for line in (_forecast_text(run), *_protocol_lines(run)):
-            args.output.say(line)
-    if args.yes or not forecast.stake or not (sys.stdin.isatty() and sys.stderr.isatty()):
+            args.output.info(line)
+    if args.yes or not forecast.cost_warning or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    args.output.warn(f"{forecast.stake} Go on? [y/N]")
+    args.output.warn(f"{forecast.cost_warning} Go on? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("nothing was asked", hint="Answer y, or add --yes.")
 
@@ -310,7 +310,7 @@ def _play(
 
 
 def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
-    """Say how the run stands beside the baseline; the gate's answer is None when it was not asked."""
+    """Show how the run compares with the baseline; the gate's answer is None when it was not asked."""
     from console.exchange.comparison_table import comparison_fields, verdict_words
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare

@@ -48,9 +48,9 @@ def run(args: RunsArguments) -> int:
     elif summaries:
         _show(output, summaries)
         if limit == SHOWN and (older := count_runs(root) - SHOWN) > 0:
-            output.say(f"{older} older ones are not listed; --all lists them, -n N the newest N")
+            output.info(f"{older} older ones are not listed; --all lists them, -n N the newest N")
     elif not count_runs(root):
-        output.say("nothing has been run yet; start with `eval-console run`")
+        output.info("nothing has been run yet; start with `eval-console run`")
     return Exit.OK
 
 

@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import History, Played, read_history, read_overview
+from console.cli.history import History, PlayedRollout, read_history, read_overview
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
@@ -54,13 +54,13 @@ def run(args: ShowArguments) -> int:
     judging = judging_of(history.manifest, read_overview(history.folder).rollouts.values(), annotations)
     if judging is not None and judging.is_worth_saying and not args.json:
         for line in judging_lines(judging):
-            args.output.text(f"judge: {line}", "doubt")
+            args.output.text(f"judge: {line}", "warning")
     counts = annotation_counts(annotations.values())
     if counts and not args.json:
-        args.output.text(f"readers: {counts}; no score is changed by that", "doubt")
+        args.output.text(f"readers: {counts}; no score is changed by that", "warning")
     counts = label_counts(annotations.values())
     if counts and not args.json:
-        args.output.text(f"labels: {counts}; an opinion, no score is changed by it", "doubt")
+        args.output.text(f"labels: {counts}; an opinion, no score is changed by it", "warning")
     return Exit.OK
 
 
@@ -78,13 +78,13 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
             continue
         show_case(output, played, history.manifest, comparison)
         for kind, text in annotation_fields(annotation).items():
-            output.text(f"  {kind.replace('_', ' ')}: {text}", "doubt")
+            output.text(f"  {kind.replace('_', ' ')}: {text}", "warning")
         _show_turns(output, played, report)
         show_transcript(output, conversation)
     return Exit.OK
 
 
-def played_of(history: History, case: str) -> list[Played]:
+def played_of(history: History, case: str) -> list[PlayedRollout]:
     """Return every rollout of a case, or the one that is named as lists name it.
 
     Raises:
@@ -98,7 +98,7 @@ def played_of(history: History, case: str) -> list[Played]:
     return matching
 
 
-def _show_turns(output: Output, played: Played, report: Report | None) -> None:
+def _show_turns(output: Output, played: PlayedRollout, report: Report | None) -> None:
     """Write the numbers of a conversation and of each of its turns, where the suite's verdict has them."""
     turns = turn_sums(played.finished.verdict.detail) if played.finished is not None else []
     if not turns:
@@ -126,7 +126,7 @@ def run_suite(args: Arguments, history: History) -> RunSuite:
 
 def _as_json(
     manifest: Manifest,
-    played: Played,
+    played: PlayedRollout,
     annotation: Annotation,
     conversation: Conversation,
     comparison: Comparison | None,

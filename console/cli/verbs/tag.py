@@ -11,7 +11,7 @@ from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
 from console.exchange.run_reader import RunReader
 from console.insight.rollout import Rollout
-from console.store.line import scrub
+from console.store.journal_line import scrub
 from console.store.notes import TAGS, Note, Notes
 from console.store.run_list import find_run, split_case
 
@@ -43,7 +43,7 @@ def add_rollout(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: TagArguments) -> int:
-    """Write the notes and show what stands.
+    """Write the notes and show those that count.
 
     Raises:
         UsageError: no such run or case, an unknown tag, or a folder that cannot be written.
@@ -72,7 +72,7 @@ def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, R
 
 
 def show_annotation(args: Arguments, reader: RunReader, rollout: Rollout) -> None:
-    """Say what stands of a rollout."""
+    """Show the notes on a rollout."""
     annotation = reader.annotations().get(rollout.slot, NO_ANNOTATION)
     standing = dict(annotation_fields(annotation)) | ({"reviewed": "yes"} if annotation.reviewed else {})
     if args.json:
@@ -82,7 +82,7 @@ def show_annotation(args: Arguments, reader: RunReader, rollout: Rollout) -> Non
     for kind, text in standing.items():
         args.output.text(f"{rollout.key}  {kind.replace('_', ' ')}: {text}")
     if not standing:
-        args.output.say(f"nothing is noted on {rollout.key.case}")
+        args.output.info(f"nothing is noted on {rollout.key.case}")
 
 
 def _tag(text: str | None) -> str | None:

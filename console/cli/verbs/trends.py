@@ -56,7 +56,7 @@ def run(args: TrendsArguments) -> int:
         if (args.model or args.suite) and len(trend.points) > 1:
             output.text(f"last step: {_last_step(args, trend)}")
     if not chosen:
-        output.say("nothing has been run yet; start with `eval-console run`")
+        output.info("nothing has been run yet; start with `eval-console run`")
     return Exit.OK
 
 

@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: WatchArguments) -> int:
-    """Follow a run; one that stands still is told from its start.
+    """Follow a run; one that has ended is shown from its start.
 
     Raises:
         UsageError: no such run.
@@ -61,7 +61,7 @@ def _follow(folder: RunFolder, output: Output) -> int:
             break
         time.sleep(_POLL_S)
     state = fold.state(live=False)
-    output.say(f"{state}: {progress_line(fold.tally, manifest.cases, manifest.setup)}")
+    output.info(f"{state}: {progress_line(fold.tally, manifest.cases, manifest.setup)}")
     return Exit.OK if state == "completed" else Exit.INCONCLUSIVE
 
 
@@ -71,5 +71,5 @@ def _print_record(output: Output, record: AnyRecord, fold: RunFold) -> None:
     elif isinstance(record, Finished):
         verdict = record.verdict
         why = f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}" if verdict.reason else ""
-        is_prepared = record.key.case in fold.ungraded and verdict.outcome.is_graded
-        output.text(f"{SETUP if is_prepared else verdict.outcome.value:<10} {record.key}{why}")
+        is_setup = record.key.case in fold.ungraded and verdict.outcome.is_graded
+        output.text(f"{SETUP if is_setup else verdict.outcome.value:<10} {record.key}{why}")

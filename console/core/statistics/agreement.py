@@ -12,7 +12,7 @@ _NO_SPREAD = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
-    """Two judgements of the same things, laid side by side."""
+    """Two judgements of the same things, compared."""
 
     pairs: int
     agreed: float

@@ -166,7 +166,7 @@ def weighted_interval(value: float, parts: Iterable[tuple[float, Interval]]) -> 
 def repeats_interval(groups: Sequence[Sequence[float]]) -> Interval:
     """Return the sum of the means of groups, each over repeats of the same question, with its interval.
 
-    The questions are held to be those and no others: only repeats vary. Each is a stratum with its own variance;
+    The questions are taken as fixed: only repeats vary. Each is a stratum with its own variance;
     degrees of freedom after Welch and Satterthwaite. A group without a repeat makes the interval unknown.
     """
     value, repeats = math.fsum(map(_mean, groups)), sum(map(len, groups))

@@ -38,7 +38,7 @@ def detectable_difference(
     power: float = POWER,
     alpha: float = ALPHA,
 ) -> float:
-    """Return the smallest paired difference of two rates that is told from noise with this power.
+    """Return the smallest paired difference of two rates that is distinguishable from noise with this power.
 
     (z of 1 - alpha/2 + z of power) * sqrt(variance / cases); of the discordance, which is the variance of a case's
     difference with one rollout each, the sampled part falls with the number of rollouts (Miller 2024, section 5).

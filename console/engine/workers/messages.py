@@ -14,7 +14,7 @@ from console.core.live import Began, EndpointState
 from console.core.record import AnyRecord, Finished
 from console.core.run import Manifest
 from console.llm.keeper import FromKeeper, ToKeeper
-from console.store.line import as_json
+from console.store.journal_line import as_json
 
 PIECE_BYTES = 64 << 10
 """Longest piece; larger ones would go through object stores, which fill up and block."""
@@ -78,7 +78,7 @@ class Answer(Message, frozen=True):
     call: int
 
 
-class Hold(Message, frozen=True):
+class PauseCalls(Message, frozen=True):
     """Make no new call while there is a reason."""
 
     why: str = ""
@@ -114,7 +114,7 @@ class KeeperGone(Message, frozen=True):
     processes: int
 
 
-ToWorker = Play | Cancel | Answer | Hold | Watched | RetryNow | KeeperFound | KeeperSaid | KeeperGone
+ToWorker = Play | Cancel | Answer | PauseCalls | Watched | RetryNow | KeeperFound | KeeperSaid | KeeperGone
 
 
 # From a worker to the engine.
@@ -359,7 +359,7 @@ class LineWriter:
         """Add a message."""
         self._data += as_json(message) + b"\n"
 
-    def take(self) -> Piece:
+    def pop_piece(self) -> Piece:
         """Return the next piece, which may be empty."""
         data = bytes(self._data[:PIECE_BYTES])
         del self._data[:PIECE_BYTES]

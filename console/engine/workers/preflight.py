@@ -8,7 +8,7 @@ from console.config.secrets import resolve_key, secrets_of
 from console.core.case import Case
 from console.core.fault import UsageError
 from console.engine.workers.messages import WorkerFacts
-from console.store.line import as_json
+from console.store.journal_line import as_json
 
 
 def digest_of(cases: Iterable[Case]) -> str:

@@ -17,8 +17,8 @@ from console.core.live import EndpointState, WorkerState
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
-from console.engine.conversation import broken
 from console.engine.endpoints import Endpoints
+from console.engine.local_conversation import broken
 from console.engine.plan import PreparedRun, program_versions, weights_digests, weights_folder
 from console.engine.player import PlayerContext
 from console.engine.queue import Job
@@ -162,7 +162,7 @@ class RemoteWorker:
     def _flush(self) -> None:
         self._flushing = False
         while len(self._writer) and not self.lost_by:
-            self.link.deliver(self._writer.take())
+            self.link.deliver(self._writer.pop_piece())
 
     def close_relays(self) -> None:
         """Let the keepers know that what this worker has in flight is nobody's any more."""
@@ -266,7 +266,7 @@ class RemotePlayer:
         self._tasks: set[asyncio.Task[None]] = set()
         self._ready = asyncio.Event()
         self._keepers = LocalKeepers()
-        self._why_held = ""
+        self._pause_reason = ""
         self._is_watched = self._is_closed = self._is_cluster_gone = False
 
     async def open(self, epoch: int) -> None:
@@ -287,7 +287,7 @@ class RemotePlayer:
             weights=await asyncio.to_thread(weights_digests, weights),
         )
         number = self._fleet.size
-        self.context.say(f"{number} {'workers are' if number > 1 else 'worker is'} being started")
+        self.context.notify(f"{number} {'workers are' if number > 1 else 'worker is'} being started")
         slow = asyncio.get_running_loop().call_later(SLOW_S, self._say_slow)
         made = await asyncio.gather(*(self._make(place) for place in range(number)), return_exceptions=True)
         slow.cancel()
@@ -304,10 +304,10 @@ class RemotePlayer:
             self._take(worker)
         self._keep(self._watch_cluster())
         if refusals:
-            self.context.say(f"{len(workers)} of {number} workers are there; the others: {refusals[0]}")
+            self.context.notify(f"{len(workers)} of {number} workers are there; the others: {refusals[0]}")
 
     def _say_slow(self) -> None:
-        self.context.say(
+        self.context.notify(
             f"{self._starting} workers are not ready after {SLOW_S:.0f} s: is there room for them in the cluster?"
         )
 
@@ -360,7 +360,7 @@ class RemotePlayer:
             raise WorkerGone(f"the data had not come to it after {DATA_S:.0f} s") from None
         facts = msgspec.json.decode(data, type=WorkerFacts)
         if facts.has_unpacked:
-            self.context.say(f"the data of {self.manifest.suite} were sent to {facts.host}")
+            self.context.notify(f"the data of {self.manifest.suite} were sent to {facts.host}")
         return facts
 
     def _compare(self, facts: WorkerFacts) -> None:
@@ -387,8 +387,8 @@ class RemotePlayer:
     def _take(self, worker: RemoteWorker) -> None:
         self._workers.append(worker)
         self._failed_spawns = 0
-        if self._why_held:
-            worker.send(messages.Hold(self._why_held))
+        if self._pause_reason:
+            worker.send(messages.PauseCalls(self._pause_reason))
         if self._is_watched:
             worker.send(messages.Watched(on=True))
         self._keep(self._listen(worker))
@@ -443,7 +443,7 @@ class RemotePlayer:
         self._lost.append(worker.state)
         if not self._workers:
             self._ready.clear()
-        self.context.say(f"worker {worker.name} is lost: {worker.lost_by}")
+        self.context.notify(f"worker {worker.name} is lost: {worker.lost_by}")
         for conversation in list(worker.conversations.values()):
             conversation.lose(worker)
         if not self._is_cluster_gone:
@@ -507,10 +507,10 @@ class RemotePlayer:
     def retry_now(self) -> None:
         self._broadcast(messages.RetryNow())
 
-    def hold(self, why: str) -> None:
-        if why != self._why_held:
-            self._why_held = why
-            self._broadcast(messages.Hold(why))
+    def pause_calls(self, why: str) -> None:
+        if why != self._pause_reason:
+            self._pause_reason = why
+            self._broadcast(messages.PauseCalls(why))
 
     def watch(self, on: bool) -> None:
         self._is_watched = on

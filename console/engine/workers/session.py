@@ -25,8 +25,8 @@ from console.core.live import Began
 from console.core.record import AnyRecord
 from console.core.run import ModelFacts
 from console.engine.budget import worst_case
-from console.engine.conversation import Conversation
 from console.engine.endpoints import Endpoints
+from console.engine.local_conversation import LocalConversation
 from console.engine.plan import program_versions, weights_digests, weights_folder
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
@@ -171,7 +171,7 @@ class WorkerSession:
         if now - self._states_at >= STATES_S:
             self._states_at = now
             self._writer.add(messages.Endpoints(self.endpoints.states(), self.endpoints.are_in_doubt))
-        piece = self._writer.take()
+        piece = self._writer.pop_piece()
         if not len(self._writer):
             self._awake.clear()
             self._hurry.clear()
@@ -217,7 +217,7 @@ class WorkerSession:
             case messages.Answer(job=job, call=call):
                 if job in self._contexts:
                     self._contexts[job].answered(call)
-            case messages.Hold(why=why):
+            case messages.PauseCalls(why=why):
                 self.hold = why
                 (self.unheld.clear if why else self.unheld.set)()
             case messages.Watched(on=on):
@@ -236,7 +236,7 @@ class WorkerSession:
             for record in play.records:
                 recorded.add(record)
             job = Job(play.case, play.key)
-            conversation = Conversation(job, recorded, context, self._suite, self._setup.manifest.setting)
+            conversation = LocalConversation(job, recorded, context, self._suite, self._setup.manifest.setting)
             finished = await conversation.play()
             fault = messages.FaultFacts.of(conversation.fault) if conversation.fault else None
             self.send(messages.Ended(play.job, finished, fault), soon=True)

@@ -1,4 +1,4 @@
-"""Imports: each evaluation of a log becomes a run. Goes on where it was stopped; says what had no place.
+"""Imports: each evaluation of a log becomes a run. Resumes where it was stopped; reports what had no place.
 
 A log is read sample by sample, so its size costs time and no memory. Doubled samples are kept under other names.
 """
@@ -22,7 +22,7 @@ from console.store.staged_run import StagedRun
 _KEPT_PROBLEMS = 200
 _TOLERANCE = 1e-9
 Progress = Callable[[int, int | None], None]
-"""Told how many samples are done, and of how many (None: not known)."""
+"""Called with how many samples are done, and of how many (None: not known)."""
 
 
 class CheckedTotal(msgspec.Struct, frozen=True):
@@ -90,7 +90,7 @@ def import_log(
         path: its file, by which an import that was stopped is known again.
         number: which one it is of the evaluations of the file.
         runs_root: where runs are kept.
-        progress: told after each sample.
+        progress: called after each sample.
 
     Raises:
         UsageError: the log cannot be read any more, or the runs folder not be written; what is done is kept.
@@ -113,7 +113,7 @@ def stage_name(head: LogHead, path: Path, number: int) -> str:
 
 
 def _import_samples(log: Log, staged: StagedRun, progress: Progress) -> _State:
-    state, taken = _taken_up(staged)
+    state, taken = _resume_staged(staged)
     records = SampleRecords(log.head)
     if not state.samples:
         staged.append([Opened(at=started_at(log.head), pid=0)])
@@ -137,7 +137,7 @@ def _note(problems: list[Problem], state: _State) -> None:
             state.problems.append(problem)
 
 
-def _taken_up(staged: StagedRun) -> tuple[_State, set[tuple[str, int]]]:
+def _resume_staged(staged: StagedRun) -> tuple[_State, set[tuple[str, int]]]:
     """Return how far an earlier import of the same log came, and the tries it has."""
     try:
         state = decode_as(staged.state, _State)

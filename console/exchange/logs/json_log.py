@@ -14,7 +14,7 @@ def read_pieces(path: Path, lists: Collection[Names], problems: list[Problem]) -
     Args:
         path: the file.
         lists: the names that lead to lists whose elements are wanted one by one.
-        problems: is told when the file ends too early; everything that is whole has been yielded then.
+        problems: gets an entry when the file ends too early; everything that is whole has been yielded then.
 
     Raises:
         UsageError: it cannot be read, or is not JSON.

@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 
 PIECE_BYTES = 1 << 20
 LARGEST_BYTES = 128 << 20
-"""A single element that is larger is passed over, and said to be."""
+"""A single element that is larger is passed over, and reported."""
 _STRUCTURE = re.compile(rb'["\[\]{}]')
 _STRING_END = re.compile(rb'["\\]')
 _SCALAR_END = re.compile(rb"[,\]}\s]")

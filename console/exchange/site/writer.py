@@ -51,7 +51,7 @@ def export_site(
         folders: the runs, each once; the first is compared with each other.
         out: the folder, which must not exist, be empty, or hold an earlier site and nothing else.
         data_path: folder of suites, if one was named.
-        progress: told how many case pages are written, and of how many.
+        progress: called with how many case pages are written, and of how many.
 
     Raises:
         UsageError: the folder holds something else, a run cannot be read, or the disk refuses.
@@ -137,16 +137,16 @@ def _write(runs: Sequence[SiteRun], root: Path, data_path: Path | None, pages: _
         documents.append(document)
         whys += [why] if why else []
     for number, comparison in comparisons.items():
-        _put(root, f"compare-{number}.html", comparison_page(comparison, runs[0], runs[number - 1]))
+        _write_page(root, f"compare-{number}.html", comparison_page(comparison, runs[0], runs[number - 1]))
     for place, text in shared.pages.items():
-        _put(root, place, text)
+        _write_page(root, place, text)
     if len(runs) > 1:
-        _put(root, "index.html", _start_page(runs, documents, comparisons))
-    _put(root, "site.css", STYLE + (_HERE / "site.css").read_text(encoding="utf-8"))
-    _put(root, "site.js", (_HERE / "site.js").read_text(encoding="utf-8"))
+        _write_page(root, "index.html", _start_page(runs, documents, comparisons))
+    _write_page(root, "site.css", STYLE + (_HERE / "site.css").read_text(encoding="utf-8"))
+    _write_page(root, "site.js", (_HERE / "site.js").read_text(encoding="utf-8"))
     simulated = any(document.simulated for document in documents)
     marker = {"schema": 1, "simulated": simulated, "runs": [run.reader.manifest.id for run in runs]}
-    _put(root, _MARKER, msgspec.json.encode(marker).decode())
+    _write_page(root, _MARKER, msgspec.json.encode(marker).decode())
     return whys
 
 
@@ -188,14 +188,14 @@ def _write_run(
             )
             for name, other, there in partners.get((run.folder, slot), ())
         ]
-        _put(root / run.folder, run.case_page(slot), case_page(run, item, links, shared, room))
+        _write_page(root / run.folder, run.case_page(slot), case_page(run, item, links, shared, room))
         pages.add()
 
     document, why = document_of(run.reader, data_path, visit=write_case)
     for name, text in list_pages(run, document).items():
-        _put(root / run.folder, name, text)
-    _put(root / run.folder, LIST, list_data(run, document))
-    _put(root / run.folder, "index.html", overview_page(run, document))
+        _write_page(root / run.folder, name, text)
+    _write_page(root / run.folder, LIST, list_data(run, document))
+    _write_page(root / run.folder, "index.html", overview_page(run, document))
     return document, why
 
 
@@ -220,7 +220,7 @@ def _start_page(
     return site_page("Runs", body, simulated=any(document.simulated for document in documents))
 
 
-def _put(root: Path, place: str, text: str) -> None:
+def _write_page(root: Path, place: str, text: str) -> None:
     path = root / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A loop laid out for review: the answers in order, and the answer that ended it beside the one it resembles. Pure."""
+"""A loop prepared for review: the answers in order, and the answer that ended it beside the one it resembles. Pure."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ _HINTS = {
 
 
 def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
-    """Lay the answers of a loop beside the thresholds, the last one beside the earlier answer it collided with."""
+    """Compare the answers of a loop with the thresholds, the last one with the earlier answer it collided with."""
     reason = verdict.reason or ""
     try:
         turns = read_output(output)

@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
     novelty: float | None
     """None: the similarity is off, or one reply was unreadable."""
     nearest: int | None = None
-    """The earlier answer held most similar, from 0."""
+    """The earlier answer judged most similar, from 0."""
 
 
 class Judge:

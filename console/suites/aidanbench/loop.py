@@ -37,7 +37,7 @@ class Turn(msgspec.Struct, frozen=True):
     similarity: Number = None
     """The cosine to it."""
     llm_nearest: int | None = None
-    """Turn, from 0, of the earlier answer that the judge held most similar."""
+    """Turn, from 0, of the earlier answer that the judge found most similar."""
     judge: list[str] = []
     """The coherence judge's words; two when the first could not be read."""
     finish: str = "stop"

@@ -1,8 +1,8 @@
 """Getting the official AidanBench questions and wording: three pinned source files, read and never run.
 
 The questions and most of the wording come from the original program, the follow-up of the growing chat from the
-environment that the document describes. Everything is held against pinned digests. Neither project states a licence for
-these texts, so they are written to the user's data folder only.
+environment that the document describes. Everything is checked against pinned digests. Neither project states a licence
+for these texts, so they are written to the user's data folder only.
 """
 
 import hashlib
@@ -69,28 +69,28 @@ def pull(request: Pull) -> Path:
     """
 
     def fill(new_folder: Path, scratch: Path) -> None:
-        _fill(new_folder, request.from_path or download(scratch / "sources", request.say), request)
+        _fill(new_folder, request.from_path or download(scratch / "sources", request.notify), request)
 
     return request.into(NAME, fill)
 
 
-def download(into: Path, say: Callable[[str], object]) -> Path:
+def download(into: Path, notify: Callable[[str], object]) -> Path:
     """Fetch the pinned source files; the environment's may be missing.
 
     Raises:
         UsageError: the original program's files cannot be had.
     """
     for name in (PROMPTS, QUESTIONS):
-        say(f"fetching {name} of AidanBench {REVISION[:7]}")
+        notify(f"fetching {name} of AidanBench {REVISION[:7]}")
         _fetch(f"{_ORIGINAL_FILES}/{name}", into / name)
     try:
         _fetch(f"{_ENVIRONMENT_FILES}/{ENVIRONMENT_SOURCE}", into / ENVIRONMENT_SOURCE)
     except UsageError as error:
-        say(f"the environment's own wording could not be fetched ({error.message})")
+        notify(f"the environment's own wording could not be fetched ({error.message})")
     return into
 
 
-def read_official_wording(folder: Path, say: Callable[[str], object]) -> Wording:
+def read_official_wording(folder: Path, notify: Callable[[str], object]) -> Wording:
     """Read the wording out of a folder with the sources and name it by what the digests say.
 
     Raises:
@@ -100,7 +100,7 @@ def read_official_wording(folder: Path, say: Callable[[str], object]) -> Wording
     first, original = prompts.prompt("gen_answer", "base_prompt")
     coherence, _ = prompts.prompt("judge_answer", "prompt")
     similarity, _ = prompts.prompt("judge_similarity", "prompt")
-    environment, origin = _environment_followup(folder, say)
+    environment, origin = _environment_followup(folder, notify)
     official_wording = Wording("official", first, environment, original, coherence, similarity, origin)
     changed = changed_texts(official_wording)
     if changed - {"followup_environment"}:
@@ -127,18 +127,18 @@ def _digests(official_wording: Wording) -> dict[str, str]:
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in filled.items()}
 
 
-def _environment_followup(folder: Path, say: Callable[[str], object]) -> tuple[str, str]:
+def _environment_followup(folder: Path, notify: Callable[[str], object]) -> tuple[str, str]:
     """Return the environment's follow-up and, when it is not the environment's own, whose it is."""
     place = next((path for path in _places(folder, ENVIRONMENT_SOURCE) if path.is_file()), None)
     if place is None:
-        say("the environment's source is not here: its follow-up is worded by us, and such runs are not comparable")
+        notify("the environment's source is not here: its follow-up is worded by us, and such runs are not comparable")
         return OURS.followup_environment, OURS.name
     return Source(place).prompt("_build_prompt", "base_prompt")[1], ""
 
 
 def _fill(new_folder: Path, sources: Path, request: Pull) -> None:
     questions = Source(_find(sources, QUESTIONS)).texts("questions")
-    official_wording = read_official_wording(sources, request.say)
+    official_wording = read_official_wording(sources, request.notify)
     digest = question_digest(questions)
     is_official = request.is_pinned([Pin("the questions", digest, QUESTION_DIGEST), *_pins(official_wording)])
     lines = [json.dumps({"question": question}, ensure_ascii=False) for question in questions]
@@ -155,7 +155,7 @@ def _fill(new_folder: Path, sources: Path, request: Pull) -> None:
 
 
 def _pins(official_wording: Wording) -> list[Pin]:
-    """Return what the prompts must be; a follow-up that is ours because there is none of theirs is not held to it."""
+    """Return what the prompts must be; a follow-up of ours, where there is none of theirs, is not checked."""
     ours = {"followup_environment"} if official_wording.environment_origin == OURS.name else set[str]()
     digests = _digests(official_wording)
     return [Pin(f"prompt {name}", digests[name], _DIGESTS[name]) for name in _DIGESTS if name not in ours]

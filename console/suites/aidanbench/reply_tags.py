@@ -8,7 +8,7 @@ read in two ways: `strict` gives what the reference environment computes (any tr
 import math
 from collections.abc import Sequence
 
-from console.core.tags import tag_contents
+from console.core.xml_tags import tag_contents
 
 ANSWER = "answer"
 COHERENCE = "coherence_score"

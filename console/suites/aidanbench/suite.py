@@ -129,7 +129,7 @@ class AidanBenchSuite:
         return score_loop(output, read_options(setting.options))
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Lay out the answers, and the two that collided."""
+        """Return the answers for review, and the two that collided."""
         from console.suites.aidanbench.compare import compare
 
         return compare(output, verdict, read_options(setting.options))
@@ -164,7 +164,7 @@ class AidanBenchSuite:
         }
 
     def _comparability(self, options: AidanOptions) -> str:
-        """Say in words whether totals may be laid beside published ones."""
+        """Say in words whether totals may be compared with published ones."""
         why: list[str] = []
         if not self._entry.comparable or options.values["questions"] is not None:
             why.append("not the official questions")

@@ -13,7 +13,7 @@ from console.suites.bfcl.memory.backend import core_of
 from console.suites.bfcl.memory.chain import memory_after
 from console.suites.bfcl.memory.embedding import embedding
 from console.suites.bfcl.memory.play import MemoryExecution
-from console.suites.bfcl.multi_turn_play import Conversation, Execution
+from console.suites.bfcl.multi_turn_play import Execution, MultiTurnConversation
 from console.suites.bfcl.web_search.choice import choose_web
 from console.suites.bfcl.web_search.play import WebSearchExecution
 from console.suites.bfcl.wording import Wording
@@ -42,4 +42,6 @@ async def play_agentic(
     else:
         execution = WebSearchExecution(entry.id, entry.initial_config, choose_web(setting.options, dataset))
     offered = entry.with_functions(docs)
-    return await Conversation(offered, stage, handler, wording, execution, {}, memory, scripted_agentic_turn).play()
+    return await MultiTurnConversation(
+        offered, stage, handler, wording, execution, {}, memory, scripted_agentic_turn
+    ).play()

@@ -38,7 +38,7 @@ _RAW = 20_000
 
 
 def compare_output(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-    """Lay expected beside actual for any entry but the simulators' conversations."""
+    """Compare expected with actual for any entry but the simulators' conversations."""
     if names.is_prerequisite(entry.id):
         return Comparison("nothing is expected here: it fills the memory for the questions that build on it")
     if names.is_agentic(entry.category):

@@ -1,4 +1,4 @@
-"""A conversation with simulators laid out for review: calls and results by turn, and what differs in the state.
+"""A conversation with simulators prepared for review: calls and results by turn, and what differs in the state.
 
 Pure: works on what the verdict recorded. The grader compares states and results, not calls; so calls that differ are
 shown, but what decided is marked where it was found: at an attribute of a class, at a result that never came, or at a
@@ -32,7 +32,7 @@ Results = Sequence[Sequence[str]]
 
 
 def compare_conversation(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-    """Lay the turns beside the ground truth."""
+    """Compare the turns with the ground truth."""
     truth = cast(list[list[str]], entry.ground_truth or [])
     finding = verdict.detail
     turns = cast(list[Any], output) if isinstance(output, list) else []

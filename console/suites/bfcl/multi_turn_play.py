@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from console.core.chat import Reply, ScriptedAnswers
 from console.core.fault import Fault, FaultKind
-from console.suites.bfcl.calls_form import in_form
+from console.suites.bfcl.call_format import in_call_format
 from console.suites.bfcl.decode.length import is_long
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Answer, Handler, Turn, answers_may_break
@@ -93,8 +93,8 @@ class Simulation:
 
 
 @dataclass(slots=True)
-class Conversation:
-    """One conversation being held."""
+class MultiTurnConversation:
+    """One conversation while it is played."""
 
     entry: Entry
     stage: Stage
@@ -182,7 +182,7 @@ class Conversation:
 
     def _scripted(self, offered: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
         answers = self.script(self.entry, offered, turn, step)
-        return lambda: in_form(answers(), self.handler.calls_form)
+        return lambda: in_call_format(answers(), self.handler.call_format)
 
     async def _calls_of(self, output: Any) -> list[str]:
         """Return the calls of a reply; a long one is decoded beside the event loop."""

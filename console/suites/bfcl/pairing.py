@@ -35,7 +35,7 @@ class Paired:
 
 
 class Pairing:
-    """The calls of one output laid beside the ground truth of one entry."""
+    """The calls of one output paired with the ground truth of one entry."""
 
     def __init__(self, docs: Sequence[Doc], category: str, *, underscored: bool) -> None:
         self._docs = docs

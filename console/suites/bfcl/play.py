@@ -3,7 +3,7 @@
 from typing import Any
 
 from console.core.chat import Message
-from console.suites.bfcl.calls_form import in_form
+from console.suites.bfcl.call_format import in_call_format
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Handler, answers_may_break
 from console.suites.bfcl.prompts import first_turn, system_prompt, with_hints
@@ -34,7 +34,7 @@ async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording
         messages,
         tools=tools,
         params=dict(handler.params(long=False)),
-        scripted=lambda: in_form(scripted_answers_for(entry, mode), handler.calls_form),
+        scripted=lambda: in_call_format(scripted_answers_for(entry, mode), handler.call_format),
     )
     with answers_may_break():
         return handler.read(reply).output

@@ -9,7 +9,7 @@ from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Handler, UnreadableAnswer
 from console.suites.bfcl.inference_error import broken_handler
-from console.suites.bfcl.multi_turn_play import Conversation, Simulation
+from console.suites.bfcl.multi_turn_play import MultiTurnConversation, Simulation
 from console.suites.bfcl.play import play_single_turn
 from console.suites.bfcl.simulator_host import host_of
 from console.suites.bfcl.wording import Wording
@@ -42,4 +42,4 @@ async def _played(
         return await play_agentic(entry, stage, setting, handler, wording, dataset)
     docs, withheld = dataset.functions(entry)
     simulation = Simulation(entry, host_of(dataset), f"{stage.key}/{id(stage)}")
-    return await Conversation(entry.with_functions(docs), stage, handler, wording, simulation, withheld).play()
+    return await MultiTurnConversation(entry.with_functions(docs), stage, handler, wording, simulation, withheld).play()

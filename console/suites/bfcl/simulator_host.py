@@ -32,7 +32,7 @@ _opening = threading.Lock()
 
 
 class StateGone(Exception):
-    """The worker that held a conversation's instances is gone; another one has taken its place."""
+    """The worker with a conversation's instances is lost; another one has taken its place."""
 
 
 def host_of(dataset: Dataset) -> "SimulatorHost":

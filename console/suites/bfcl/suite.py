@@ -197,7 +197,7 @@ class BfclSuite:
             return []
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Lay expected beside actual, paired as the checker pairs them."""
+        """Compare expected with actual, paired as the checker pairs them."""
         from console.suites.bfcl.decoding import profile_of
 
         comparison = self._comparison(entry_of(case), output, verdict, setting)

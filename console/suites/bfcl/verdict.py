@@ -24,7 +24,7 @@ def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
     Args:
         entry: with its ground truth; not of a multi-turn category.
         output: the official result form: a text, native calls, or turns of steps.
-        setting: how the model was spoken to.
+        setting: how the model was prompted.
     """
     if names.is_agentic(entry.category):
         error_type, _ = check_answer(output, entry.ground_truth or [], family_of(setting))

@@ -43,7 +43,7 @@ _SENTENCES = {
 
 
 def compare_case(case: Case, output: Any, verdict: Verdict, rule: TypeRule) -> Comparison:
-    """Lay out a whole conversation, turn by turn."""
+    """Return the comparison of a whole conversation, turn by turn."""
     turns = judge_turns(case, output, rule)
     pairs: list[Pair] = []
     for number, turn in enumerate(turns):

@@ -23,7 +23,7 @@ _SKIPPED = frozenset({"runs", "results", "node_modules", ".git", ".venv", "__pyc
 
 @dataclass(frozen=True)
 class Scenario:
-    """One scenario: a module and the conversations held over it."""
+    """One scenario: a module and its conversations."""
 
     name: str
     module: str

@@ -39,12 +39,12 @@ def pull(request: Pull) -> Path:
 
 
 def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
-    _copy(request.from_path or _download(scratch, request.say), new_folder)
+    _copy(request.from_path or _download(scratch, request.notify), new_folder)
     _describe(new_folder, request)
 
 
-def _download(scratch: Path, say: Callable[[str], object]) -> Path:
-    say(f"fetching cave-bench {REVISION[:7]}")
+def _download(scratch: Path, notify: Callable[[str], object]) -> Path:
+    notify(f"fetching cave-bench {REVISION[:7]}")
     archive = scratch / "cave-bench.zip"
     try:
         with urllib.request.urlopen(_ADDRESS, timeout=_TIMEOUT_S) as answer:
@@ -101,7 +101,7 @@ def _describe(new_folder: Path, request: Pull) -> None:
     scenarios = read_scenarios(new_folder)
     conversations = [conversation for scenario in scenarios for conversation in scenario.conversations]
     turns = sum(len(conversation["turns"]) for conversation in conversations)
-    request.say(f"{len(scenarios)} scenarios, {len(conversations)} conversations, {turns} turns")
+    request.notify(f"{len(scenarios)} scenarios, {len(conversations)} conversations, {turns} turns")
     source = {"name": "cave-bench", "version": REVISION if pinned else "unknown", "digest": tree, "licence": "MIT"}
     lines = [
         'format = "cavebench"',

@@ -154,7 +154,7 @@ class CaveBenchSuite:
         return judge(case, output, read_options(setting).type_rule)
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Lay expected beside actual."""
+        """Compare expected with actual."""
         from console.suites.cavebench.compare import compare_case
 
         return compare_case(case, output, verdict, read_options(setting).type_rule)

@@ -1,4 +1,4 @@
-"""Checks of tool calls: BFCL's own checker decides, and its own pairing lays expected calls beside the actual ones."""
+"""Checks of tool calls: BFCL's own checker decides, and its own pairing puts expected calls beside the actual ones."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -31,17 +31,17 @@ def check_expected_calls(check: Calls, played: Sequence[PlayedCall], tools: Sequ
     actual = ", ".join(as_text(call) for call in calls) if refusal else expected
     pairing = Pairing(documents, _ANY_ORDER, underscored=False)
 
-    def lay_out() -> list[Pair]:
+    def make_pairs() -> list[Pair]:
         return [item.pair for item in pairing.pairs(calls, truth)]
 
     if refusal is None:
-        return Finding("calls", True, expected, actual, lay_out=lay_out)
+        return Finding("calls", True, expected, actual, make_pairs=make_pairs)
     reason, message, subject = _first_difference(refusal.error_type, pairing, calls, truth) or (
         refusal.error_type,
         refusal.message,
         refusal.subject,
     )
-    return Finding("calls", False, expected, actual, reason, message, subject, lay_out)
+    return Finding("calls", False, expected, actual, reason, message, subject, make_pairs)
 
 
 def _first_difference(
@@ -64,7 +64,7 @@ def check_not_called(check: NotCalled, played: Sequence[PlayedCall]) -> Finding:
     actual = ", ".join(f"{call.name}({call.arguments})" for call in calls)
     message = f"{calls[0].name} was called"
 
-    def lay_out() -> list[Pair]:
+    def make_pairs() -> list[Pair]:
         return [Pair(Mark.EXTRA, "", f"{call.name}({call.arguments})", note=expected) for call in calls]
 
-    return Finding("not_called", False, expected, actual, "forbidden_call", message, calls[0].name, lay_out)
+    return Finding("not_called", False, expected, actual, "forbidden_call", message, calls[0].name, make_pairs)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from console.core.json_text import read_json
-from console.suites.dialogue.mistakes import BadForm
+from console.suites.dialogue.mistakes import FieldError
 
 _SEPARATOR = " | "
 
@@ -15,7 +15,7 @@ def read_cells(fields: Mapping[str, str]) -> dict[str, Any]:
     A list may be written as JSON, or with ` | ` between its items; turns may stand on lines of their own.
 
     Raises:
-        BadForm: a cell is not what its field needs.
+        FieldError: a cell is not what its field needs.
     """
     return {name: _READERS.get(name, _text)(text, name) for name, text in fields.items()}
 
@@ -28,7 +28,7 @@ def _json(text: str, name: str) -> Any:
     try:
         return read_json(text)
     except ValueError as error:
-        raise BadForm(name, f"must be JSON in its cell: {error}") from None
+        raise FieldError(name, f"must be JSON in its cell: {error}") from None
 
 
 def _json_if_marked(text: str, name: str) -> Any:

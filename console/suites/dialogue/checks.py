@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from console.suites.dialogue.mistakes import BadForm, convert, did_you_mean, shown
+from console.suites.dialogue.mistakes import FieldError, convert, did_you_mean, shown
 from console.suites.dialogue.quick_checks import is_plain_pattern, is_plain_schema
 from console.suites.dialogue.row import (
     CHECKS,
@@ -30,18 +30,18 @@ def read_check(value: Any, where: str) -> AnyCheck:
     """Return a check.
 
     Raises:
-        BadForm: it is none; an unknown kind comes with the nearest.
+        FieldError: it is none; an unknown kind comes with the nearest.
     """
     if not isinstance(value, dict):
         hint = 'Write a table such as {"contains": "Paris"}.'
-        raise BadForm(where, f"must be a check, not {shown(value)}", hint)
+        raise FieldError(where, f"must be a check, not {shown(value)}", hint)
     fields = cast(dict[str, Any], value)
     kinds = [name for name in CHECKS if name in fields]
     if len(kinds) > 1:
-        raise BadForm(where, f"is {' and '.join(kinds)} at once", "Write a check of its own for each.")
+        raise FieldError(where, f"is {' and '.join(kinds)} at once", "Write a check of its own for each.")
     if not kinds:
         name = next(iter(fields), "")
-        raise BadForm(where, f"has no check named {shown(name)}", did_you_mean(name, CHECKS))
+        raise FieldError(where, f"has no check named {shown(name)}", did_you_mean(name, CHECKS))
     return cast(AnyCheck, convert(fields, CHECKS[kinds[0]], where))
 
 
@@ -81,7 +81,7 @@ def verify(check: AnyCheck, where: str, tools: Collection[str], rubric: Rubric |
         rubric: that of the row.
 
     Raises:
-        BadForm: it cannot.
+        FieldError: it cannot.
     """
     match check:
         case Regex():
@@ -114,7 +114,7 @@ def _tools_named(check: Calls | NotCalled) -> Iterator[tuple[str, str]]:
 def _verify_part(value: Any, where: str, tools: Collection[str], rubric: Rubric | None) -> None:
     part = read_check(value, where)
     if isinstance(part, AnyOf):
-        raise BadForm(where, "`any` cannot stand in `any`", "Write all of them in one list.")
+        raise FieldError(where, "`any` cannot stand in `any`", "Write all of them in one list.")
     verify(part, where, tools, rubric)
 
 
@@ -127,7 +127,7 @@ def read_number(value: float | str, where: str) -> Decimal:
     """Return a number as it was written.
 
     Raises:
-        BadForm: it is none, or not finite.
+        FieldError: it is none, or not finite.
     """
     text = repr(value) if isinstance(value, float) else str(value).strip().replace(",", "")
     try:
@@ -135,7 +135,7 @@ def read_number(value: float | str, where: str) -> Decimal:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
-        raise BadForm(where, f"must be a number, not {shown(value)}")
+        raise FieldError(where, f"must be a number, not {shown(value)}")
     return number
 
 
@@ -147,53 +147,53 @@ def read_tolerance(value: float | str, where: str) -> tuple[Decimal, bool]:
     """Return how far a number may be off, and whether that is a share of it.
 
     Raises:
-        BadForm: it is neither a number from 0 on nor a percentage.
+        FieldError: it is neither a number from 0 on nor a percentage.
     """
     is_share = isinstance(value, str) and value.strip().endswith("%")
     text = value.strip().removesuffix("%") if isinstance(value, str) else value
     amount = read_number(text, where)
     if amount < 0:
-        raise BadForm(where, "must not be negative")
+        raise FieldError(where, "must not be negative")
     return (amount / 100 if is_share else amount), is_share
 
 
 def _verify_tool(name: str, where: str, tools: Collection[str]) -> None:
     if name not in tools:
         hint = did_you_mean(name, tools) if tools else "Describe it under `tools`."
-        raise BadForm(where, f"there is no tool {shown(name)}", hint)
+        raise FieldError(where, f"there is no tool {shown(name)}", hint)
 
 
 def verify_rubric(rubric: Rubric, where: str) -> None:
     """Look whether a judge can work with a rubric.
 
     Raises:
-        BadForm: it says nothing, or its numbers contradict one another.
+        FieldError: it says nothing, or its numbers contradict one another.
     """
     low, high = rubric.scale
     if not low < high:
-        raise BadForm(f"{where}.scale", f"must go up, not from {low:g} to {high:g}", "Write the worst grade first.")
+        raise FieldError(f"{where}.scale", f"must go up, not from {low:g} to {high:g}", "Write the worst grade first.")
     if not rubric.rubric.strip() and not rubric.criteria:
-        raise BadForm(where, "says nothing of what is judged", "Give it a `rubric` in words, or `criteria`.")
+        raise FieldError(where, "says nothing of what is judged", "Give it a `rubric` in words, or `criteria`.")
     names = [criterion.name for criterion in rubric.criteria]
     if len(set(names)) < len(names):
-        raise BadForm(f"{where}.criteria", "has two criteria of one name")
+        raise FieldError(f"{where}.criteria", "has two criteria of one name")
     limits = [("threshold", rubric.threshold)]
     limits += [(f"criteria[{place}].threshold", item.threshold) for place, item in enumerate(rubric.criteria)]
     for name, limit in limits:
         if limit is not None and not low <= limit <= high:
-            raise BadForm(f"{where}.{name}", f"must be on the scale from {low:g} to {high:g}, not {limit:g}")
+            raise FieldError(f"{where}.{name}", f"must be on the scale from {low:g} to {high:g}, not {limit:g}")
 
 
 def _verify_judged(rubric: Rubric | None, where: str) -> None:
     if rubric is None:
-        raise BadForm(where, "there is no rubric", "Give the row, or the defaults, a `judge`.")
+        raise FieldError(where, "there is no rubric", "Give the row, or the defaults, a `judge`.")
     verify_rubric(rubric, where)
 
 
 def _verify_regex(pattern: str, where: str) -> None:
     problem = _problem_of_regex(pattern)
     if problem:
-        raise BadForm(f"{where}.regex", f"is no regular expression: {problem}")
+        raise FieldError(f"{where}.regex", f"is no regular expression: {problem}")
 
 
 @lru_cache(maxsize=4096)
@@ -208,7 +208,7 @@ def _problem_of_regex(pattern: str) -> str:
 def _verify_schema(schema: dict[str, Any], where: str) -> None:
     problem = _problem_of_schema(msgspec.json.encode(schema))
     if problem:
-        raise BadForm(f"{where}.json", f"is no JSON schema: {problem}")
+        raise FieldError(f"{where}.json", f"is no JSON schema: {problem}")
 
 
 @lru_cache(maxsize=256)

@@ -1,4 +1,4 @@
-"""Every check of a case laid out for review: what was expected beside what was answered, turn by turn. Pure."""
+"""Every check of a case prepared for review: what was expected beside what was answered, turn by turn. Pure."""
 
 from itertools import chain
 from typing import Any
@@ -19,7 +19,7 @@ _SHOWN = 4000
 
 
 def compare(script: Script, value: Any, verdict: Verdict) -> Comparison:
-    """Lay out the checks."""
+    """Return the checks for review."""
     try:
         output = read_output(value)
     except UsageError as error:
@@ -44,8 +44,8 @@ def _sentence(verdict: Verdict) -> str:
 def _pairs(finding: Finding, turn: int) -> list[Pair]:
     """Return the lines of one check: its own, and those of what it compares call by call or grade by grade."""
     mark = Mark.SAME if finding.holds else Mark.MISSING if finding.holds is None else Mark.DIFFERS
-    if finding.lay_out is not None:
-        return [replace(pair, turn=turn) for pair in finding.lay_out()]
+    if finding.make_pairs is not None:
+        return [replace(pair, turn=turn) for pair in finding.make_pairs()]
     expected = f"{finding.kind.replace('_', ' ')}: {finding.expected}"
     return [Pair(mark, expected[:_SHOWN], finding.actual[:_SHOWN], note=finding.message, turn=turn, kind="check")]
 

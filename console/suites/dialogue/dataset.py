@@ -16,7 +16,7 @@ from console.core.fault import UsageError
 from console.suites.catalog import read_suite_toml
 from console.suites.dialogue.cells import read_cells
 from console.suites.dialogue.checks import read_check, verify, verify_rubric
-from console.suites.dialogue.mistakes import BadForm, Mistakes, convert, did_you_mean, shown
+from console.suites.dialogue.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
 from console.suites.dialogue.row import SHORTHANDS, Row, Rubric, ScriptedTurn
 from console.suites.dialogue.row_files import RawRow, cases_file, read_rows
 from console.suites.dialogue.script import Script, Turn, data_of
@@ -176,7 +176,7 @@ class CaseBuilder:
         for raw in self._rows:
             try:
                 cases += self._cases(raw, variants)
-            except BadForm as error:
+            except FieldError as error:
                 self._mistakes.add(raw.place, error.where, error.problem, error.hint)
         return cases
 
@@ -218,7 +218,7 @@ class CaseBuilder:
                 own[field] = value
             elif field not in self._defaults.columns and (meant := _meant(name)) and name not in self._used:
                 hint = f'If it is no misspelling, say so in suite.toml: [columns] {name} = "{name}".'
-                raise BadForm(name, f"is no field of a row; {meant} is", hint)
+                raise FieldError(name, f"is no field of a row; {meant} is", hint)
         if raw.is_text:
             own = read_cells(own)
         for name in _TEXTS:
@@ -241,7 +241,7 @@ class CaseBuilder:
                 continue
             variables = self._defaults.variables[name]
             if missing := next((item for item in variables if item not in columns), ""):
-                raise BadForm(missing, f"has no value, but `defaults.{name}` needs it")
+                raise FieldError(missing, f"has no value, but `defaults.{name}` needs it")
             filled = fill(value, columns) if variables else value
             merged[name] = filled if isinstance(filled, str) or name not in _TEXTS else json.dumps(filled)
         for name, value in own.items():
@@ -273,10 +273,12 @@ class CaseBuilder:
     def _id(self, raw: RawRow, row: Row, variant: str) -> str:
         name = self._row_name(raw, row)
         if len(name) > _LONGEST_ID:
-            raise BadForm("id", f"is longer than {_LONGEST_ID} characters")
+            raise FieldError("id", f"is longer than {_LONGEST_ID} characters")
         case_id = f"{name}{VARIANT_MARK}{variant}" if variant else name
         if case_id in self._places:
-            raise BadForm("id", f"{shown(name)} is the id of {self._places[case_id]} already", "Give each row its own.")
+            raise FieldError(
+                "id", f"{shown(name)} is the id of {self._places[case_id]} already", "Give each row its own."
+            )
         self._places[case_id] = raw.place
         return case_id
 
@@ -334,10 +336,10 @@ def _script(
     tools = [openai_tool(tool, f"tools[{number}]") for number, tool in enumerate(row.tools)]
     names = tool_names(tools)
     if len(set(names)) < len(names):
-        raise BadForm("tools", "has two tools of one name")
+        raise FieldError("tools", "has two tools of one name")
     for number, canned in enumerate(row.tool_results):
         if canned.tool not in names:
-            raise BadForm(
+            raise FieldError(
                 f"tool_results[{number}].tool", f"there is no tool {shown(canned.tool)}", _tool_hint(canned.tool, names)
             )
     rubric = Rubric(rubric=row.judge) if isinstance(row.judge, str) else row.judge
@@ -353,7 +355,7 @@ def _script(
         expect, kinds = [*expect, {"judge": True}], ["judge"]
     if not kinds:
         hint = 'Add a check, such as expect = [{"contains": "…"}], a column named like one, or a `judge`.'
-        raise BadForm("expect", "nothing says what is right", hint)
+        raise FieldError("expect", "nothing says what is right", hint)
     return Script(
         turns=turns,
         system=row.system,
@@ -378,7 +380,7 @@ def _opening(row: Row, settings: Mapping[str, Any]) -> tuple[list[Any], list[Tur
     openings = [name for name in OPENINGS if getattr(row, name)]
     if len(openings) != 1:
         problem = f"{' and '.join(openings)} exclude one another" if openings else "does not say what is asked"
-        raise BadForm("" if not openings else openings[-1], problem, "Give one of prompt, messages, turns and user.")
+        raise FieldError("" if not openings else openings[-1], problem, "Give one of prompt, messages, turns and user.")
     if row.user is not None:
         return [], []
     if row.prompt:
@@ -388,7 +390,9 @@ def _opening(row: Row, settings: Mapping[str, Any]) -> tuple[list[Any], list[Tur
         return [], [Turn(turn.user, _with_settings(turn.expect, settings)) for turn in scripted]
     *before, last = row.messages
     if last.role != "user" or not last.content:
-        raise BadForm("messages", "must end with a message of the user", "The model is asked to answer the last one.")
+        raise FieldError(
+            "messages", "must end with a message of the user", "The model is asked to answer the last one."
+        )
     return [msgspec.to_builtins(message) for message in before], [Turn(last.content)]
 
 
@@ -396,10 +400,10 @@ def _check(value: Any, where: str, tools: Sequence[str], rubric: Rubric | None) 
     """Check a check and return which kinds it holds."""
     check = read_check(value, where)
     verify(check, where, tools, rubric)
-    return " ".join(cast(dict[str, Any], value)) + (" judge" if "any" in value and _holds_judge(value["any"]) else "")
+    return " ".join(cast(dict[str, Any], value)) + (" judge" if "any" in value and _has_judge(value["any"]) else "")
 
 
-def _holds_judge(parts: Sequence[dict[str, Any]]) -> bool:
+def _has_judge(parts: Sequence[dict[str, Any]]) -> bool:
     return any("judge" in part for part in parts)
 
 

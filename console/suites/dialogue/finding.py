@@ -24,6 +24,6 @@ class Finding:
     """The same in a sentence."""
     subject: str = ""
     """What the reason is about, for grouping."""
-    lay_out: Callable[[], Sequence[Pair]] | None = None
-    """Makes the lines of expected and actual where there is more to lay side by side; only a review needs them."""
+    make_pairs: Callable[[], Sequence[Pair]] | None = None
+    """Makes the lines of expected and actual where there is more to compare; only a review needs them."""
     scores: dict[str, float] = field(default_factory=dict[str, float])

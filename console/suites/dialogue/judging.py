@@ -44,28 +44,28 @@ def check_judged(rubric: Rubric, judgement: Judgement | None) -> Finding:
         ) or "no judge was asked; an output as a run recorded it holds its grades"
         reason = "judge_unreadable" if judgement else "no_judge"
 
-        def lay_out_open() -> list[Pair]:
+        def pairs_when_open() -> list[Pair]:
             return [_open_pair(item, rubric) for item in criteria]
 
-        return Finding("judge", None, expected, "", reason, problem, lay_out=lay_out_open)
+        return Finding("judge", None, expected, "", reason, problem, make_pairs=pairs_when_open)
     grades = {grade.name: grade for grade in judgement.grades}
     mean = weighted_mean(judgement.grades, rubric)
     low = next(
         (item for item in criteria if item.threshold is not None and grades[item.name].grade < item.threshold), None
     )
 
-    def lay_out() -> list[Pair]:
+    def make_pairs() -> list[Pair]:
         return [_pair(item, grades[item.name], rubric) for item in criteria]
 
     scores = {name: grade.grade for name, grade in grades.items()} | ({"judge": mean} if len(criteria) > 1 else {})
     actual = f"{mean:.3g}"
     if low is None and mean >= limit:
-        return Finding("judge", True, expected, actual, lay_out=lay_out, scores=scores)
+        return Finding("judge", True, expected, actual, make_pairs=make_pairs, scores=scores)
     worst = low or min(criteria, key=lambda item: grades[item.name].grade)
     grade = grades[worst.name]
     message = f"{worst.name} {grade.grade:g}" if low else f"the judge gives {mean:.3g}, {expected} is needed"
     message += f": {grade.why}" if grade.why else ""
-    return Finding("judge", False, expected, actual, "low_grade", message, worst.name, lay_out, scores)
+    return Finding("judge", False, expected, actual, "low_grade", message, worst.name, make_pairs, scores)
 
 
 def _pair(criterion: Criterion, grade: Grade, rubric: Rubric) -> Pair:

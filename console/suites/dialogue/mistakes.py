@@ -93,15 +93,15 @@ def convert(value: Any, form: type[FormT], where: str) -> FormT:
     """Return a JSON value in a form.
 
     Raises:
-        BadForm: it does not fit; says where and what would.
+        FieldError: it does not fit; says where and what would.
     """
     try:
         return msgspec.convert(value, form)
     except msgspec.ValidationError as error:
-        raise _bad_form(str(error), form, where) from None
+        raise _field_error(str(error), form, where) from None
 
 
-class BadForm(ValueError):
+class FieldError(ValueError):
     """A value that does not have the form that it must have."""
 
     def __init__(self, where: str, problem: str, hint: str = "") -> None:
@@ -110,19 +110,19 @@ class BadForm(ValueError):
         self.where, self.problem, self.hint = where, problem, hint
 
 
-def _bad_form(message: str, form: Any, where: str) -> BadForm:
+def _field_error(message: str, form: Any, where: str) -> FieldError:
     path = match[1] if (match := _PATH.search(message)) else ""
     where = f"{where}{path}".strip(".")
     if match := _UNKNOWN.search(message):
-        return BadForm(where, f"has no field {shown(match[1])}", did_you_mean(match[1], _field_names(form)))
+        return FieldError(where, f"has no field {shown(match[1])}", did_you_mean(match[1], _field_names(form)))
     if match := _MISSING.search(message):
-        return BadForm(where, f"lacks the field `{match[1]}`")
+        return FieldError(where, f"lacks the field `{match[1]}`")
     if match := _EXPECTED.search(message):
         expected = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | "))
         actual = f", not {_WORDS.get(match[2], match[2])}" if match[2] else message[match.end() :].split(" - at ")[0]
         actual = actual.replace(" matching regex ", " of the form ")
-        return BadForm(where, f"must be {expected}{actual}")
-    return BadForm(where, _PATH.sub("", message)[:1].lower() + _PATH.sub("", message)[1:])
+        return FieldError(where, f"must be {expected}{actual}")
+    return FieldError(where, _PATH.sub("", message)[:1].lower() + _PATH.sub("", message)[1:])
 
 
 def _field_names(form: Any) -> Iterable[str]:

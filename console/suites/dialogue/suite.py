@@ -124,7 +124,7 @@ class DialogueSuite:
         return score(script_of(case), output)
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Lay expected beside actual."""
+        """Compare expected with actual."""
         del setting
         from console.suites.dialogue.compare import compare
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from console.suites.dialogue.mistakes import BadForm, shown
+from console.suites.dialogue.mistakes import FieldError, shown
 
 if TYPE_CHECKING:
     from console.suites.bfcl.checker import Call
@@ -24,24 +24,24 @@ def openai_tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return a tool as it is sent; a row may give the function alone.
 
     Raises:
-        BadForm: it has no name, or its parameters are no schema of a table.
+        FieldError: it has no name, or its parameters are no schema of a table.
     """
     function: Any = tool.get("function") if tool.get("type") == "function" else tool
     if not isinstance(function, dict):
-        raise BadForm(where, "has no `function`")
+        raise FieldError(where, "has no `function`")
     fields = cast(dict[str, Any], function)
     name = fields.get("name")
     if not isinstance(name, str) or not name:
-        raise BadForm(where, "has no `name`", 'Write {"name": …, "description": …, "parameters": {JSON schema}}.')
+        raise FieldError(where, "has no `name`", 'Write {"name": …, "description": …, "parameters": {JSON schema}}.')
     parameters = fields.get("parameters", {"type": "object", "properties": {}})
     if not isinstance(parameters, dict) or cast(Doc, parameters).get("type", "object") != "object":
-        raise BadForm(
+        raise FieldError(
             f"{where}.parameters", f"must be a JSON schema of type object, not {shown(cast(object, parameters))}"
         )
     if not isinstance(cast(Doc, parameters).get("properties", {}), dict):
-        raise BadForm(f"{where}.parameters.properties", "must be a table of schemas")
+        raise FieldError(f"{where}.parameters.properties", "must be a table of schemas")
     if not isinstance(cast(Doc, parameters).get("required", []), list):
-        raise BadForm(f"{where}.parameters.required", "must be a list of names")
+        raise FieldError(f"{where}.parameters.required", "must be a list of names")
     return {"type": "function", "function": {**fields, "parameters": parameters}}
 
 

@@ -61,7 +61,7 @@ class RecordedSuite:
         return Verdict(Outcome.UNDECIDED, reason="scored elsewhere", messages=(why,))
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Lay the target beside the answer, with what each scorer said."""
+        """Compare the target with the answer, with what each scorer said."""
         recorded = cast("dict[str, Any]", output) if isinstance(output, dict) else {"answer": output}
         scores = cast("dict[str, Any]", recorded.get("scores") or {})
         targets = _texts(case.data.get("target"))

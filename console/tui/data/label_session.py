@@ -17,7 +17,7 @@ import msgspec
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.store.lock import RunLock, RunLocked, is_held, read_holder
-from console.store.notes import LABEL, UNREADABLE, Note, Notes, take_back_labels
+from console.store.notes import LABEL, UNREADABLE, Note, Notes, retract_labels
 from console.store.runs import RunFolder
 
 _FORECAST_S = 120.0
@@ -180,7 +180,7 @@ class LabelSession:
         """
         try:
             with RunLock(self._run.labels_lock_path):
-                return take_back_labels(self._notes, model)[1]
+                return retract_labels(self._notes, model)[1]
         except RunLocked:
             raise UsageError("failures are being labelled now", hint="Stop that first.") from None
 

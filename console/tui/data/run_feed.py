@@ -24,9 +24,9 @@ from console.core.source import IN_PLACE
 from console.engine.attach import EngineLink
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
+from console.insight.overview_snapshot import decode_overview, encode_overview, layout
 from console.insight.rollout import Slot
-from console.insight.snapshot import decode_overview, encode_overview, layout
-from console.store.index import SAVED_FROM_BYTES, JournalIndex
+from console.store.journal_index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import STARTING_S, RunFolder
 
 PIECE_BYTES = 128 << 10
@@ -318,7 +318,7 @@ class RunFeed:
 
     def _handed_on(self, changes: Changes) -> Changes:
         """Tell all subscribers of the changes, if there are any, and return them."""
-        changes.slots = self.overview.take_changes()
+        changes.slots = self.overview.pop_changes()
         if changes:
             for subscriber in list(self._subscribers):
                 subscriber(changes)

@@ -196,7 +196,7 @@ class Workspace:
     def _look(self, changes: RunChanges, watches: dict[Path, RunWatch]) -> None:
         begun = time.monotonic()
         try:
-            changed = changes.look()
+            changed = changes.poll()
         except UsageError as error:
             self.hand_over(self._set_runs_mistake, str(error))
             self.hand_over(self._rest_from, begun)

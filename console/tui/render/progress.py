@@ -86,8 +86,8 @@ def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
     """Return the four outcomes, never mixed: `✓ 96 ✗ 21 ! 0 ? 0`; then, if asked for, what was only prepared."""
     counts = outcome_counts(tally)
     cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in counts]
-    if tally.prepared and with_setup:
-        cells.append(muted(f"{SYMBOLS.prepared} {tally.prepared} setup (not graded)"))
+    if tally.setup and with_setup:
+        cells.append(muted(f"{SYMBOLS.setup} {tally.setup} setup (not graded)"))
     return Content("  ").join(cells)
 
 

@@ -61,8 +61,8 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
 
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
     """Return the sign of what a rollout does or how it ended; in a run that is not live, nothing goes on."""
-    if rollout.is_prepared:
-        return muted(SYMBOLS.prepared)
+    if rollout.is_setup:
+        return muted(SYMBOLS.setup)
     if rollout.outcome is not None:
         return outcome_sign(rollout.outcome)
     if not live:
@@ -74,7 +74,7 @@ def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
 
 def _state_word(rollout: Rollout, live: bool) -> Content:
     if rollout.outcome is not None:
-        return Content.styled(rollout.ending, MUTED if rollout.is_prepared else OUTCOME_STYLES[rollout.outcome])
+        return Content.styled(rollout.ending, MUTED if rollout.is_setup else OUTCOME_STYLES[rollout.outcome])
     if not live:
         return muted("interrupted")
     if not rollout.state:
@@ -91,7 +91,7 @@ def spoken_cell(rollout: Rollout, now: float) -> Content:
         return one_line(sentence(rollout.reason, rollout.subject, rollout.outcome), 200)
     if rollout.outcome is not None:
         return one_line(reason_words(rollout.reason, rollout.outcome) if rollout.reason else "", 200, MUTED)
-    words = last_words(rollout.says)
+    words = last_words(rollout.recent_text)
     if not words and rollout.since:
         return muted(f"{number_format.duration(max(now - rollout.since, 0))}")
     return one_line(words, 200)
@@ -123,7 +123,7 @@ def failing_cells(text: str) -> tuple[Content, ...]:
 def problem_cells(problem: Problem) -> tuple[Content, ...]:
     """Return the cells of PROBLEMS."""
     then = "" if problem.wait_s is None else f", again in {wait_words(problem.wait_s)}"
-    words = one_line(reason_words(problem.kind), 60, "$broken" if problem.grave else "$undecided")
+    words = one_line(reason_words(problem.kind), 60, "$broken" if problem.is_error else "$undecided")
     case = one_line(str(problem.key), 80) if problem.key is not None else Content("run")
     happened_at = muted(time.strftime("%H:%M:%S", time.localtime(problem.at)))
     return happened_at, case, words.append(one_line(f"{then}  {problem.message}", 300, MUTED))
@@ -214,7 +214,7 @@ def _counts_of(summary: Summary) -> Content:
     """Return the outcomes that there are, of how many: `✓3 ✗56 of 258`; before there are any, how far the setup is."""
     tally = summary.tally
     if summary.setup and not tally.graded + tally.broken + tally.undecided:
-        return muted(f"setup {tally.prepared}/{summary.setup}")
+        return muted(f"setup {tally.setup}/{summary.setup}")
     counts = outcome_counts(tally)
     cells = [Content.styled(f"{mark}{number_format.count(count)}", style) for mark, count, style in counts if count]
     cells = cells or [muted("0")]

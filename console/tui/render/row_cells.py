@@ -127,8 +127,8 @@ def _result(line: RunLine) -> Content:
     ]
     if line.summary is not None and number_format.scored_by(line.summary):
         cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
-    if tally.prepared:
-        cells.append(muted(f"{SYMBOLS.prepared} {tally.prepared}"))
+    if tally.setup:
+        cells.append(muted(f"{SYMBOLS.setup} {tally.setup}"))
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
     return Content(" ").join(cells)

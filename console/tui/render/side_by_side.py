@@ -228,7 +228,7 @@ def _answer(side: CaseInRun) -> str:
     output = side.conversation.output
     if isinstance(output, str):
         return output
-    return side.rollout.message or side.rollout.says or ("" if output is None else str(output))
+    return side.rollout.message or side.rollout.recent_text or ("" if output is None else str(output))
 
 
 # Facts ---------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ class Symbols(msgspec.Struct):
     broken: str = "!"
     undecided: str = "?"
     not_run: str = "·"
-    prepared: str = "◇"
+    setup: str = "◇"
     running: str = "▶"
     stopped: str = "■"
     paused: str = "‖"
@@ -39,7 +39,7 @@ class Symbols(msgspec.Struct):
     def use_ascii(self) -> None:
         """Change to signs that every terminal and font has."""
         self.passed, self.failed, self.not_run = "P", "F", "."
-        self.is_ascii, self.changed, self.prepared = True, "x", "="
+        self.is_ascii, self.changed, self.setup = True, "x", "="
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
         self.paused, self.branch, self.call, self.result = "=", "+", "->", "<-"
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"

@@ -14,7 +14,7 @@ from console.insight.passage import Passage, PassageKind
 from console.insight.rollout import Rollout
 from console.suites.suite import Metric, Report
 from console.tui.render import lines
-from console.tui.render.conversation import passage_block
+from console.tui.render.conversation_blocks import passage_block
 from console.tui.render.diff import turns_of
 from console.tui.render.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 from console.tui.sanitize import one_line

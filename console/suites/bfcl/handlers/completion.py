@@ -34,7 +34,7 @@ class CompletionHandler:
     template: Template
     texts: ReleaseTexts
     executable: Callable[[Any], list[str]]
-    calls_form: str
+    call_format: str
     """The template's name."""
     native: bool = False
     """All local models take the official prompting loop."""

@@ -16,7 +16,7 @@ class GenericHandler:
     """Native: functions as tools, results as tool messages. Else both are written into the messages."""
 
     native: bool
-    calls_form: str = ""
+    call_format: str = ""
 
     @property
     def described_in_prompt(self) -> bool:

@@ -54,8 +54,8 @@ class Handler(Protocol):
         ...
 
     @property
-    def calls_form(self) -> str:
-        """How simulated models write calls in texts, a name of `calls_form`; empty: as the benchmark's prompt says."""
+    def call_format(self) -> str:
+        """How simulated models write calls in texts, a name of `call_format`; empty: as the benchmark's prompt says."""
         ...
 
     def params(self, *, long: bool) -> Mapping[str, Any]:

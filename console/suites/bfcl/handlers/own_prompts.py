@@ -29,7 +29,7 @@ class OwnPrompt:
 
     native: bool
     """Which official loop it takes; no tools are sent in either."""
-    calls_form: str
+    call_format: str
     open_turn: Callable[[Sequence[Turn], int, Sequence[Doc], ReleaseTexts], list[Turn]]
     read: Callable[[str | None], Any]
     """From the text of an answer to the value of the result file."""
@@ -52,8 +52,8 @@ class OwnPromptHandler:
         return self.own.native
 
     @property
-    def calls_form(self) -> str:
-        return self.own.calls_form
+    def call_format(self) -> str:
+        return self.own.call_format
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
         del long

@@ -25,7 +25,7 @@ class ServiceHandler:
     """Whether the row is asked to reason."""
     plain_parameters: bool
     executable: Callable[[Any], list[str]]
-    calls_form: str = ""
+    call_format: str = ""
 
     @property
     def described_in_prompt(self) -> bool:

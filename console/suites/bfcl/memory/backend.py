@@ -1,4 +1,4 @@
-"""A memory in use: one backend, what it held before, and the calls executed on it. Pure but for the given embedding."""
+"""A memory in use: one backend, its earlier content, and the calls executed on it. Pure but for the given embedding."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from console.core.tags import contents_between
+from console.core.xml_tags import contents_between
 from console.suites.bfcl.decode.length import LONGEST
 from console.suites.bfcl.templates.template import Completion, TemplateError, Turn
 

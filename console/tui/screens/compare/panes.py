@@ -14,7 +14,7 @@ from console.insight.comparison import RolloutPair, RunComparison
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
 from console.tui.render import comparison as summary
-from console.tui.render.conversation import conversation_blocks
+from console.tui.render.conversation_blocks import conversation_blocks
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.sanitize import literal, one_line

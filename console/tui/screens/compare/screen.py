@@ -19,7 +19,7 @@ from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render import comparison as summary
-from console.tui.render.conversation import conversation_blocks
+from console.tui.render.conversation_blocks import conversation_blocks
 from console.tui.render.symbols import muted
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen

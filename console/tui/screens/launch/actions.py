@@ -18,8 +18,8 @@ from console.config.paths import presets_files
 from console.config.preset import Preset, Presets, load_presets, suite_words
 from console.config.preset_file import save_preset
 from console.core.fault import UsageError
+from console.engine.compute_target import ComputeTarget
 from console.engine.matrix import plans_of
-from console.engine.where import Where
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs
@@ -54,30 +54,30 @@ class StartActions(_FormActions):
         """Start one run for each model and suite, after asking if much money is at stake."""
         start = self.controller.request_start()
         if start == "now":
-            self.run_dialog(self._ask_and_start(self.controller.preset, self.controller.where))
+            self.run_dialog(self._ask_and_start(self.controller.preset, self.controller.target))
         elif start == "refused":
             severity = "warning" if self.controller.mistakes else "error"
             self.services.notify(literal(self.controller.why_not_start(), 600), severity=severity)
 
-    async def _ask_and_start(self, preset: Preset, where: Where) -> None:
-        forecast, at_stake = self.controller.forecast, self.controller.at_stake
-        if forecast is not None and at_stake:
-            reasons = Content("\n").join(one_line(reason, 300, "bold") for reason in at_stake)
+    async def _ask_and_start(self, preset: Preset, target: ComputeTarget) -> None:
+        forecast, warnings = self.controller.forecast, self.controller.start_warnings
+        if forecast is not None and warnings:
+            reasons = Content("\n").join(one_line(reason, 300, "bold") for reason in warnings)
             text = Content.assemble(reasons, f"\nStart {number_format.plural(len(forecast.runs), 'run')}?")
             if await self.services.ask(Question(text, [Answer("y", "start")])) != "y":
                 return
         self.controller.is_starting = True
         self.changed()
-        self.services.workspace.in_thread(lambda: self._start_runs(preset, where))
+        self.services.workspace.in_thread(lambda: self._start_runs(preset, target))
 
-    def _start_runs(self, preset: Preset, where: Where) -> None:
+    def _start_runs(self, preset: Preset, target: ComputeTarget) -> None:
         """Start engines, or put the runs into the queue; for a thread."""
         from console.engine.launch import enqueue, spawn
 
         runs: list[RunFolder] = []
         refusal: UsageError | None = None
         try:
-            plans = [replace(plan, where=where) for plan in plans_of(preset, self.services.paths)]
+            plans = [replace(plan, target=target) for plan in plans_of(preset, self.services.paths)]
             runs.extend(enqueue(plans) if preset.queue else map(spawn, plans))
         except UsageError as error:
             refusal = error
@@ -105,7 +105,7 @@ class StartActions(_FormActions):
     def action_copy_command(self) -> None:
         """Copy the shell command that starts the same runs."""
         if not self.controller.mistakes:
-            command = command_of(self.controller.preset, self.services.paths, self.controller.where)
+            command = command_of(self.controller.preset, self.services.paths, self.controller.target)
             self.services.copy(command, "the shell command")
 
 
@@ -123,7 +123,7 @@ class SampleRunActions(_FormActions):
             self.run_dialog(self._ask_and_sample())
 
     async def _ask_and_sample(self) -> None:
-        if cost := self.controller.sample_cost_at_stake:
+        if cost := self.controller.sample_cost_to_confirm:
             price = (f"Trying alone will cost about ${cost:,.2f}.", "bold")
             question = Question(Content.assemble(price, "\nTry three cases of each?"), [Answer("y", "try")])
             if await self.services.ask(question) != "y":

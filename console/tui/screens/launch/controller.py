@@ -12,9 +12,9 @@ from typing import Literal
 from console.config.model import ModelConfig
 from console.config.preset import Preset
 from console.core.fault import UsageError
+from console.engine.compute_target import ComputeTarget
 from console.engine.forecast import ASK_ABOVE_USD, Forecast
 from console.engine.role_warnings import RoleModelId, askable
-from console.engine.where import Where
 from console.suites.modes import modes_of
 from console.suites.suite import Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
@@ -214,9 +214,9 @@ class LaunchController:
         return self.form.preset(self.fields, self.suites)
 
     @property
-    def where(self) -> Where:
+    def target(self) -> ComputeTarget:
         """Who plays; only while there are no mistakes."""
-        return self.form.where(self.fields)
+        return self.form.target(self.fields)
 
     @property
     def refusals(self) -> list[tuple[str, str]]:
@@ -303,10 +303,10 @@ class LaunchController:
         return awaited
 
     @property
-    def at_stake(self) -> list[str]:
+    def start_warnings(self) -> list[str]:
         """What the reader should agree to before it starts. Foreign text."""
-        stake = self.forecast.stake if self.forecast else ""
-        return [*self.role_warnings, *([stake] if stake else [])]
+        cost_warning = self.forecast.cost_warning if self.forecast else ""
+        return [*self.role_warnings, *([cost_warning] if cost_warning else [])]
 
     # Sample runs -----------------------------------------------------------------------------------------------------
 
@@ -316,7 +316,7 @@ class LaunchController:
         return any(not sample_run.is_over for sample_run in self.sample_runs)
 
     @property
-    def sample_cost_at_stake(self) -> float:
+    def sample_cost_to_confirm(self) -> float:
         """About how many US dollars the sample runs will cost if that is much, else nothing."""
         cost = sample_cost(self.forecast) if self.forecast else 0.0
         return cost if cost > ASK_ABOVE_USD else 0.0

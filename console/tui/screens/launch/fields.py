@@ -14,7 +14,7 @@ from typing import Any
 
 from console.config.preset import read_time
 from console.core.fault import UsageError
-from console.engine.where import RAY
+from console.engine.compute_target import RAY
 from console.store.run_list import name_with_part
 from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine

@@ -11,7 +11,7 @@ from typing import Any
 from console.config.paths import WorkspacePaths
 from console.config.preset import ROLES, Preset, suite_words
 from console.core.run import Budget
-from console.engine.where import HERE, Where
+from console.engine.compute_target import LOCAL, ComputeTarget
 from console.suites.modes import USUAL_MODES
 from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
@@ -142,11 +142,11 @@ class Form:
             name=values["name"],
         )
 
-    def where(self, fields: Sequence[Field]) -> Where:
+    def target(self, fields: Sequence[Field]) -> ComputeTarget:
         """Return who plays; every field must be without mistakes."""
         values = {field.id: field.value_of(self.text(field)) for field in fields if field.id in ("where", "workers")}
         is_here = values.get("where", THIS_MACHINE) == THIS_MACHINE
-        return HERE if is_here else Where(values["where"], values["workers"])
+        return LOCAL if is_here else ComputeTarget(values["where"], values["workers"])
 
     def fill_in(self, preset: Preset) -> None:
         """Take over what a preset says; the rest goes back to its default."""
@@ -204,7 +204,7 @@ class Form:
         return options
 
 
-def command_of(preset: Preset, places: WorkspacePaths, where: Where = HERE) -> str:
+def command_of(preset: Preset, places: WorkspacePaths, target: ComputeTarget = LOCAL) -> str:
     """Return the shell command that starts the same runs there."""
     budget, drawn = preset.budget, preset.limit is not None and preset.seed is not None
     pairs: list[tuple[str, Any]] = [
@@ -227,7 +227,7 @@ def command_of(preset: Preset, places: WorkspacePaths, where: Where = HERE) -> s
         ("--name", preset.name or None),
     ]
     words = [part for flag, value in pairs if value is not None for part in (flag, _word(value))]
-    return command("run", *words, *where.flags, *(["--queue"] if preset.queue else []), places=places)
+    return command("run", *words, *target.flags, *(["--queue"] if preset.queue else []), places=places)
 
 
 def _word(value: Any) -> str:

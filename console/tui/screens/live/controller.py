@@ -486,9 +486,11 @@ class LiveController:
         if self.run.is_live and int(self.run.now()) != self._measured_at:
             self._measured_at = int(self.run.now())
             self.speeds.append(self.run.overview.pace.tokens_per_s())
-        return [rollout.slot for rollout in self.run.overview.running.values() if not rollout.says or rollout.why]
+        return [
+            rollout.slot for rollout in self.run.overview.running.values() if not rollout.recent_text or rollout.why
+        ]
 
 
 def _streams(rollout: Rollout) -> bool:
     """Whether an answer is being written: it runs, has said something, and does not wait for its turn."""
-    return rollout.is_running and bool(rollout.says) and not rollout.why
+    return rollout.is_running and bool(rollout.recent_text) and not rollout.why

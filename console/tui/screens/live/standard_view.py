@@ -12,7 +12,7 @@ from console.insight.passage import Passage
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import SortOrder
 from console.tui.render.columns import Column
-from console.tui.render.conversation import passage_block
+from console.tui.render.conversation_blocks import passage_block
 from console.tui.render.progress import watched_words
 from console.tui.render.rollout_rows import CASES, case_cells
 from console.tui.suite_views.registry import find_view

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from textual.content import Content
 
-from console.core.case import Edit
+from console.core.case import PromptEdit
 from console.core.fault import UsageError
 from console.core.live import Command
 from console.core.text import visible
@@ -21,7 +21,7 @@ from console.insight import number_format
 from console.insight.passage import Passage
 from console.insight.prompt_edit import as_text, from_text, opening_of
 from console.insight.rollout import Rollout
-from console.store.line import scrub
+from console.store.journal_line import scrub
 from console.store.runs import RunFolder
 from console.tui.branching import start_branch
 from console.tui.data.run_feed import RunFeed
@@ -320,7 +320,7 @@ class RetryActions:
         )
         return chosen or ""
 
-    def _edit_prompt(self) -> Edit | None:
+    def _edit_prompt(self) -> PromptEdit | None:
         """Let the reader edit the opening; None when nothing was changed."""
         case = self.controller.case()
         if case is None:
@@ -332,7 +332,7 @@ class RetryActions:
             self.services.notify(Content("The prompt was left as it was; nothing is asked."))
         if after is None or after == text:
             return None
-        return Edit(tuple(before), tuple(from_text(after, before)))
+        return PromptEdit(tuple(before), tuple(from_text(after, before)))
 
     async def _is_worth_it(self, rollout: Rollout, model: str) -> bool:
         """Ask before money is spent."""

@@ -114,9 +114,9 @@ def empty_text(controller: ReviewController) -> Content:
     if narrow.text:
         return Content.assemble("Nothing matches ", one_line(narrow.text, 100, "bold"), ". F clears the filter.")
     tally = run.overview.fold.tally
-    graded = tally.finished - tally.prepared
+    graded = tally.finished - tally.setup
     if not graded:
-        setup = f"; {tally.prepared} setup done" if tally.prepared else ""
+        setup = f"; {tally.setup} setup done" if tally.setup else ""
         return Content(f"Nothing has been graded yet{setup}. 2 watches the run.")
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 

@@ -21,7 +21,7 @@ from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
-from console.tui.render.conversation import conversation_blocks
+from console.tui.render.conversation_blocks import conversation_blocks
 from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.sanitize import one_line, plain_line
 from console.tui.screens.review.views import ShownCase, view_with
@@ -64,8 +64,8 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
     """Return outcome mark, reason in words and the grader's message, on one line."""
     if rollout.outcome is None:
         return muted(" not finished")
-    if rollout.is_prepared:
-        prepared = Content.styled(f" {SYMBOLS.prepared} {SETUP} (not graded)   ", f"bold {MUTED}")
+    if rollout.is_setup:
+        prepared = Content.styled(f" {SYMBOLS.setup} {SETUP} (not graded)   ", f"bold {MUTED}")
         return lines.fit(prepared.append(one_line(rollout.message, 400, MUTED)), width)
     style = OUTCOME_STYLES[rollout.outcome]
     words = comparison.sentence if comparison and comparison.sentence else ""

@@ -47,7 +47,7 @@ class ListRequest:
         slot = rollout.slot
         annotation = self.annotations.get(slot, NO_ANNOTATION)
         words = [text for text in self.narrow.words if slot in self.matches.get(text, ())]
-        return self.scope.keeps(rollout, annotation) and self.narrow.keeps(rollout, annotation, words)
+        return self.scope.matches(rollout, annotation) and self.narrow.matches(rollout, annotation, words)
 
     def asks_the_same(self, other: "ListRequest") -> bool:
         """Whether another request differs by nothing that the reader chose."""

@@ -12,7 +12,7 @@ from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout, Track
 from console.insight.sort_orders import SortOrder
 from console.tui.render.columns import Column
-from console.tui.render.conversation import passage_block
+from console.tui.render.conversation_blocks import passage_block
 from console.tui.render.lines import stacked
 from console.tui.render.rollout_rows import last_words, spoken_cell, state_mark
 from console.tui.render.symbols import MUTED, SYMBOLS, muted, spark
@@ -65,10 +65,10 @@ def _now_cell(rollout: Rollout, now: float, live: bool) -> Content:
     """Return what a loop does in words, else its own words; once it has ended, why."""
     if live and rollout.is_running and not rollout.why:
         word = rollout.state if rollout.state in _OTHER_ROLES else ""
-        if word or not rollout.says:
+        if word or not rollout.recent_text:
             spent = number_format.duration(max(now - rollout.since, 0)) if rollout.since and not word else ""
             return one_line(f"{word or rollout.state or 'begun'} {spent or f'round {rollout.turn + 1}'}", 60, MUTED)
-        return one_line(last_words(answer_so_far(rollout.says)), 200)
+        return one_line(last_words(answer_so_far(rollout.recent_text)), 200)
     return spoken_cell(rollout, now)
 
 

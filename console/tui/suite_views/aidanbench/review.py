@@ -21,7 +21,7 @@ from console.insight.rollout import Rollout
 from console.insight.word_diff import Part, compare_words
 from console.suites.suite import Metric, Report
 from console.tui.render import diff, lines
-from console.tui.render.conversation import broken_blocks
+from console.tui.render.conversation_blocks import broken_blocks
 from console.tui.render.symbols import MUTED, bar, block_title, muted
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.aidanbench.endings import BAR_WIDTH, NAME_WIDTH, accepted, ending_lines, length_lines

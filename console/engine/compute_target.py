@@ -9,7 +9,7 @@ _MOST_WORKERS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ComputeTarget:
     """Who plays."""
 
     on: str = ""
@@ -24,10 +24,10 @@ class Where:
         return ["--on", self.on, *number] if self.on else []
 
 
-HERE = Where()
+LOCAL = ComputeTarget()
 
 
-def read_where(on: str | None, workers: int | None) -> Where:
+def read_compute_target(on: str | None, workers: int | None) -> ComputeTarget:
     """Check what a person has named.
 
     Raises:
@@ -36,9 +36,9 @@ def read_where(on: str | None, workers: int | None) -> Where:
     if not on:
         if workers is not None:
             raise UsageError("needs a place", where="--workers", hint="Add --on ray.")
-        return Where()
+        return ComputeTarget()
     if on != RAY and not (on.startswith("ray://") and ":" in on.removeprefix("ray://")):
         raise UsageError(f"{on!r} is not a place to run", where="--on", hint="Write ray, or ray://HOST:PORT.")
     if workers is not None and not 1 <= workers <= _MOST_WORKERS:
         raise UsageError(f"must be from 1 to {_MOST_WORKERS}, not {workers}", where="--workers")
-    return Where(on, workers)
+    return ComputeTarget(on, workers)

@@ -27,17 +27,17 @@ def ended(*, graded: bool) -> Rollout:
     return overview.rollouts[key.case, 0]
 
 
-def test_it_is_prepared_and_not_passed() -> None:
+def test_it_is_setup_and_not_passed() -> None:
     prepared, passed = ended(graded=False), ended(graded=True)
     assert (prepared.ending, passed.ending) == ("setup", "passed")
-    assert [read_filter("is:passed").keeps(one) for one in (prepared, passed)] == [False, True]
-    assert [read_filter("is:setup").keeps(one) for one in (prepared, passed)] == [True, False]
-    assert [state_mark(one).plain for one in (prepared, passed)] == [SYMBOLS.prepared, SYMBOLS.passed]
+    assert [read_filter("is:passed").matches(one) for one in (prepared, passed)] == [False, True]
+    assert [read_filter("is:setup").matches(one) for one in (prepared, passed)] == [True, False]
+    assert [state_mark(one).plain for one in (prepared, passed)] == [SYMBOLS.setup, SYMBOLS.passed]
 
 
 def test_counts_name_it_apart_where_there_is_any() -> None:
     assert "setup" not in outcome_words(Tally(passed=3)).plain
-    assert outcome_words(Tally(passed=3, prepared=2)).plain.endswith(f"{SYMBOLS.prepared} 2 setup (not graded)")
+    assert outcome_words(Tally(passed=3, setup=2)).plain.endswith(f"{SYMBOLS.setup} 2 setup (not graded)")
 
 
 def test_the_command_line_says_so(console: Any, home: Path) -> None:
@@ -48,7 +48,7 @@ def test_the_command_line_says_so(console: Any, home: Path) -> None:
 
     chosen = ("--suite", "bfcl-starter", "--category", "memory_kv")
     tally = json.loads(told("run", "--model", "sim/careful", *chosen, "--yes", "--quiet", "--json"))["summary"]["tally"]
-    assert tally["prepared"] == 4
+    assert tally["setup"] == 4
     assert tally["passed"] + tally.get("failed", 0) == 8
     rows = map(json.loads, told("review", "--all", "--json").splitlines())
     outcomes = {row["case"]: row["outcome"] for row in rows}

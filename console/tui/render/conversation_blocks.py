@@ -176,7 +176,7 @@ def _aside(passage: Passage) -> Content:
 def outcome_word(outcome: Outcome, *, graded: bool = True) -> Content:
     """Return mark and word of an outcome; `setup` for one that is not graded."""
     if outcome.is_graded and not graded:
-        return muted(f"{SYMBOLS.prepared} {SETUP} (not graded)")
+        return muted(f"{SYMBOLS.setup} {SETUP} (not graded)")
     return Content.styled(f"{SYMBOLS.of(outcome)} {outcome.value.replace('_', ' ')}", OUTCOME_STYLES[outcome])
 
 

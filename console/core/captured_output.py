@@ -11,7 +11,7 @@ _MOST = 20_000
 """Characters that are kept of one collection; what is printed after them is dropped."""
 
 
-class Printed:
+class CapturedOutput:
     """What was printed so far."""
 
     def __init__(self) -> None:
@@ -32,13 +32,13 @@ class Printed:
         return "".join(self._parts).rstrip("\n")
 
 
-_collected: ContextVar[Printed | None] = ContextVar("collected_prints", default=None)
+_collected: ContextVar[CapturedOutput | None] = ContextVar("captured_output", default=None)
 
 
 @contextmanager
-def collect_prints() -> Generator[Printed]:
+def capture_output() -> Generator[CapturedOutput]:
     """Collect what is printed inside, also what calls further in collect."""
-    outer, printed = _collected.get(), Printed()
+    outer, printed = _collected.get(), CapturedOutput()
     token = _collected.set(printed if outer is None else outer)
     try:
         yield printed if outer is None else outer
@@ -46,7 +46,7 @@ def collect_prints() -> Generator[Printed]:
         _collected.reset(token)
 
 
-def keep_print(text: str) -> bool:
+def capture(text: str) -> bool:
     """Keep a text that was printed; False when nobody collects here, so that it is this program's own."""
     printed = _collected.get()
     if printed is None:

@@ -10,7 +10,7 @@ NEEDED = 2 << 20
 _USUAL = 8 << 20
 
 
-def ensure_stack() -> None:
+def ensure_stack_size() -> None:
     """Raise the limit on the stack to what is needed, for this process, its threads and what it starts.
 
     Raises:

@@ -16,7 +16,7 @@ from console.testing.stage import CutOff, Effect, MemoryStage
 
 
 @dataclass(frozen=True, slots=True)
-class Rehearsal:
+class PlayedCase:
     """A conversation that came to its end."""
 
     case: Case
@@ -35,7 +35,7 @@ def usual_setting(suite: Suite, options: Mapping[str, Any] | None = None, mode: 
     return Setting(mode=find_mode(suite, mode), options=values)
 
 
-async def rehearse(
+async def play_case(
     suite: Suite,
     case: Case,
     setting: Setting,
@@ -43,7 +43,7 @@ async def rehearse(
     right: bool = True,
     outputs: Mapping[str, Any] | None = None,
     journal: Sequence[Effect] = (),
-) -> Rehearsal:
+) -> PlayedCase:
     """Play a case with a model that always answers right, or always wrong, and judge it.
 
     Raises:
@@ -51,7 +51,7 @@ async def rehearse(
     """
     stage = MemoryStage(case.id, right=right, outputs=outputs, journal=journal)
     output = as_journaled(await suite.play(case, stage, setting))
-    return Rehearsal(case, output, suite.score(deepcopy(case), deepcopy(output), setting), stage)
+    return PlayedCase(case, output, suite.score(deepcopy(case), deepcopy(output), setting), stage)
 
 
 async def journal_until_cut(

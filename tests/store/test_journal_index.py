@@ -15,9 +15,9 @@ from console.core.case import Key
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Opened
 from console.insight.overview import Overview
-from console.insight.snapshot import decode_overview, encode_overview, layout
-from console.store.index import JournalIndex
+from console.insight.overview_snapshot import decode_overview, encode_overview, layout
 from console.store.journal import JournalWriter
+from console.store.journal_index import JournalIndex
 from console.store.runs import RunFolder
 
 
@@ -51,7 +51,7 @@ def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[...,
     overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=False)
     assert overview is not None
     assert known(overview) == known(overview)
-    assert overview.take_changes() == set(overview.rollouts)
+    assert overview.pop_changes() == set(overview.rollouts)
     assert all(overview.failures[n] is overview.rollouts[it.slot] for n, it in enumerate(overview.failures))
     assert (index.offset, index.lines, index.keys()) == (read.offset, read.lines, read.keys())
     assert [*map(index.read, index.keys())] == [*map(read.read, read.keys())]

@@ -23,7 +23,7 @@ from console.core.case import Key
 from console.core.record import AnyRecord
 from console.store.atomic import PRIVATE, write_atomically
 from console.store.journal import Damage, JournalReader
-from console.store.line import BadLine, decode
+from console.store.journal_line import BadLine, decode
 
 MadeT = TypeVar("MadeT")
 SAVED_FROM_BYTES = 1 << 20

@@ -20,7 +20,7 @@ from console.insight.spending import RoleSpending
 PORTION = 2_000
 """Rollouts that are decoded together, so that texts they have in common are never in memory for all of them."""
 _FORM = "portions, endings by number"
-"""Changes with how the bytes are laid out."""
+"""Changes with the layout of the bytes."""
 
 
 class _Snapshot(msgspec.Struct, array_like=True):
@@ -85,7 +85,7 @@ def decode_overview(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overv
 
     Args:
         data: what `encode_overview` returned.
-        keys: keys of the run that are held already, to be held once.
+        keys: keys of the run that are in memory already, to be shared.
 
     Raises:
         ValueError: these are no such bytes.
@@ -153,7 +153,7 @@ class _Sharing:
     def share(self, rollout: Rollout) -> None:
         rollout.key = self._keys.get(rollout.key, rollout.key)
         rollout.title, rollout.message = self._text(rollout.title), self._text(rollout.message)
-        rollout.subject, rollout.says = self._text(rollout.subject), self._text(rollout.says)
+        rollout.subject, rollout.recent_text = self._text(rollout.subject), self._text(rollout.recent_text)
         rollout.category, rollout.reason = intern(rollout.category), intern(rollout.reason)
         rollout.cluster = intern(rollout.cluster)
         rollout.function, rollout.model = intern(rollout.function), intern(rollout.model)

@@ -65,7 +65,7 @@ WRITERS: Mapping[str, Callable[[Sequence[Call]], str]] = {
 """By template or handler; in other texts calls stand as the benchmark's prompt says, which simulated models know."""
 
 
-def in_form(answers: ScriptedAnswers, form: str) -> ScriptedAnswers:
+def in_call_format(answers: ScriptedAnswers, form: str) -> ScriptedAnswers:
     """Return scripted answers with their calls as texts of a form; those of a form that is none of ours as they are."""
     write = WRITERS.get(form)
     if write is None:

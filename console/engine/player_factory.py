@@ -1,27 +1,27 @@
-"""Who plays at a place; what a cluster needs is loaded when one is named."""
+"""Which player plays on a compute target; what a cluster needs is loaded when one is named."""
 
 import contextlib
 from collections.abc import Generator
 from functools import partial
 
+from console.engine.compute_target import ComputeTarget
 from console.engine.player import LocalPlayer, PlayerFactory
-from console.engine.where import Where
 
 
 @contextlib.contextmanager
-def player_at(where: Where) -> Generator[PlayerFactory]:
+def player_factory(target: ComputeTarget) -> Generator[PlayerFactory]:
     """Yield what makes the players of runs there; a cluster is connected to meanwhile.
 
     Raises:
         UsageError: Ray is not installed, or there is no such cluster.
     """
-    if not where.on:
+    if not target.on:
         yield LocalPlayer
         return
     from console.engine.workers.ray_cluster import RayCluster
     from console.engine.workers.remote_player import RemotePlayer
 
-    cluster = RayCluster(where.on, where.workers)
+    cluster = RayCluster(target.on, target.workers)
     try:
         yield partial(RemotePlayer, fleet=cluster)
     finally:

@@ -4,13 +4,13 @@ import msgspec
 
 from console.core.ranges import Count
 from console.core.record import Finished, Noted, Performed, Scored
-from console.store.line import as_json
+from console.store.journal_line import as_json
 from console.suites.guard import SuiteError
 
 _Place = tuple[Count, Count]
 
 
-def check_readable(record: Scored | Noted | Performed | Finished) -> None:
+def check_round_trip(record: Scored | Noted | Performed | Finished) -> None:
     """Check a record with values of a suite as the journal's readers will.
 
     Raises:

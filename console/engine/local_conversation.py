@@ -1,19 +1,22 @@
-"""One conversation from its first effect to its verdict. Whatever goes wrong in it becomes an outcome with a cause."""
+"""One conversation played in this process, from its first effect to its verdict.
+
+Whatever goes wrong in it becomes an outcome with a cause.
+"""
 
 import asyncio
 import time
 from typing import Any, Protocol
 
+from console.core.captured_output import CapturedOutput, capture_output
 from console.core.case import Setting
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.outcome import Outcome, Verdict
-from console.core.prints import Printed, collect_prints
 from console.core.record import Finished
 from console.core.run import ModelFacts
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
-from console.engine.readable import check_readable
 from console.engine.recorded_effects import ConversationEffects
+from console.engine.round_trip import check_round_trip
 from console.engine.stage import JournaledStage, StageContext
 from console.suites.guard import SuiteError, describe_error, is_of_code
 from console.suites.suite import NamesStates, ScoresSlowly, Suite
@@ -34,8 +37,8 @@ class EngineContext(StageContext, Protocol):
         ...
 
 
-class Conversation:
-    """Plays one job."""
+class LocalConversation:
+    """Plays one job (see `player.PlayedConversation`)."""
 
     def __init__(
         self, job: Job, recorded: ConversationEffects, context: EngineContext, suite: Suite, setting: Setting
@@ -45,7 +48,7 @@ class Conversation:
         self.stage = JournaledStage(job.key, recorded, context, setting.edit, states)
         self.fault: Fault | None = None
         self._began = time.monotonic()
-        self._printed = Printed()
+        self._printed = CapturedOutput()
 
     async def play(self) -> Finished:
         """Play and judge.
@@ -54,7 +57,7 @@ class Conversation:
             BudgetReached: the run's budget is used up; the conversation stays open.
             asyncio.CancelledError: it was stopped.
         """
-        with collect_prints() as self._printed:
+        with capture_output() as self._printed:
             return await self._play()
 
     async def _play(self) -> Finished:
@@ -111,7 +114,7 @@ class Conversation:
             cut=self.stage.cut,
             model=self.stage.model,
         )
-        check_readable(record)
+        check_round_trip(record)
         return record
 
 
