@@ -35,7 +35,6 @@ _STYLES = {
 }
 _LONE = (Mark.MISSING, Mark.EXTRA)
 """Marks of what only one side has."""
-_ASCII = {Mark.DIFFERS: "#", Mark.MISSING: "-", Mark.OMITTED: "."}
 LEGEND = "= same   ≠ differs   − missing   + extra   ~ wrong type   · may be left out   a | b any of"
 
 
@@ -263,10 +262,9 @@ def _written(name: str, value: str) -> str:
 
 def sign(mark: Mark, decisive: bool) -> Content:
     """Return the three cells before a row: the mark, and whether the grader stopped here."""
-    text = _ASCII.get(mark, mark.value) if SYMBOLS.is_ascii else mark.value
     style = _STYLES[mark]
     return Content.assemble(
-        (">" if decisive and SYMBOLS.is_ascii else "▌" if decisive else " ", style), (text, f"bold {style}"), " "
+        (">" if decisive and SYMBOLS.is_ascii else "▌" if decisive else " ", style), (mark.value, f"bold {style}"), " "
     )
 
 
