@@ -45,7 +45,7 @@ def show_transcript(output: Output, conversation: Conversation) -> None:
 
 def _show_comparison(output: Output, comparison: Comparison) -> None:
     if comparison.fault:
-        output.text(f"  {comparison.fault}", "doubt")
+        output.text(f"  {comparison.fault}", "warning")
     for pair in comparison.pairs:
         _show_pair(output, pair)
     if not comparison.pairs and comparison.raw:

@@ -144,7 +144,7 @@ async def test_a_worker_that_does_not_come_up_is_a_finding_and_a_fault_of_the_sa
 def test_doctor_says_what_is_missing_and_how_the_turn_went(monkeypatch: pytest.MonkeyPatch) -> None:
     force(monkeypatch, Layers(namespaces=False, landlock=0))
     confinement, turn = check_sandbox()
-    assert (confinement.state, turn.state) == ("doubt", "good")
+    assert (confinement.state, turn.state) == ("warning", "good")
     assert "files ✘" in confinement.text
     assert "landlock (not asked for)" in confinement.hint
     assert turn.name == "cave turn"
