@@ -6,7 +6,7 @@ Nothing here imports Textual or a model client.
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -328,19 +328,23 @@ def runs_root(paths: WorkspacePaths) -> Path:
     return find_runs_root(paths.runs, may_be_new=True)
 
 
-def read_runs(root: Path, first: int = 40) -> Iterator[list[RunLine]]:
-    """Read the runs of a folder, newest first: a few at once, the others together, or in portions where it takes long.
+def read_runs(root: Path, show: Callable[[list[RunLine]], None], first: int = 40) -> list[RunLine]:
+    """Read the runs of a folder, newest first.
 
-    Each portion takes twice as long as the one before it, because the list is made anew with each.
+    Args:
+        root: the folder.
+        show: called with those that were read so far: the first few, and where it takes long ever more, each time after
+            twice as long as before, because the list is made anew with each.
+        first: how many the first few are.
     """
     lines: list[RunLine] = []
     pause_s, due = FIRST_PAUSE_S, math.inf
-    for number, listed in enumerate(read_summaries(root), 1):
+    for listed in read_summaries(root):
         lines.append(_run_line(listed))
-        if number == first or time.monotonic() > due:
-            yield lines
-            lines, due, pause_s = [], time.monotonic() + pause_s, pause_s * 2
-    yield lines
+        if len(lines) == first or time.monotonic() > due:
+            show(lines[:])
+            due, pause_s = time.monotonic() + pause_s, pause_s * 2
+    return lines
 
 
 def read_run(folder: RunFolder) -> RunLine:

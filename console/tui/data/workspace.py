@@ -120,16 +120,16 @@ class Workspace:
             self.hand_over(self._set_suites, with_warnings)
 
     def _read_runs(self, reading: int) -> None:
-        lines: list[RunLine] = []
         try:
             changes = RunChanges(catalog_items.runs_root(self.paths))  # first: what changes meanwhile is found later
-            for batch in catalog_items.read_runs(changes.root):
-                lines += batch
-                self.hand_over(self._set_runs, reading, list(lines), None, changes.root)
+            root = changes.root
+            lines = catalog_items.read_runs(
+                root, lambda some: self.hand_over(self._set_runs, reading, some, None, root)
+            )
         except (UsageError, OSError) as error:
             self.hand_over(self._set_runs_mistake, str(error))
             return
-        self.hand_over(self._set_runs, reading, lines, changes, changes.root)
+        self.hand_over(self._set_runs, reading, lines, changes, root)
 
     def _set_models(self, models: Models) -> None:
         self.models = models
