@@ -89,7 +89,9 @@ class HomeController:
     def listing(self) -> RunListing:
         """The runs that have all the words in name, suite, model or state, in the chosen order."""
         order, key, is_largest_first = _ORDERS[self._order]
-        lines = [line for line in self._runs if has_words(self.words, *_texts_of(line))]
+        lines = list(self._runs)
+        if self.words:
+            lines = [line for line in lines if has_words(self.words, *_texts_of(line))]
         lines.sort(key=key, reverse=is_largest_first)
         return RunListing(lines, len(self._runs), self.words, order, frozenset(self._marked))
 
