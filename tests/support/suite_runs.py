@@ -1,6 +1,7 @@
 """Writes runs of loops and of code as their suites record them, for tests of the screens."""
 
 from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from support.recorded_runs import Recorder
@@ -85,7 +86,7 @@ class LoopSuite(ReviewedSuite):
         )
         return Comparison("repeated itself after 3 accepted answers", pairs, rule=verdict.reason or "")
 
-    def report(self, results: list[Result], setting: Setting) -> Report:
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
         cases = {it.case_id: (Metric("reward", it.verdict.scores["reward"]),) for it in results if it.verdict.scores}
         total = Metric("total", 5.0, 3.2, 6.8, 2, "count", "not the official questions")
         return Report((total,), cases=cases)
