@@ -1,7 +1,7 @@
 """Writes runs of loops and of code as their suites record them, for tests of the screens."""
 
-from pathlib import Path
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from support.recorded_runs import Recorder
