@@ -100,7 +100,7 @@ class PlainLimiter(Limiter):
     """AIMD as it was: knows no doubt, only rate limits and an outage after twenty faults in a row."""
 
     @property
-    def is_in_doubt(self) -> bool:
+    def is_suspect(self) -> bool:
         return False
 
 
@@ -188,7 +188,7 @@ async def play(provider: Provider, limiter: Limiter, ask: Ask, numbers: list[int
                 line.release_next()
             elif waiting and line.has_room:
                 line.note_start()
-                number = waiting.pop(0) if limiter.is_in_doubt else waiting.pop()
+                number = waiting.pop(0) if limiter.is_suspect else waiting.pop()
                 task = asyncio.create_task(entry(number))
                 running.add(task)
                 task.add_done_callback(end)

@@ -6,7 +6,7 @@ A verb's own options live in its module, which is imported when that verb is use
 import argparse
 import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -102,7 +102,7 @@ class Parser(argparse.ArgumentParser):
             name, _, value = word.partition("=")
             option = self._option_string_actions.get(name)
             if option is None:
-                close = nearest(name, self._option_string_actions)
+                close = _nearest_option(name, self._option_string_actions)
                 hint = f"Did you mean {close}?" if close else "Options of a verb come after it."
                 raise UsageError(f"unknown option {name!r}", hint=f"{hint} See `{self.prog} --help`.")
             if option.nargs is None and not value:
@@ -138,11 +138,18 @@ class VerbParser(Parser):
     def refuse(self, word: str) -> NoReturn:
         """Say that a word means nothing here, and which option is nearest."""
         is_option = word.startswith("-")
-        close = nearest(word, self._option_string_actions) if is_option else None
+        close = _nearest_option(word, self._option_string_actions) if is_option else None
         hint = f"Did you mean {close}? " if close else ""
         raise UsageError(
             f"unknown {'option' if is_option else 'argument'} {word!r}", hint=f"{hint}See `{self.prog} --help`."
         )
+
+
+def _nearest_option(word: str, options: Iterable[str]) -> str | None:
+    """Return the option that is most like a word; the dashes that all of them share make none alike."""
+    by_name = {option.lstrip("-"): option for option in options}
+    close = nearest(word.lstrip("-"), by_name)
+    return by_name[close] if close else None
 
 
 def build() -> Parser:

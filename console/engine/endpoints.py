@@ -7,7 +7,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.core.run import Manifest, ModelFacts
 from console.llm.endpoint import Endpoint
-from console.llm.limiter import FAULTS_OF_DOUBT
+from console.llm.limiter import FAULTS_UNTIL_SUSPECT
 from console.llm.providers import open_endpoint
 
 
@@ -41,10 +41,10 @@ class Endpoints:
         return [state for endpoint in self._open.values() for state in endpoint.states()]
 
     @property
-    def are_in_doubt(self) -> bool:
+    def are_suspect(self) -> bool:
         """Whether nothing succeeds at one of them at present, at any of its addresses."""
         return any(
-            all(state.faults_in_a_row >= FAULTS_OF_DOUBT for state in endpoint.states())
+            all(state.faults_in_a_row >= FAULTS_UNTIL_SUSPECT for state in endpoint.states())
             for endpoint in self._open.values()
         )
 

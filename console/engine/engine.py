@@ -208,7 +208,7 @@ class Engine:
             if self._retry_line.is_next(others_wait=self.queue.has_ready):
                 self._retry_line.release_next()
                 continue
-            job = self.queue.next(from_end=self._player.is_in_doubt) if self._retry_line.has_room else None
+            job = self.queue.next(from_end=self._player.is_suspect) if self._retry_line.has_room else None
             if job is None:
                 return
             self._retry_line.note_start()

@@ -12,7 +12,7 @@ from console.core.outcome import Outcome
 from console.core.run import Selection
 from console.core.suggestion import nearest
 from console.engine.plan import Plan
-from console.engine.roles import role_flag, usable_roles
+from console.engine.roles import role_flag, role_words, usable_roles
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
@@ -198,5 +198,5 @@ def _roles(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, str]]:
         by_suite[name] = {role: model for role, model in preset.roles.items() if role in usable}
     for role in preset.roles:
         if not any(role in roles for roles in by_suite.values()):
-            raise UsageError(f"no chosen suite uses the role {role}", where=role_flag(role))
+            raise UsageError(f"no chosen suite uses the role {role_words(role)}", where=role_flag(role))
     return by_suite

@@ -19,7 +19,7 @@ from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
-from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag
+from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.engine.sharding import part_of
 from console.store.runs import RunFolder, new_run_id
 from console.suites import recorded
@@ -248,11 +248,9 @@ def _check_keys(models: dict[str, ModelConfig]) -> None:
     for role, config in models.items():
         state = key_state(config)
         if not state.ready:
-            other = (
-                "use one of the simulated models" if role == "model" else f"name another {role}, {role_flag(role)} NAME"
-            )
+            other = "use one of the simulated models" if role == "model" else f"choose another {role_words(role)}"
             raise UsageError(
-                f"the {role} {config.name} has no key: {state.text}",
+                f"the {role_words(role)} {config.name} has no key: {state.text}",
                 where="models.toml" if role == "model" else role_flag(role),
                 hint=f"Set that variable, or {other} (`eval-console models` lists them).",
             )

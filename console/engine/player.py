@@ -84,7 +84,7 @@ class Player(Protocol):
         ...
 
     @property
-    def is_in_doubt(self) -> bool:
+    def is_suspect(self) -> bool:
         """Whether nothing succeeds at an endpoint at present."""
         ...
 
@@ -128,8 +128,8 @@ class LocalPlayer:
         return []
 
     @property
-    def is_in_doubt(self) -> bool:
-        return self._endpoints.are_in_doubt
+    def is_suspect(self) -> bool:
+        return self._endpoints.are_suspect
 
     def retry_now(self) -> None:
         self._endpoints.retry_now()

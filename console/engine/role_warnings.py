@@ -13,7 +13,7 @@ from console.config.model import ModelConfig
 from console.config.models import public_address
 from console.core.fault import Fault
 from console.core.provider import provider_of
-from console.engine.roles import role_flag
+from console.engine.roles import role_words
 
 RoleModelId = tuple[str, tuple[str, ...], str]
 """A model in a role: the role, the addresses, the model's id there."""
@@ -108,8 +108,9 @@ async def _warning_about_address(role: str, model: ModelConfig) -> str:
     except Fault as fault:
         if fault.status in (404, 405, 501):  # such a server keeps no list, which says nothing about the model
             return ""
-        return f"the {role} {model.name} may not answer: {place} says {fault.message} ({fault.kind.value})"
+        return f"the {role_words(role)} {model.name} may not answer: {place} says {fault.message} ({fault.kind.value})"
     if not served or model.model_id in served:
         return ""
     words = served_models_text(model.model_id, served)
-    return f"the {role} {model.model_id} is not served by {place}; {words} ({role_flag(role)} NAME)"
+    named = role_words(role)
+    return f"the {named} {model.model_id} is not served by {place}; {words}; choose another {named}"

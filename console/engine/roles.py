@@ -20,6 +20,11 @@ def role_flag(role: str) -> str:
     return "--judge" if role == SECOND_JUDGE else f"--{role}"
 
 
+def role_words(role: str) -> str:
+    """Return a role as texts name it."""
+    return role.replace("_", " ")
+
+
 def pick_model(book: ModelBook, name: str) -> ModelConfig:
     """Return a model of models.toml by name.
 
@@ -55,7 +60,9 @@ def find_role_models(
     usable = usable_roles(suite, options, chosen)
     for role in chosen:
         if role not in usable:
-            raise UsageError(f"the suite {suite.entry.name} does not use the role {role}", where=role_flag(role))
+            raise UsageError(
+                f"the suite {suite.entry.name} does not use the role {role_words(role)}", where=role_flag(role)
+            )
     models = {"model": model}
     for role in usable:
         config = _find(book, model, role, named.get(role), chosen.get(role))
@@ -76,8 +83,8 @@ def needed_models(
     needed = tuple(suite.roles_of(cases, setting) if by_case else suite.roles(setting.options))
     for role in needed:
         if role not in models:
-            hint = f"Name one with {'another ' if role == SECOND_JUDGE else ''}{role_flag(role)} NAME."
-            raise UsageError(f"the suite needs a model for the role {role}", where=role_flag(role), hint=hint)
+            words = f"the suite needs a model for the role {role_words(role)}"
+            raise UsageError(words, where=role_flag(role), hint="`eval-console models` lists the models.")
     return {role: models[role] for role in ("model", *needed)} if by_case else models
 
 

@@ -270,7 +270,7 @@ def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
         for side in ("a", "b")
     )
     plain = sample_a.is_plain
-    difference = paired_rates(both, lost, gained, neither) if plain else paired_observations(changes)
+    difference = paired_rates(both, lost, gained, neither) if plain else paired_observations(changes, largest=1.0)
     rates = (rate_interval(sample_a), rate_interval(sample_b))
     return PairCounts(both, lost, gained, neither, left_out, difference, *rates)
 

@@ -49,7 +49,7 @@ class Address:
 
     @property
     def _is_passed_over(self) -> bool:
-        return bool(self._refusal) or self.limiter.is_in_doubt or self.limiter.down_since is not None
+        return bool(self._refusal) or self.limiter.is_suspect or self.limiter.down_since is not None
 
     @property
     def waits_for_probe(self) -> bool:

@@ -4,7 +4,7 @@ All conversations with one (address, key) share one limiter, so a 429 to one of 
 §1.3). A rate limit pauses everybody until the provider's own time, and `learned_limit` says what is sent from then on.
 
 Other faults lower nothing while calls succeed: `retry` tells which of them are a request's own, and only the others are
-learnt from here. Three of those in a row, without an answer between, put the endpoint in doubt, and no more than three
+learnt from here. Three of those in a row, without an answer between, make the endpoint a suspect: no more than three
 calls at once are risked; after twenty in a row a provider that answered before is down: a single request probes, after
 ever longer pauses, until it is back. The first good answer ends both. The numbers were chosen in virtual time, against
 providers that allow so many requests a second or at once, or fail at random or for some requests
@@ -30,10 +30,10 @@ from console.llm.keeper_socket import endpoint_digest
 from console.llm.learned_limit import LearnedLimit, Learner, widest
 from console.llm.limit_share import LimitShare
 
-FAULTS_OF_DOUBT = 3
-CALLS_IN_DOUBT = 3
+FAULTS_UNTIL_SUSPECT = 3
+CALLS_WHILE_SUSPECT = 3
 """Calls at once that are risked while nothing succeeds."""
-FAULTS_OF_AN_OUTAGE = 20
+FAULTS_UNTIL_DOWN = 20
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_PROBE_S = 30.0
 _RATE_LIMITED = "rate limited"
@@ -115,9 +115,9 @@ class Limiter:
         return self._faults_in_a_row
 
     @property
-    def is_in_doubt(self) -> bool:
+    def is_suspect(self) -> bool:
         """Whether nothing succeeds at present."""
-        return self._faults_in_a_row >= FAULTS_OF_DOUBT
+        return self._faults_in_a_row >= FAULTS_UNTIL_SUSPECT
 
     @property
     def answer_s(self) -> float | None:
@@ -160,8 +160,8 @@ class Limiter:
     def _reason(self, pause: float) -> str:
         if pause or self._down_since is not None:
             return self._why
-        if self.is_in_doubt:
-            return f"the last {self._faults_in_a_row} calls failed, {CALLS_IN_DOUBT} at once until one succeeds"
+        if self.is_suspect:
+            return f"the last {self._faults_in_a_row} calls failed, {CALLS_WHILE_SUSPECT} at once until one succeeds"
         return ""
 
     async def acquire(self, watch: Watch, *, max_wait_s: float, is_retry: bool = False) -> Slot:
@@ -239,16 +239,16 @@ class Limiter:
             retry_after_s: when the provider asks to come back; believed of the endpoint once nothing succeeds.
         """
         self._faults_in_a_row += 1
-        if self.is_in_doubt and retry_after_s:
+        if self.is_suspect and retry_after_s:
             self._pause(retry_after_s, "the provider asks to wait")
-        if self._proven and self._faults_in_a_row >= FAULTS_OF_AN_OUTAGE:
+        if self._proven and self._faults_in_a_row >= FAULTS_UNTIL_DOWN:
             if self._down_since is None:
                 self._down_since = time.monotonic()
             if not self.pause_s:  # of requests that fail together only the first counts as a probe
                 self._probes += 1
                 self._pause(self._backoff(self._probes - 1, _LONGEST_PROBE_S), "the provider is down")
 
-    def hold(self, seconds: float) -> None:
+    def pause(self, seconds: float) -> None:
         """Send nothing for as long as the provider asks: longer than one request may wait by itself."""
         self._pause(seconds, "the provider asks to wait")
         if self._share is not None:
@@ -288,7 +288,7 @@ class Limiter:
         """Calls at once that may be risked, whatever the endpoint takes."""
         if self._down_since is not None:
             return 1
-        return CALLS_IN_DOUBT if self.is_in_doubt else sys.maxsize
+        return CALLS_WHILE_SUSPECT if self.is_suspect else sys.maxsize
 
     def _tell_share(self) -> None:
         if self._share is not None:

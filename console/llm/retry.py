@@ -24,7 +24,7 @@ from console.config.model import Limits
 from console.core.fault import Fault, FaultKind
 from console.llm.balancer import Address, Balancer
 from console.llm.endpoint import Watch
-from console.llm.limiter import FAULTS_OF_AN_OUTAGE, Slot
+from console.llm.limiter import FAULTS_UNTIL_DOWN, Slot
 
 AnswerT = TypeVar("AnswerT")
 
@@ -96,7 +96,7 @@ class _RetryBudget:
         if not self.fails_alone:
             limiter.faulted(fault.retry_after_s)
             if self.waits_with_all(fault):
-                limiter.hold(fault.retry_after_s or 0.0)
+                limiter.pause(fault.retry_after_s or 0.0)
 
     def waits_with_all(self, fault: Fault) -> bool:
         """Whether a wait concerns the whole address: by a rate limit, or by a time beyond a request's own bounds."""
@@ -134,7 +134,7 @@ class _RetryBudget:
         limiter = self.address.limiter
         if limiter.is_proven:
             return self.outage_s > self.tries.limits.max_outage_s and _is_away(fault)
-        is_long = fault.is_retryable and limiter.faults_in_a_row >= FAULTS_OF_AN_OUTAGE
+        is_long = fault.is_retryable and limiter.faults_in_a_row >= FAULTS_UNTIL_DOWN
         return fault.kind in _ABOUT_SETTINGS or is_long
 
     @property
@@ -146,7 +146,7 @@ class _RetryBudget:
     def _longest_wait_s(self) -> float:
         charged, limiter = self.tries.charged, self.address.limiter
         bound = min(_LONGEST_WAIT_S, self.tries.limits.backoff_s * 2.0 ** (charged - 1))
-        if limiter.answer_s is None or limiter.is_in_doubt:
+        if limiter.answer_s is None or limiter.is_suspect:
             return bound
         return min(bound, limiter.answer_s * _SOON * _SLOWER ** (charged - 1))
 

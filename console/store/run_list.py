@@ -61,6 +61,17 @@ def read_summaries(root: Path, limit: int | None = None) -> Iterator[ListedFolde
             yield from map(read_listed, folders)
 
 
+def read_newest(root: Path, most: int) -> tuple[list[ListedFolder], int] | None:
+    """Return the newest runs with their summaries, at most so many, and how many runs there are.
+
+    None: no index knows that, and reading the runs is the way to find it out.
+    """
+    if not index_path(root).exists() or (index := _open_index(root)) is None:
+        return None
+    names = index.names()
+    return list(index.summaries([RunFolder(root / name) for name in names[:most]])), len(names)
+
+
 def find_run(root: Path, name: str) -> RunFolder:
     """Find a run by folder name, by path, by a part of its name that no other has, or `latest`.
 

@@ -108,7 +108,7 @@ def test_a_check_names_what_does_not_hold(check: Any, code: str, message: str) -
     assert message in checked.out + checked.err
 
 
-def test_a_check_doubts_a_grader_that_takes_anything(check: Any) -> None:
+def test_a_check_warns_of_a_grader_that_takes_anything(check: Any) -> None:
     checked = check(replaced("score", "return verdict(True)"))
     assert checked.code == Exit.OK
     assert "a wrong answer passes, too" in checked.out

@@ -420,6 +420,16 @@ def test_differences_in_clusters_have_a_clustered_t_test():
     assert (difference.cases, difference.clusters, difference.method) == (120, 20, "clustered t")
 
 
+def test_a_difference_of_rates_lies_between_minus_one_and_one():
+    rows = [("a", 1.0, "x"), ("b", 1.0, "x"), ("c", 1.0, "y"), ("d", 0.0, "y")]
+    changes = [Observation(case, value, "", cluster) for case, value, cluster in rows]
+    beyond, rates = paired_observations(changes), paired_observations(changes, largest=1.0)
+    assert beyond.high is not None
+    assert beyond.high > 1
+    assert (rates.low, rates.high) == (-1.0, 1.0)
+    assert rates.p == beyond.p
+
+
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=7))
 def test_holm_is_the_closure_of_bonferroni(ps):
     places = range(len(ps))

@@ -16,7 +16,7 @@ def model(name: str, url: str, provider: Literal["openai", "litellm"] = "openai"
     return ModelConfig(name=name, model_id=name, base_url=url, provider=provider, limits=limits)
 
 
-def test_a_served_judge_raises_no_doubt_and_nothing_is_paid() -> None:
+def test_a_served_judge_raises_no_warning_and_nothing_is_paid() -> None:
     with OpenAIServer(models=("grader", "vectors")) as server:
         roles = {"model": model("tested", server.base_url), "judge": model("grader", server.base_url)}
         roles |= {"embedding": model("vectors", server.base_url)}
@@ -27,7 +27,7 @@ def test_a_served_judge_raises_no_doubt_and_nothing_is_paid() -> None:
 def test_a_retired_judge_is_named_with_the_nearest_one() -> None:
     with OpenAIServer(models=("o1-mini-2", "other")) as server:
         [warning] = warnings_about_roles([{"judge": model("o1-mini", server.base_url)}] * 2)
-    served = "it serves o1-mini-2 and 1 more (--judge NAME)"
+    served = "it serves o1-mini-2 and 1 more; choose another judge"
     assert warning == f"the judge o1-mini is not served by {server.base_url}; {served}"
 
 
@@ -39,7 +39,7 @@ def test_models_of_several_runs_are_asked_for_once_each() -> None:
     assert [warning.split()[2] for warning in warnings] == ["o1-mini", "o3-mini"]
 
 
-async def test_an_engine_says_its_doubts_once_and_drops_them_when_the_role_answers() -> None:
+async def test_an_engine_says_its_warnings_once_and_drops_them_when_the_role_answers() -> None:
     said: list[str] = []
     with OpenAIServer(models=("o4-mini",)) as server:
         models = {"judge": model("o1-mini", server.base_url), "embedding": model("vectors", server.base_url)}

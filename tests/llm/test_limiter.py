@@ -7,7 +7,7 @@ import pytest
 
 from console.core.fault import Fault, FaultKind
 from console.llm import limiter as limiter_module
-from console.llm.limiter import FAULTS_OF_AN_OUTAGE, Limiter, LimiterRegistry
+from console.llm.limiter import FAULTS_UNTIL_DOWN, Limiter, LimiterRegistry
 
 
 @pytest.fixture
@@ -172,7 +172,7 @@ async def test_a_provider_that_goes_down_is_probed_by_one_until_it_is_back(seen)
     slot = await acquire(limiter, seen)
     limiter.succeeded(slot)
     limiter.release(slot)
-    slots = [await acquire(limiter, seen) for _ in range(FAULTS_OF_AN_OUTAGE + 5)]
+    slots = [await acquire(limiter, seen) for _ in range(FAULTS_UNTIL_DOWN + 5)]
     for slot in slots:
         limiter.faulted()
         limiter.release(slot)
@@ -189,7 +189,7 @@ async def test_a_provider_that_goes_down_is_probed_by_one_until_it_is_back(seen)
 
 async def test_an_address_that_never_answered_is_not_waited_for(seen):
     limiter = Limiter("x")
-    for _ in range(FAULTS_OF_AN_OUTAGE + 5):
+    for _ in range(FAULTS_UNTIL_DOWN + 5):
         limiter.faulted()
     assert limiter.down_since is None
 

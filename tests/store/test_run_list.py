@@ -21,7 +21,7 @@ from console.core.run import Manifest, ModelFacts, Summary
 from console.store import run_index, run_list
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock
-from console.store.run_list import count_runs, find_run, list_runs, read_summaries
+from console.store.run_list import count_runs, find_run, list_runs, read_newest, read_summaries
 from console.store.run_scan import index_path
 from console.store.runs import RunFolder, create_run, new_run_id
 
@@ -224,6 +224,21 @@ def test_a_runs_folder_that_cannot_be_read_is_said(tmp_path: Path, many: str) ->
         list_runs(tmp_path / "loop")
     assert list_runs(tmp_path / "nowhere") == []
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_an_index_knows_the_newest_runs_and_how_many_there_are(tmp_path: Path, many: str) -> None:
+    for number in range(5):
+        make(tmp_path, f"r{number}", at=number)
+    summaries = listed(tmp_path)
+    newest = read_newest(tmp_path, 2)
+    if many != "index":
+        assert newest is None
+        return
+    assert newest is not None
+    assert [run.folder.name for run in newest[0]] == [name for name, _ in summaries[:2]] == ["r4", "r3"]
+    assert newest[1] == len(summaries)
+    shutil.rmtree(tmp_path / "r4")
+    assert [run.folder.name for run in (read_newest(tmp_path, 1) or ([], 0))[0]] == ["r3"]
 
 
 def test_few_runs_load_no_database(tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_a_judge_that_is_not_served_is_said_before_the_first_call_however_a_run_
     tmp_path: Path, models: Path
 ) -> None:
     world = Heard()
-    doubt = "the judge grader is not served by"
+    warning = "the judge grader is not served by"
     with OpenAIServer(world, models=("tested", "vectors")) as server:
         world.counts = server.counts
         write_models(models, server.base_url)
@@ -193,7 +193,7 @@ def test_a_judge_that_is_not_served_is_said_before_the_first_call_however_a_run_
         followed = console("watch", folder.name, "--runs", str(tmp_path / "runs"), "--text", "--quiet")
         subprocess.run(followed, capture_output=True, timeout=110, cwd=ROOT, check=False)
         assert world.listed_before == 4, "both roles, by the command and by the engine"
-        assert doubt in folder.log_path.read_text()
+        assert warning in folder.log_path.read_text()
         world.asked.clear()
         server.counts.clear()
         world.has_lost_its_voice = False
@@ -203,7 +203,7 @@ def test_a_judge_that_is_not_served_is_said_before_the_first_call_however_a_run_
             capture_output=True, text=True, timeout=110, cwd=ROOT, check=True,
         )  # fmt: skip
     assert world.listed_before == 2
-    assert again.stderr.count(doubt) == 1
+    assert again.stderr.count(warning) == 1
 
 
 class Stormy(OpenAIServer):

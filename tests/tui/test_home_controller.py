@@ -23,7 +23,7 @@ def run_line(name: str, state: str = "completed", *, place: int = 0, at: float =
 
 def home(*lines: RunLine, reviewed: Path | None = None, is_stranded: bool = False) -> HomeController:
     controller = HomeController()
-    controller.use_runs(lines, reviewed=reviewed, is_stranded=is_stranded)
+    controller.use_runs(lines, len(lines), reviewed=reviewed, is_stranded=is_stranded)
     return controller
 
 

@@ -400,7 +400,7 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
         await rest(app, pilot, settle)
         await assert_until(pilot, lambda: bool(app.screen.controller.role_warnings))
         await settle(app, pilot)
-        assert_frame(app, f"launch-doubt-{size}")
+        assert_frame(app, f"launch-warning-{size}")
         app.screen.apply_change()
         await rest(app, pilot, settle)
         assert sorted(asked) == ["old", "vectors"]

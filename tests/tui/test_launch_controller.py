@@ -217,7 +217,7 @@ def test_a_role_is_demanded_only_where_the_ticked_categories_need_it(workspace: 
 
     assert refusals("plain") == []
     assert controller.why_not_start() == ""
-    refused = ("judge: the suite needs a model for the role judge", "Name one with --judge NAME.")
+    refused = ("judge: the suite needs a model for the role judge", "`eval-console models` lists the models.")
     assert refusals("judged") == [refused]
 
 
@@ -228,7 +228,7 @@ def test_a_form_that_was_changed_is_not_started_by_an_earlier_enter(filled: Laun
     assert not filled.pop_awaited_start()
 
 
-def test_money_and_doubtful_judges_are_at_stake(filled: LaunchController) -> None:
+def test_a_run_that_may_cost_much_is_asked_about(filled: LaunchController) -> None:
     assert foreseen(filled, Forecast([RUN]))
     assert filled.start_warnings == []
     filled.changed()

@@ -4,6 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from console.core.case import Case, Key, Setting
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts, Selection
+from console.store import run_list
 from console.store.atomic import write_atomically
 from console.store.journal import JournalWriter
 from console.store.journal_line import as_json
@@ -123,6 +125,29 @@ class LookedAt:
 
 def _told(line: RunLine) -> tuple[str, str, int, str]:
     return line.name, line.state, line.tally.finished, line.mistake
+
+
+def test_the_newest_runs_and_their_number_are_shown_before_all_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_list, "INDEXED_FROM", 50)
+    first = plain_run(tmp_path, passed=1).folder.path
+    for number in range(59):
+        shutil.copytree(first, tmp_path / f"{first.name}-{number}")
+    read_runs(tmp_path, lambda _: None)
+    shown: list[tuple[int, int, bool]] = []
+
+    def note(looked_at: LookedAt, part: str) -> None:
+        workspace = looked_at.workspace
+        shown.append((len(workspace.runs or ()), workspace.run_count, workspace.runs_complete))
+
+    looked_at = LookedAt(tmp_path / "empty")
+    workspace = looked_at.workspace
+    workspace.paths = WorkspacePaths(runs=tmp_path)
+    monkeypatch.setattr(workspace.changed, "publish", partial(note, looked_at))
+    workspace.read_runs()
+    looked_at.wait()
+    assert shown == [(40, 60, False), (60, 60, True)]
 
 
 @pytest.fixture(autouse=True)

@@ -130,11 +130,15 @@ def _correlation(both: int, lost: int, gained: int, neither: int) -> float:
     return cross / math.sqrt(margins)
 
 
-def paired_observations(changes: Sequence[Observation]) -> Difference:
+def paired_observations(changes: Sequence[Observation], largest: float = math.inf) -> Difference:
     """Return the mean over cases of paired differences, one for each rollout that both runs have.
 
     Cases that stand for themselves: percentile bootstrap over cases, and sign flips. Cases in clusters: the clustered
     standard error with Student's t of G - 1 degrees, for the interval and for p.
+
+    Args:
+        changes: B minus A.
+        largest: difference there can be, 1 for rates: few clusters would give an interval that goes beyond it.
     """
     if not changes:
         return NO_DIFFERENCE
@@ -145,7 +149,7 @@ def paired_observations(changes: Sequence[Observation]) -> Difference:
     half = t_quantile(freedom) * error
     p = t_tails(value / error, freedom) if error else float(value == 0)
     basis = (sample.cases, sample.rollouts, sample.cluster_count)
-    return Difference(value, value - half, value + half, p, *basis, CLUSTERED_T, STUDENT)
+    return Difference(value, max(-largest, value - half), min(largest, value + half), p, *basis, CLUSTERED_T, STUDENT)
 
 
 def resampled(changes: Sequence[Observation]) -> Difference:

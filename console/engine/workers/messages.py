@@ -100,8 +100,8 @@ class KeeperFound(Message, frozen=True):
     endpoint: str
 
 
-class KeeperSaid(Message, frozen=True):
-    """The keeper of an endpoint's limits says something."""
+class KeeperMessage(Message, frozen=True):
+    """What the keeper of an endpoint's limits sends to its worker."""
 
     endpoint: str
     message: FromKeeper
@@ -114,7 +114,7 @@ class KeeperGone(Message, frozen=True):
     processes: int
 
 
-ToWorker = Play | Cancel | Answer | PauseCalls | Watched | RetryNow | KeeperFound | KeeperSaid | KeeperGone
+ToWorker = Play | Cancel | Answer | PauseCalls | Watched | RetryNow | KeeperFound | KeeperMessage | KeeperGone
 
 
 # From a worker to the engine.
@@ -210,7 +210,7 @@ class Endpoints(Message, frozen=True):
     """The limiters of a worker."""
 
     states: list[EndpointState]
-    in_doubt: bool = False
+    is_suspect: bool = False
 
 
 class KeeperWanted(Message, frozen=True):
@@ -219,8 +219,8 @@ class KeeperWanted(Message, frozen=True):
     endpoint: str
 
 
-class ToldKeeper(Message, frozen=True):
-    """A worker has something to say to the keeper of an endpoint's limits."""
+class MessageToKeeper(Message, frozen=True):
+    """What a worker sends to the keeper of an endpoint's limits."""
 
     endpoint: str
     message: ToKeeper
@@ -240,7 +240,7 @@ ToEngine = (
     | Failed
     | Endpoints
     | KeeperWanted
-    | ToldKeeper
+    | MessageToKeeper
 )
 
 

@@ -142,7 +142,7 @@ class RemoteWorker:
         self.link, self.name, self.number = link, facts.name, number
         self.conversations: dict[int, RemoteConversation] = {}
         self.endpoints: list[EndpointState] = []
-        self.is_in_doubt = False
+        self.is_suspect = False
         self.relays: dict[str, KeeperRelay] = {}
         self.calls = 0
         self.since = time.time()
@@ -195,7 +195,7 @@ class KeeperRelay:
         self._worker.send(messages.KeeperFound(self._endpoint))
 
     def received(self, message: FromKeeper) -> None:
-        self._worker.send(messages.KeeperSaid(self._endpoint, message))
+        self._worker.send(messages.KeeperMessage(self._endpoint, message))
 
     def alone(self) -> None:
         self._send = None
@@ -415,14 +415,14 @@ class RemotePlayer:
 
     def _receive(self, worker: RemoteWorker, message: messages.ToEngine) -> None:
         match message:
-            case messages.Endpoints(states=states, in_doubt=in_doubt):
-                worker.endpoints, worker.is_in_doubt = states, in_doubt
+            case messages.Endpoints(states=states, is_suspect=is_suspect):
+                worker.endpoints, worker.is_suspect = states, is_suspect
                 return
             case messages.KeeperWanted(endpoint=endpoint):
                 worker.relays[endpoint] = relay = KeeperRelay(worker, endpoint, self._fleet.size)
                 relay.way = self._keepers.connect(endpoint, relay)
                 return
-            case messages.ToldKeeper(endpoint=endpoint, message=told):
+            case messages.MessageToKeeper(endpoint=endpoint, message=told):
                 if endpoint in worker.relays:
                     worker.relays[endpoint].tell(told)
                 return
@@ -501,8 +501,8 @@ class RemotePlayer:
         return [*(worker.state for worker in self._workers), *starting, *self._lost]
 
     @property
-    def is_in_doubt(self) -> bool:
-        return any(worker.is_in_doubt for worker in self._workers)
+    def is_suspect(self) -> bool:
+        return any(worker.is_suspect for worker in self._workers)
 
     def retry_now(self) -> None:
         self._broadcast(messages.RetryNow())

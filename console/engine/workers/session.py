@@ -170,7 +170,7 @@ class WorkerSession:
         self._activities.clear()
         if now - self._states_at >= STATES_S:
             self._states_at = now
-            self._writer.add(messages.Endpoints(self.endpoints.states(), self.endpoints.are_in_doubt))
+            self._writer.add(messages.Endpoints(self.endpoints.states(), self.endpoints.are_suspect))
         piece = self._writer.pop_piece()
         if not len(self._writer):
             self._awake.clear()
@@ -189,15 +189,15 @@ class WorkerSession:
         self._shares[endpoint] = share
         self.send(messages.KeeperWanted(endpoint), soon=True)
 
-    def _tell_share(self, message: messages.KeeperFound | messages.KeeperSaid | messages.KeeperGone) -> None:
+    def _tell_share(self, message: messages.KeeperFound | messages.KeeperMessage | messages.KeeperGone) -> None:
         endpoint = message.endpoint
         share = self._shares.get(endpoint)
         match message:
             case _ if share is None:
                 pass
             case messages.KeeperFound():
-                share.connected(lambda said: self.send(messages.ToldKeeper(endpoint, said), soon=True))
-            case messages.KeeperSaid(message=said):
+                share.connected(lambda said: self.send(messages.MessageToKeeper(endpoint, said), soon=True))
+            case messages.KeeperMessage(message=said):
                 share.received(said)
             case messages.KeeperGone(processes=processes):
                 share.alone(processes)
@@ -224,7 +224,7 @@ class WorkerSession:
                 self.is_watched = on
             case messages.RetryNow():
                 self.endpoints.retry_now()
-            case messages.KeeperFound() | messages.KeeperSaid() | messages.KeeperGone():
+            case messages.KeeperFound() | messages.KeeperMessage() | messages.KeeperGone():
                 self._tell_share(message)
 
     async def _play(self, play: messages.Play) -> None:

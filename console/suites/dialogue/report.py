@@ -68,7 +68,7 @@ def _difference(first: str, second: str, by_variant: Mapping[str, Sequence[Resul
         for (row, rollout), result in passed[first].items()
         if (row, rollout) in passed[second]
     ]
-    difference = paired_observations(changes)
+    difference = paired_observations(changes, largest=1.0)
     return Metric(
         f"{second}{MINUS}{first}",
         difference.value if changes else None,

@@ -16,7 +16,7 @@ from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import Manifest, Summary, Tally
 from console.core.tally import RunFold, without_output
-from console.store.run_list import read_summaries
+from console.store.run_list import read_newest, read_summaries
 from console.store.run_queue import RunQueue
 from console.store.run_scan import Dated, ListedFolder, read_listed
 from console.store.runs import RunFolder
@@ -326,6 +326,12 @@ def runs_root(paths: WorkspacePaths) -> Path:
     from console.config.paths import find_runs_root
 
     return find_runs_root(paths.runs, may_be_new=True)
+
+
+def read_newest_runs(root: Path, most: int = 40) -> tuple[list[RunLine], int] | None:
+    """Return the newest runs, and how many there are in all; None: all must be read to know that."""
+    newest = read_newest(root, most)
+    return None if newest is None else ([_run_line(listed) for listed in newest[0]], newest[1])
 
 
 def read_runs(root: Path, show: Callable[[list[RunLine]], None], first: int = 40) -> list[RunLine]:

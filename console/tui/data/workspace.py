@@ -72,6 +72,7 @@ class Workspace:
         self._looking = False
         self._look_after = 0.0
         self._reading = 0
+        self._indexed = 0
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
@@ -121,8 +122,10 @@ class Workspace:
 
     def _read_runs(self, reading: int) -> None:
         try:
-            changes = RunChanges(catalog_items.runs_root(self.paths))  # first: what changes meanwhile is found later
-            root = changes.root
+            root = catalog_items.runs_root(self.paths)
+            if newest := catalog_items.read_newest_runs(root):
+                self.hand_over(self._set_newest_runs, reading, *newest, root)
+            changes = RunChanges(root)  # before all are read: what changes meanwhile is found later
             lines = catalog_items.read_runs(
                 root, lambda some: self.hand_over(self._set_runs, reading, some, None, root)
             )
@@ -144,9 +147,14 @@ class Workspace:
         self.suites = suites
         self.changed.publish("suites")
 
+    def _set_newest_runs(self, reading: int, lines: list[RunLine], number: int, root: Path) -> None:
+        """Show what a screen has room for, and how many there are, before all are read."""
+        self._indexed = number
+        self._set_runs(reading, lines, None, root)
+
     def _set_runs(self, reading: int, lines: list[RunLine], changes: RunChanges | None, root: Path) -> None:
         """Show runs that were read; `changes` comes with all of them, None while more are to follow."""
-        if reading != self._reading or (changes is None and self.runs and len(lines) < len(self.runs)):
+        if reading != self._reading or (changes is None and self.runs and len(lines) <= len(self.runs)):
             return
         self.runs, self.runs_complete, self.runs_root, self.runs_mistake = lines, changes is not None, root, ""
         self._changes = changes or self._changes
@@ -155,6 +163,12 @@ class Workspace:
     def _set_runs_mistake(self, mistake: str) -> None:
         self.runs, self.runs_complete, self.runs_mistake, self._changes = [], True, mistake, None
         self.changed.publish("runs")
+
+    @property
+    def run_count(self) -> int:
+        """How many runs there are, which an index knows before all are read."""
+        read = len(self.runs or ())
+        return read if self.runs_complete else max(read, self._indexed)
 
     # Live runs -------------------------------------------------------------------------------------------------------
 

@@ -62,24 +62,27 @@ class HomeController:
         self.next_steps = NextSteps()
         """What makes sense to do now."""
         self._runs: Sequence[RunLine] = ()
+        self._total = 0
         self._marked: list[Path] = []
 
-    def use_runs(self, runs: Sequence[RunLine], *, reviewed: Path | None, is_stranded: bool) -> None:
+    def use_runs(self, runs: Sequence[RunLine], total: int, *, reviewed: Path | None, is_stranded: bool) -> None:
         """Take the runs of the workspace.
 
         Args:
-            runs: all runs, newest first.
+            runs: all that were read so far, newest first.
+            total: how many there are.
             reviewed: the run that the key of Review opens.
             is_stranded: whether nobody plays the runs that wait.
         """
-        self._runs = runs
-        failed = [line for line in runs if line.tally.failed + line.tally.broken and not line.is_live]
-        failed_and_reviewed = next((line for line in failed if line.folder.path == reviewed), None)
+        self._runs, self._total = runs, total
+        failed_and_reviewed = next(
+            (line for line in runs if line.folder.path == reviewed and _has_failures(line)), None
+        )
         self.next_steps = NextSteps(
             sorted((line for line in runs if line.is_queued), key=lambda line: line.place),
             is_stranded,
             next((line for line in runs if line.can_resume), None),
-            failed_and_reviewed or next(iter(failed), None),
+            failed_and_reviewed or next(filter(_has_failures, runs), None),
             failed_and_reviewed is not None,
         )
 
@@ -93,7 +96,7 @@ class HomeController:
         if self.words:
             lines = [line for line in lines if has_words(self.words, *_texts_of(line))]
         lines.sort(key=key, reverse=is_largest_first)
-        return RunListing(lines, len(self._runs), self.words, order, frozenset(self._marked))
+        return RunListing(lines, self._total, self.words, order, frozenset(self._marked))
 
     @property
     def order(self) -> str:
@@ -166,6 +169,10 @@ def demo_runs(suites: Suites) -> "list[tuple[str, DemoRun]]":
     """Return suite and run of everything that the demo plays; the first one is watched."""
     runs = [(line.name, run) for line in suites.lines for run in line.entry.demo if not line.mistake]
     return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
+
+
+def _has_failures(line: RunLine) -> bool:
+    return not line.is_live and line.tally.failed + line.tally.broken > 0
 
 
 def _texts_of(line: RunLine) -> tuple[str, ...]:

@@ -101,7 +101,9 @@ class HomeScreen(BaseScreen):
         workspace = self.services.workspace
         if part in ("", "runs"):
             reviewed = self.services.navigator.next_review
-            self.controller.use_runs(workspace.runs or [], reviewed=reviewed, is_stranded=workspace.is_stranded)
+            self.controller.use_runs(
+                workspace.runs or [], workspace.run_count, reviewed=reviewed, is_stranded=workspace.is_stranded
+            )
             has_room = self.size.width >= WIDE and self.size.height >= _ROOM_FOR_DEMO
             is_small = self.size.width < WIDE and self.size.height < _TALL and bool(workspace.runs)
             most = _SMALL_START if is_small else _WHOLE_START
