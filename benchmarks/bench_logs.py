@@ -46,11 +46,11 @@ def main() -> None:
         (Path(folder) / "runs").mkdir()
         command = ("--runs", str(Path(folder) / "runs"), "review", str(log))
         for _ in range(args.rounds + 1):  # everything is started once before it counts
-            timings["hello"].append(start(ROOT, HELLO, b"hello-is-painted", b"q"))
+            timings["hello"].append(start(ROOT, HELLO, (b"hello-is-painted",), b"q"))
             shutil.rmtree(state / "eval-console" / "logs", ignore_errors=True)
-            timings["cold"].append(start(ROOT, CONSOLE, b"actual", b"\x11", *command))
+            timings["cold"].append(start(ROOT, CONSOLE, (b"actual",), b"\x11", *command))
             open_in_place(log)  # whoever leaves at once leaves it half listed
-            timings["warm"].append(start(ROOT, CONSOLE, b"actual", b"\x11", *command))
+            timings["warm"].append(start(ROOT, CONSOLE, (b"actual",), b"\x11", *command))
         print(f"{args.samples} samples, {log.stat().st_size / 1e6:.1f} MB")
     hello = timings["hello"]
     for name, measured in timings.items():

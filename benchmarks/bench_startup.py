@@ -4,7 +4,7 @@ Starts whole programs in a real terminal (pty), one after the other, and prints 
 
     frame       Home is painted: at most 1.8 (goal 1.4) times hello
     home        Home is complete, the last suite is listed: at most 1.8
-    runs        Home of 1,111 runs is complete, their number is said: at most 2 times hello
+    runs        Home of 1,111 runs is complete, their number and the last suite are drawn: at most 2 times hello
     review      `review RUN`: the first failing case of 10,000 rollouts, expected beside actual: at most 2.5;
                 of 100,000 (--rollouts) at most 1.2 s and 150 MB
     quit        from the quit key to the exit: at most 1.5 (goal 1.2)
@@ -69,13 +69,13 @@ ConsoleApp.on_mount = on_mount
 SUITE = "bfcl-starter"
 RUN = "large"
 CONTROL = re.compile(rb"\x1b\[[0-9;?]*[a-zA-Z]")
-STARTS: dict[str, tuple[tuple[str, ...], bytes]] = {
-    "frame": ((), b"Try the demo"),
-    "home": ((), b"cave-s"),
-    "runs": ((), b"111"),
-    "review": (("review", RUN), b"actual"),
+STARTS: dict[str, tuple[tuple[str, ...], tuple[bytes, ...]]] = {
+    "frame": ((), (b"Try the demo",)),
+    "home": ((), (b"cave-s",)),
+    "runs": ((), (b"111", b"cave-s")),
+    "review": (("review", RUN), (b"actual",)),
 }
-"""Arguments of the command, and the text on the screen that ends the measurement."""
+"""Arguments of the command, and the texts on the screen that end the measurement."""
 MANY = 1_111
 """Runs of the folder that `runs` opens; three digits of it are drawn together, whatever was there before."""
 
@@ -91,8 +91,10 @@ class Timing:
     memory_mb: float
 
 
-def start(checkout: Path, code: str, sign: bytes, key: bytes, *arguments: str, bytecode: bool = True) -> Timing:
-    """Start a program in a 120×40 terminal, wait for a text on the screen, press the quit key, wait for the end."""
+def start(
+    checkout: Path, code: str, signs: tuple[bytes, ...], key: bytes, *arguments: str, bytecode: bool = True
+) -> Timing:
+    """Start a program in a 120×40 terminal, wait for texts on the screen, press the quit key, wait for the end."""
     environment = {**os.environ, "PYTHONPATH": str(checkout), "TERM": "xterm-256color"}
     for name in ("PYTHONDONTWRITEBYTECODE", "COLUMNS", "LINES"):
         environment.pop(name, None)
@@ -104,7 +106,7 @@ def start(checkout: Path, code: str, sign: bytes, key: bytes, *arguments: str, b
         os.chdir(checkout)
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         os.execve(sys.executable, [sys.executable, "-c", code, *arguments], environment)
-    _read_until(fd, sign)
+    _read_until(fd, signs)
     shown = time.perf_counter()
     ticks = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[11:13]
     cpu_s = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
@@ -112,20 +114,20 @@ def start(checkout: Path, code: str, sign: bytes, key: bytes, *arguments: str, b
     _drain(fd, 0.6)
     os.write(fd, key)
     pressed = time.perf_counter()
-    _read_until(fd, None)
+    _read_until(fd, ())
     os.waitpid(pid, 0)
     ended = time.perf_counter()
     os.close(fd)
     return Timing(shown - began, cpu_s, ended - pressed, memory_mb)
 
 
-def _read_until(fd: int, sign: bytes | None) -> None:
-    """Read until a text has been drawn; None: until the program is gone."""
+def _read_until(fd: int, signs: tuple[bytes, ...]) -> None:
+    """Read until these texts have been drawn; none: until the program is gone."""
     seen = b""
     deadline = time.perf_counter() + 30
-    while sign is None or sign not in CONTROL.sub(b"", seen):
+    while not signs or any(sign not in CONTROL.sub(b"", seen) for sign in signs):
         if time.perf_counter() > deadline:
-            raise SystemExit(f"{sign!r} was not drawn within 30 s: {seen[-500:]!r}")
+            raise SystemExit(f"{signs!r} were not drawn within 30 s: {seen[-500:]!r}")
         if not select.select([fd], [], [], 1.0)[0]:
             continue
         try:
@@ -133,9 +135,9 @@ def _read_until(fd: int, sign: bytes | None) -> None:
         except OSError:
             piece = b""
         if not piece:
-            if sign is None:
+            if not signs:
                 return
-            raise SystemExit(f"it ended without drawing {sign!r}: {seen[-500:]!r}")
+            raise SystemExit(f"it ended without drawing {signs!r}: {seen[-500:]!r}")
         seen += piece
 
 
@@ -203,14 +205,14 @@ def main() -> None:
         # Everything is started once before it counts: bytecode is compiled, and the run's index is written.
         timings: dict[tuple[str, str], list[Timing]] = defaultdict(list)
         for _ in range(args.rounds + 1):
-            timings["hello", ""].append(start(ROOT, HELLO, b"hello-is-painted", b"q", bytecode=bytecode))
+            timings["hello", ""].append(start(ROOT, HELLO, (b"hello-is-painted",), b"q", bytecode=bytecode))
             for checkout in (ROOT, *args.checkout):
-                for name, (arguments, sign) in STARTS.items():
+                for name, (arguments, signs) in STARTS.items():
                     command = ("--runs", f"{folder}/many" if name == "runs" else str(runs), *arguments)
-                    timing = start(checkout.resolve(), CONSOLE, sign, b"\x11", *command, bytecode=bytecode)
+                    timing = start(checkout.resolve(), CONSOLE, signs, b"\x11", *command, bytecode=bytecode)
                     timings[name, str(checkout.resolve())].append(timing)
         note = Path(folder) / "modules"
-        start(ROOT, HEAVY + CONSOLE, b"Try the demo", b"\x11", "--runs", str(runs), str(note))
+        start(ROOT, HEAVY + CONSOLE, (b"Try the demo",), b"\x11", "--runs", str(runs), str(note))
         modules = note.read_text()
     hello = timings.pop(("hello", ""))
     print(f"{'':7} {'shown':>9} {'':>7} {'CPU':>9} {'':>7} {'quit':>9} {'':>7} {'memory':>9}")

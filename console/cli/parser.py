@@ -114,12 +114,20 @@ class Parser(argparse.ArgumentParser):
 
 
 class VerbParser(Parser):
-    """The parser of one verb; loads the verb's module when first used."""
+    """The parser of one verb: nothing but a name until it is used, as making that of every verb would delay each start.
+
+    It is made, and the verb's module is imported, by `load`.
+    """
 
     module: str = ""
 
+    def __init__(self, **options: Any) -> None:
+        self._options = options
+
     def load(self) -> None:
+        """Make the parser, unless it was made before."""
         if self.module:
+            super().__init__(**self._options)
             verb = importlib.import_module(f"console.cli.verbs.{self.module}")
             self.module = ""
             self.description = (verb.__doc__ or "").strip()

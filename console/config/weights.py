@@ -3,7 +3,6 @@
 Looking for them reads nothing and imports nothing large.
 """
 
-import hashlib
 from functools import lru_cache
 from pathlib import Path
 
@@ -39,4 +38,6 @@ def digests_of(folder: Path) -> dict[str, str]:
 def _digest(path: Path, size: int, modified_ns: int) -> str:
     del size, modified_ns  # another file has others
     with path.open("rb") as file:
+        import hashlib  # here, as models are listed without it
+
         return hashlib.file_digest(file, "sha256").hexdigest()

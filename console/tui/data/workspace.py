@@ -23,6 +23,10 @@ from console.tui.data.catalog_items import Models, RunLine, RunWatch, Suites, Wo
 
 LOOK_EVERY_S = 1.0
 """How often the runs are looked at."""
+DRAWN_AFTER_S = 0.05
+"""How long after models and suites were read they are drawn."""
+LONGEST_WAIT_S = 1.0
+"""How long the runs that no screen has room for wait for models and suites to be drawn, as threads share one core."""
 LEAST_REST = 20
 """So many times as long as a look has taken, none is begun after it: of very many runs a look takes a while."""
 WARNINGS_AFTER_S = 0.5
@@ -73,6 +77,8 @@ class Workspace:
         self._look_after = 0.0
         self._reading = 0
         self._indexed = 0
+        self._others_are_drawn = threading.Event()
+        self._others_are_drawn.set()
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
@@ -83,6 +89,7 @@ class Workspace:
 
     def read_all(self) -> None:
         """Read models, suites and runs again."""
+        self._others_are_drawn.clear()
         self.read_runs()
         self.in_thread(self._read_models_and_suites)  # one after the other: threads would only wait for each other
 
@@ -125,6 +132,7 @@ class Workspace:
             root = catalog_items.runs_root(self.paths)
             if newest := catalog_items.read_newest_runs(root):
                 self.hand_over(self._set_newest_runs, reading, *newest, root)
+                self._others_are_drawn.wait(LONGEST_WAIT_S)
             changes = RunChanges(root)  # before all are read: what changes meanwhile is found later
             lines = catalog_items.read_runs(
                 root, lambda some: self.hand_over(self._set_runs, reading, some, None, root)
@@ -140,8 +148,10 @@ class Workspace:
 
     def _set_new_suites(self, suites: Suites) -> None:
         self._set_suites(suites)
-        # Later, because asking every installed package for formats would delay drawing what was read.
-        asyncio.get_running_loop().call_later(WARNINGS_AFTER_S, self.in_thread, partial(self._read_warnings, suites))
+        # Later, because reading all runs, and asking every installed package for formats, would delay drawing this.
+        loop = asyncio.get_running_loop()
+        loop.call_later(DRAWN_AFTER_S, self._others_are_drawn.set)
+        loop.call_later(WARNINGS_AFTER_S, self.in_thread, partial(self._read_warnings, suites))
 
     def _set_suites(self, suites: Suites) -> None:
         self.suites = suites

@@ -59,6 +59,7 @@ class HomeScreen(BaseScreen):
     def __init__(self, services: Services) -> None:
         super().__init__(services)
         self.controller = HomeController()
+        self._shown_room = (False, 0)
         self._start_list, self._run_list, self._run_details = StartList(), RunList(), RunDetails()
         self._model_list, self._suite_list, self._library_line = ModelList(), SuiteList(), LibraryLine()
         self._engines = EngineActions(services, self._line_to_resume, demo_starting=self._start_list.set_starting)
@@ -93,7 +94,15 @@ class HomeScreen(BaseScreen):
         self.show_workspace("")
 
     def on_resize(self, event: events.Resize) -> None:
-        self.show_workspace("")
+        if self._room_for_steps != self._shown_room:
+            self.show_workspace("runs")
+
+    @property
+    def _room_for_steps(self) -> tuple[bool, int]:
+        """Whether the demo has a second line, and how many rows say what to do next."""
+        is_wide, height = self.size.width >= WIDE, self.size.height
+        is_small = not is_wide and height < _TALL and bool(self.services.workspace.runs)
+        return is_wide and height >= _ROOM_FOR_DEMO, _SMALL_START if is_small else _WHOLE_START
 
     def show_workspace(self, part: str) -> None:
         if not self._suite_list.is_attached:
@@ -104,9 +113,8 @@ class HomeScreen(BaseScreen):
             self.controller.use_runs(
                 workspace.runs or [], workspace.run_count, reviewed=reviewed, is_stranded=workspace.is_stranded
             )
-            has_room = self.size.width >= WIDE and self.size.height >= _ROOM_FOR_DEMO
-            is_small = self.size.width < WIDE and self.size.height < _TALL and bool(workspace.runs)
-            most = _SMALL_START if is_small else _WHOLE_START
+            self._shown_room = self._room_for_steps
+            has_room, most = self._shown_room
             self._start_list.set_steps(self.controller.next_steps, wide=has_room, most=most)
             self._run_list.set_listing(
                 self.controller.listing, is_complete=workspace.runs_complete, mistake=workspace.runs_mistake
