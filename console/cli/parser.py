@@ -124,6 +124,10 @@ class VerbParser(Parser):
     def __init__(self, **options: Any) -> None:
         self._options = options
 
+    def __repr__(self) -> str:
+        """Name the verb: argparse's own text is of what is not made yet."""
+        return f"VerbParser({self.module!r})"
+
     def load(self) -> None:
         """Make the parser, unless it was made before."""
         if self.module:

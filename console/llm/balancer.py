@@ -173,7 +173,7 @@ class Balancer:
         for address in usable:
             if address.waits_for_probe and not failures.get(address.place) and address.limiter.has_room:
                 return address
-        free = [address for address in pool if address.limiter.has_room]
+        free = [address for address in pool if address.limiter.has_room or _is_worth_joining(address, prefers)]
         if not free:
             return None
         count = len(self.addresses)
@@ -189,6 +189,11 @@ class Balancer:
         if best.name != prefers:
             self._turn = best.place + 1
         return best
+
+
+def _is_worth_joining(address: Address, prefers: str) -> bool:
+    """Whether a conversation waits for the address that knows it, for the moment in which limits are shared out."""
+    return address.name == prefers and address.limiter.is_joining
 
 
 async def _first_granted(

@@ -73,6 +73,11 @@ class LimitShare:
         return self._lease.requests if self._lease is not None else 0
 
     @property
+    def is_joining(self) -> bool:
+        """Whether it is not known yet what may be sent: a keeper was not found yet, or has not answered."""
+        return self._own is None and self._lease is None
+
+    @property
     def pace_s(self) -> float:
         return self._own.pace_s if self._own is not None else 0.0  # the keeper hands starts out
 

@@ -134,6 +134,11 @@ class Limiter:
         return not self._waiters and self._may_start(time.monotonic())
 
     @property
+    def is_joining(self) -> bool:
+        """Whether what may be sent is about to be learnt from whoever shares the limits."""
+        return self._share is not None and self._share.is_joining
+
+    @property
     def load(self) -> int:
         """Requests in flight, and those that wait to be sent."""
         return self._in_flight + len(self._waiters)

@@ -215,7 +215,7 @@ def test_a_role_without_a_model_is_refused_before_anything_is_asked(console, hom
         models = write_models(home, server)
         ended = console("run", "-m", "m", "-s", "mine", "--models", models, "--data", home / "data", "--yes")
         assert server.requests == []
-    assert (ended.code, f"--{role} NAME" in ended.err) == (2, True)
+    assert (ended.code, f"{role}: the suite needs a model for the role {role}" in ended.err) == (2, True)
 
 
 MIXED: list[dict[str, Any]] = [

@@ -16,6 +16,8 @@ from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
 from console.llm import balancer
 from console.llm.endpoint import Endpoint
+from console.llm.limit_share import LimitShare
+from console.llm.limiter import Limiter
 from console.llm.providers import open_endpoint
 
 LATENCY_S = 0.02
@@ -102,6 +104,24 @@ async def test_a_conversation_does_not_wait_at_home_while_there_is_room_elsewher
     await asyncio.gather(*(endpoint.ask(asked(f"step {step}", prefers=home), seen) for step in range(2)))
     assert [server.counts["chat"] for server in pair] == [1, 1]
     assert seen.waits == []
+
+
+async def test_a_conversation_waits_at_home_until_it_is_known_what_may_be_sent_there(seen) -> None:
+    shares = [LimitShare(4, None, 600.0) for _ in range(2)]
+    both = balancer.Balancer((name, Limiter(name, share=share)) for name, share in zip("ab", shares, strict=True))
+    shares[0].alone()
+
+    async def acquire(prefers: str) -> str:
+        terms = {"failures": {}, "refused": (), "max_wait_s": 60.0, "is_retry": False}
+        address, _ = await both.acquire(seen, prefers=prefers, **terms)
+        return address.name
+
+    at_home = asyncio.create_task(acquire("b"))
+    await asyncio.sleep(0)
+    assert await acquire("") == "a"
+    assert not at_home.done()
+    shares[1].alone()
+    assert await at_home == "b"
 
 
 async def test_the_slower_of_two_gets_fewer(pair, connect, seen) -> None:
