@@ -137,24 +137,24 @@ FromKeeper = Lease | Starts | Paused
 class _Process:
     number: int
     join: Join
-    said: Want
+    demand: Want
     """How things stand there, as it said last."""
     lease: int = 0
-    held: int = 0
+    still_out: int = 0
     """What it may have in flight still, from a larger lease."""
     shrunk: int = 1
     """Serial of the last lease that was smaller than the one before."""
     started: int = 0
-    told: Lease | None = None
+    last_lease: Lease | None = None
     """What it was told last."""
 
     @property
     def counted(self) -> int:
-        return max(self.lease, self.held)
+        return max(self.lease, self.still_out)
 
     @property
     def want(self) -> int:
-        return self.said.requests
+        return self.demand.requests
 
 
 class Keeper:
@@ -198,13 +198,13 @@ class Keeper:
             case Join() if process is None:
                 self._join(number, message, now)
             case Want() if process is not None:
-                self._learn(process.said, message)
-                process.said = message
+                self._learn(process.demand, message)
+                process.demand = message
             case Holds() if process is not None:
                 if message.serial >= process.shrunk:
-                    process.held = 0
+                    process.still_out = 0
             case Refused(cuts=cuts) if process is not None:
-                in_flight = sum(process.said.in_flight for process in self._processes.values())
+                in_flight = sum(process.demand.in_flight for process in self._processes.values())
                 self._learned.throttled(in_flight, cuts, now, self._paused_until)
             case Forget(pace=pace) if process is not None:
                 self._forget(now, pace=pace)
@@ -221,8 +221,8 @@ class Keeper:
     def lose(self, number: int, now: float) -> float | None:
         """A process is gone without a word: its calls may still be answered, so they count for a while."""
         process = self._processes.pop(number, None)
-        if process is not None and (left := min(process.counted, process.said.in_flight)):
-            answer_s = process.said.answer_s
+        if process is not None and (left := min(process.counted, process.demand.in_flight)):
+            answer_s = process.demand.answer_s
             usual = _UNKNOWN_S if answer_s is None else max(_LEAST_S, answer_s * _ANSWERS)
             self._dead.append((now + min(usual, process.join.longest_s), left))
         return self.tick(now)
@@ -231,7 +231,7 @@ class Keeper:
         if join.others and not self._processes:
             self._expected, self._grace_until = join.others, now + GRACE_S
             self._next_start = now + GRACE_S
-        self._processes[number] = _Process(number, join, Want(0, join.in_flight, 0), held=join.in_flight)
+        self._processes[number] = _Process(number, join, Want(0, join.in_flight, 0), still_out=join.in_flight)
         if join.learned is not None:
             self._learned.follow(join.learned)
         if now < self._paused_until:
@@ -245,12 +245,12 @@ class Keeper:
             if other != number:
                 self._send(other, message)
 
-    def _learn(self, before: Want, said: Want) -> None:
+    def _learn(self, before: Want, now: Want) -> None:
         """Learn from the calls that have ended since a process spoke last."""
-        for _ in range(said.ended - before.ended):
+        for _ in range(now.ended - before.ended):
             self._learned.ended()
-        full = said.good_when_full - before.good_when_full
-        for place in range(said.good - before.good):
+        full = now.good_when_full - before.good_when_full
+        for place in range(now.good - before.good):
             self._learned.succeeded(is_full=place < full)
 
     def _forget(self, now: float, *, pace: bool) -> None:
@@ -283,8 +283,8 @@ class Keeper:
             targets = {number: min(limit // self._expected, target) for number, target in targets.items()}
         for process in processes:
             if targets[process.number] < process.lease:
-                process.held = max(process.held, process.lease)
-                process.shrunk = process.told.serial + 1 if process.told is not None else 1
+                process.still_out = max(process.still_out, process.lease)
+                process.shrunk = process.last_lease.serial + 1 if process.last_lease is not None else 1
                 process.lease = targets[process.number]
         free = available - sum(process.counted for process in processes)
         for process in processes:
@@ -294,7 +294,7 @@ class Keeper:
                 free -= max(0, lease - process.counted)
                 process.lease = lease
         for process in processes:
-            self._tell(process)
+            self._send_lease(process)
         return is_scarce
 
     def _targets(self, available: int) -> dict[int, int]:
@@ -320,12 +320,12 @@ class Keeper:
         turn = (wanting * 2)[first : first + available]
         return {number: int(number in turn) for number in self._processes}
 
-    def _tell(self, process: _Process) -> None:
-        told = process.told
-        lease = Lease(process.lease, len(self._processes), told.serial + 1 if told else 1, self._learned.learned,
+    def _send_lease(self, process: _Process) -> None:
+        last = process.last_lease
+        lease = Lease(process.lease, len(self._processes), last.serial + 1 if last else 1, self._learned.learned,
                       self._pace()[1], self._learned.can_grow)  # fmt: skip
-        if told is None or _terms(told) != _terms(lease):
-            process.told = lease
+        if last is None or _terms(last) != _terms(lease):
+            process.last_lease = lease
             self._send(process.number, lease)
 
     def _pace(self) -> tuple[float, str]:
@@ -342,9 +342,9 @@ class Keeper:
         if not gap:
             return None
         for process in self._processes.values():
-            process.started = max(process.started, process.said.started)  # before there was a pace
+            process.started = max(process.started, process.demand.started)  # before there was a pace
         self._next_start = max(self._next_start, now - gap)  # time that nobody used is over
-        while waiting := [p for p in self._processes.values() if p.said.starts > p.started]:
+        while waiting := [p for p in self._processes.values() if p.demand.starts > p.started]:
             if (due := max(self._next_start, self._paused_until)) > now:
                 return due
             process = min(waiting, key=lambda process: (process.started, process.number))

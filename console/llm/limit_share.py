@@ -54,7 +54,7 @@ class LimitShare:
         """Starts since the keeper was joined: used, and handed out."""
         self._has_to_answer = False
         """Whether the keeper does not know yet that the lease is kept to."""
-        self._told: Want | None = None
+        self._last_want: Want | None = None
         self._answer_s: float | None = None
         self._later: asyncio.TimerHandle | None = None
         self._alone_timer: asyncio.TimerHandle | None = None
@@ -92,7 +92,7 @@ class LimitShare:
         self._good += 1
         self._good_when_full += is_full
         if is_full and self._lease is not None and self._lease.grows:
-            self._tell()
+            self._send_want()
 
     def ended(self) -> None:
         self._ended += 1
@@ -106,18 +106,18 @@ class LimitShare:
             return
         self._cuts = max(self._cuts, cuts + 1)  # as the keeper will say: others may be refused before it has
         self._most_in_flight = self._in_flight = in_flight
-        self._tell()
-        self._say(Refused(cuts))
+        self._send_want()
+        self._send_message(Refused(cuts))
 
     def forget_pace(self) -> None:
         if self._own is not None:
             self._own.forget_pace()
-        self._say(Forget(pace=True))
+        self._send_message(Forget(pace=True))
 
     def forget_passed(self) -> None:
         if self._own is not None:
             self._own.forget_passed()
-        self._say(Forget())
+        self._send_message(Forget())
 
     @property
     def why_paced(self) -> str:
@@ -142,20 +142,20 @@ class LimitShare:
         self._most_in_flight = max(self._most_in_flight, in_flight)
         self._most_wanted = max(self._most_wanted, in_flight + waiting)
         self._answer_lease()
-        told = self._told
+        last = self._last_want
         if (
-            told is None
-            or self._most_wanted > told.requests
-            or (self.why_paced and self._wanted_starts() > told.starts)
+            last is None
+            or self._most_wanted > last.requests
+            or (self.why_paced and self._wanted_starts() > last.starts)
         ):
-            self._tell()
+            self._send_want()
         elif self._later is None:
-            self._later = asyncio.get_running_loop().call_later(LULL_S, self._tell_later)
+            self._later = asyncio.get_running_loop().call_later(LULL_S, self._send_want_later)
 
     def _answer_lease(self) -> None:
         if self._has_to_answer and self._lease is not None and self._in_flight <= self._lease.requests:
             self._has_to_answer = False
-            self._say(Holds(self._lease.serial))
+            self._send_message(Holds(self._lease.serial))
 
     def widen(self, ceiling: int | None, rpm: int | None) -> None:
         """Another model of this process asks the same endpoint: the widest ceiling and the strictest rpm hold."""
@@ -163,18 +163,18 @@ class LimitShare:
         self._ceiling = widest(self._ceiling, ceiling)
         self._rpm = min(self._rpm, rpm) if self._rpm and rpm else self._rpm or rpm
         if (self._ceiling, self._rpm) != before:
-            self._say(Terms(self._ceiling, self._rpm))
+            self._send_message(Terms(self._ceiling, self._rpm))
 
     def pause(self, seconds: float, why: str) -> None:
         """The provider asks for a pause."""
-        self._say(Paused(seconds, why))
+        self._send_message(Paused(seconds, why))
 
     # What the way to the keeper says.
 
     def connected(self, send: Callable[[ToKeeper], None]) -> None:
         """There is a keeper, to be reached so."""
         self._stop_timers()
-        self._send, self._own, self._lease, self._told = send, None, None, None
+        self._send, self._own, self._lease, self._last_want = send, None, None, None
         self._started = self._allowed = self._ended = self._good = self._good_when_full = 0
         self._has_to_answer = True
         send(
@@ -187,7 +187,7 @@ class LimitShare:
                 learned=self._learned,
             )
         )
-        self._tell()
+        self._send_want()
 
     def received(self, message: FromKeeper) -> None:
         """The keeper says something."""
@@ -236,19 +236,19 @@ class LimitShare:
         """Starts used and to be used: one that cannot be used yet would pile up with others, and go out with them."""
         return self._started + min(self._waiting, max(0, self.limit - self._in_flight))
 
-    def _tell_later(self) -> None:
+    def _send_want_later(self) -> None:
         """Tell what has changed; how many calls have ended matters once there was a rate limit."""
         self._later = None
-        if self._cuts or self._told is None or self._has_changed(self._told):
-            self._tell()
+        if self._cuts or self._last_want is None or self._has_changed(self._last_want):
+            self._send_want()
         self._most_in_flight, self._most_wanted = self._in_flight, self._in_flight + self._waiting
-        if self._told is not None and self._has_changed(self._told):
-            self._later = asyncio.get_running_loop().call_later(LULL_S, self._tell_later)
+        if self._last_want is not None and self._has_changed(self._last_want):
+            self._later = asyncio.get_running_loop().call_later(LULL_S, self._send_want_later)
 
-    def _has_changed(self, told: Want) -> bool:
-        return (self._most_wanted, self._most_in_flight) != (told.requests, told.in_flight)
+    def _has_changed(self, last: Want) -> bool:
+        return (self._most_wanted, self._most_in_flight) != (last.requests, last.in_flight)
 
-    def _tell(self) -> None:
+    def _send_want(self) -> None:
         want = Want(
             self._most_wanted,
             self._most_in_flight,
@@ -259,11 +259,11 @@ class LimitShare:
             self._good,
             self._good_when_full,
         )
-        if want != self._told:
-            self._told = want
-            self._say(want)
+        if want != self._last_want:
+            self._last_want = want
+            self._send_message(want)
 
-    def _say(self, message: ToKeeper) -> None:
+    def _send_message(self, message: ToKeeper) -> None:
         if self._send is not None:
             self._send(message)
 

@@ -188,7 +188,7 @@ class Limiter:
         (self._waiters.appendleft if is_retry else self._waiters.append)(waiter)
         self._report_wait(waiter)
         self._grant_waiting()
-        self._tell_share()
+        self._update_share()
         try:
             slot = await waiter.granted
         except asyncio.CancelledError:
@@ -202,7 +202,7 @@ class Limiter:
         self._in_flight -= 1
         self._learner.ended()
         self._grant_waiting()
-        self._tell_share()
+        self._update_share()
 
     def succeeded(self, slot: Slot) -> None:
         """Learn from a good answer, before its slot is released."""
@@ -295,7 +295,7 @@ class Limiter:
             return 1
         return CALLS_WHILE_SUSPECT if self.is_suspect else sys.maxsize
 
-    def _tell_share(self) -> None:
+    def _update_share(self) -> None:
         if self._share is not None:
             waiting = min(len(self._waiters), max(0, self._risked - self._in_flight))
             self._share.note(self._in_flight, waiting, self._answer_s)
@@ -311,7 +311,7 @@ class Limiter:
         self._in_flight += 1
         if self._share is not None:
             self._share.started()
-            self._tell_share()
+            self._update_share()
         if gap_s := max(self._gap_s, self._learner.pace_s):
             self._next_start = max(now, self._next_start) + gap_s
         return Slot(now, self._learner.cuts)
@@ -336,7 +336,7 @@ class Limiter:
         """Forget a cancelled call; leave that it was given in the same moment goes back."""
         if waiter in self._waiters:
             self._waiters.remove(waiter)
-            self._tell_share()
+            self._update_share()
         elif waiter.granted.done() and not waiter.granted.cancelled() and waiter.granted.exception() is None:
             self.release(waiter.granted.result())
 

@@ -100,7 +100,7 @@ class KeeperFound(Message, frozen=True):
     endpoint: str
 
 
-class KeeperMessage(Message, frozen=True):
+class KeeperAnswer(Message, frozen=True):
     """What the keeper of an endpoint's limits sends to its worker."""
 
     endpoint: str
@@ -114,7 +114,7 @@ class KeeperGone(Message, frozen=True):
     processes: int
 
 
-ToWorker = Play | Cancel | Answer | PauseCalls | Watched | RetryNow | KeeperFound | KeeperMessage | KeeperGone
+ToWorker = Play | Cancel | Answer | PauseCalls | Watched | RetryNow | KeeperFound | KeeperAnswer | KeeperGone
 
 
 # From a worker to the engine.
@@ -219,7 +219,7 @@ class KeeperWanted(Message, frozen=True):
     endpoint: str
 
 
-class MessageToKeeper(Message, frozen=True):
+class KeeperRequest(Message, frozen=True):
     """What a worker sends to the keeper of an endpoint's limits."""
 
     endpoint: str
@@ -240,7 +240,7 @@ ToEngine = (
     | Failed
     | Endpoints
     | KeeperWanted
-    | MessageToKeeper
+    | KeeperRequest
 )
 
 

@@ -195,7 +195,7 @@ class KeeperRelay:
         self._worker.send(messages.KeeperFound(self._endpoint))
 
     def received(self, message: FromKeeper) -> None:
-        self._worker.send(messages.KeeperMessage(self._endpoint, message))
+        self._worker.send(messages.KeeperAnswer(self._endpoint, message))
 
     def alone(self) -> None:
         self._send = None
@@ -422,7 +422,7 @@ class RemotePlayer:
                 worker.relays[endpoint] = relay = KeeperRelay(worker, endpoint, self._fleet.size)
                 relay.way = self._keepers.connect(endpoint, relay)
                 return
-            case messages.MessageToKeeper(endpoint=endpoint, message=told):
+            case messages.KeeperRequest(endpoint=endpoint, message=told):
                 if endpoint in worker.relays:
                     worker.relays[endpoint].tell(told)
                 return

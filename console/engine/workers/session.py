@@ -128,9 +128,9 @@ class WorkerSession:
         self.models, self.endpoints = setup.models, Endpoints(setup.models, manifest)
         self.redactor = redactor_for(setup.models.values())
         self._reader, self._writer = LineReader(setup.epoch), LineWriter(setup.epoch)
-        self.hold = ""
-        self.unheld = asyncio.Event()
-        self.unheld.set()
+        self.pause_reason = ""
+        self.may_call = asyncio.Event()
+        self.may_call.set()
         self.is_watched = False
         self.is_capped = setup.is_capped
         self.proven: set[str] = set()
@@ -189,16 +189,16 @@ class WorkerSession:
         self._shares[endpoint] = share
         self.send(messages.KeeperWanted(endpoint), soon=True)
 
-    def _tell_share(self, message: messages.KeeperFound | messages.KeeperMessage | messages.KeeperGone) -> None:
+    def _update_share(self, message: messages.KeeperFound | messages.KeeperAnswer | messages.KeeperGone) -> None:
         endpoint = message.endpoint
         share = self._shares.get(endpoint)
         match message:
             case _ if share is None:
                 pass
             case messages.KeeperFound():
-                share.connected(lambda said: self.send(messages.MessageToKeeper(endpoint, said), soon=True))
-            case messages.KeeperMessage(message=said):
-                share.received(said)
+                share.connected(lambda message: self.send(messages.KeeperRequest(endpoint, message), soon=True))
+            case messages.KeeperAnswer(message=answer):
+                share.received(answer)
             case messages.KeeperGone(processes=processes):
                 share.alone(processes)
 
@@ -218,14 +218,14 @@ class WorkerSession:
                 if job in self._contexts:
                     self._contexts[job].answered(call)
             case messages.PauseCalls(why=why):
-                self.hold = why
-                (self.unheld.clear if why else self.unheld.set)()
+                self.pause_reason = why
+                (self.may_call.clear if why else self.may_call.set)()
             case messages.Watched(on=on):
                 self.is_watched = on
             case messages.RetryNow():
                 self.endpoints.retry_now()
-            case messages.KeeperFound() | messages.KeeperMessage() | messages.KeeperGone():
-                self._tell_share(message)
+            case messages.KeeperFound() | messages.KeeperAnswer() | messages.KeeperGone():
+                self._update_share(message)
 
     async def _play(self, play: messages.Play) -> None:
         assert self._setup is not None
@@ -311,9 +311,9 @@ class WorkerContext:
             self._session.send(messages.Proven(self._job, role), soon=True)
 
     async def wait_while_paused(self, key: Key) -> None:
-        while self._session.hold:
-            self.state(key, "waiting", self._session.hold)
-            await self._session.unheld.wait()
+        while self._session.pause_reason:
+            self.state(key, "waiting", self._session.pause_reason)
+            await self._session.may_call.wait()
 
     async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
         await self.wait_while_paused(key)
