@@ -146,7 +146,8 @@ class JournalWriter:
             Fault: the disk refused (kind `disk`).
         """
         with self._syncing:
-            size, pieces = self.size, len(self._unsynced)
+            pieces = len(self._unsynced)  # one look: another thread may append between two
+            size = self._synced + sum(len(self._unsynced[number]) for number in range(pieces))
             try:
                 if self.is_unconfirmed:
                     self._write_again(b"".join(self._unsynced[number] for number in range(pieces)))

@@ -9,18 +9,20 @@ import threading
 from pathlib import Path
 
 import pytest
-from engine.test_engine import Script, always_right, ended, new_engine, records, script, until
+from engine.test_engine import Answer, Script, always_right, ended, new_engine, records, right, script, until
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
 from support.dialogue_suite import DialogueSuite
 from support.power_cut_disk import PowerCutDisk, times
 
 from console.core.case import Key
+from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.live import Command
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Closed, Finished
 from console.engine import journal_buffer
+from console.llm.endpoint import Watch
 from console.store.journal import JournalReader, JournalWriter
 from console.store.runs import RunFolder
 
@@ -29,12 +31,22 @@ __all__ = ["script"]
 JOURNAL = "journal.jsonl"
 SUITE = DialogueSuite(4, 2, judged=False)
 SYNCS = 4
-"""So many syncs a run of the suite has at least, when they are quick: one for its cases, one before and one after its
-end; the fourth is that of a run that was held."""
+"""So many syncs a run has at least whose cases are played one by one, each after the last one was synced."""
 
 
 def finished(case: str) -> Finished:
     return Finished(at=1.0, key=Key(case), verdict=Verdict(Outcome.PASSED), output="x" * 500)
+
+
+def one_by_one(disk: PowerCutDisk) -> Answer:
+    """Answer right, and begin no case before a sync was tried for each of those before it."""
+
+    async def answer(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        number = int(text.removeprefix("d").partition("-")[0])
+        await until(lambda: disk.counts["fdatasync", "journal.jsonl"] >= number)
+        return right(text)
+
+    return answer
 
 
 def left_by(disk: PowerCutDisk, run: RunFolder) -> list[AnyRecord]:
@@ -73,11 +85,11 @@ async def test_a_system_that_grants_no_thread_costs_speed_and_nothing_else(
 async def test_a_sync_that_fails_is_made_good_before_the_run_is_completed(
     tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch, first: int, failures: int, number: int
 ) -> None:
-    model = script(always_right)
     disk = PowerCutDisk(monkeypatch, times("fdatasync", "journal.jsonl", first, first + failures - 1, number))
+    model = script(one_by_one(disk))
     monkeypatch.setattr(journal_buffer, "RETRY_S", 0.01)
     messages: list[str] = []
-    engine = new_engine(tmp_path / "r", SUITE, notify=messages.append)
+    engine = new_engine(tmp_path / "r", SUITE, concurrency=1, notify=messages.append)
     closed = await asyncio.wait_for(engine.run(), 60)
     assert closed.reason == "completed"
     assert disk.counts["fdatasync", "journal.jsonl"] >= first + failures, "the sync was never refused"
@@ -92,13 +104,13 @@ async def test_a_sync_that_fails_is_made_good_before_the_run_is_completed(
 async def test_a_disk_that_never_confirms_holds_the_run_and_it_is_never_completed(
     tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
-    model = script(always_right)
     disk = PowerCutDisk(monkeypatch, times("fdatasync", "journal.jsonl", first, 10**9))
+    model = script(one_by_one(disk))
     monkeypatch.setattr(journal_buffer, "RETRY_S", 0.01)
     messages: list[str] = []
-    engine = new_engine(tmp_path / "r", SUITE, notify=messages.append)
+    engine = new_engine(tmp_path / "r", SUITE, concurrency=1, notify=messages.append)
     task = asyncio.create_task(engine.run())
-    await until(lambda: disk.counts["fdatasync", "journal.jsonl"] > first + 2 and engine.in_flight == 0)
+    await until(lambda: disk.counts["fdatasync", "journal.jsonl"] > first + 2 and model.now == 0)
     assert "does not confirm" in engine.status().message
     assert not task.done()
     engine.handle_command(Command("kill"))

@@ -5,6 +5,7 @@ As on Linux, a sync that fails drops what it should have made durable: the next 
 
 import errno
 import os
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,7 @@ class PowerCutDisk:
         self.counts: Counter[tuple[str, str]] = Counter()
         self._durable: dict[int, bytearray] = {}
         self._dirty: dict[int, list[tuple[int, bytes | None]]] = {}
+        self._lock = threading.Lock()
         self._originals = {
             name: getattr(os, name)
             for name in ("write", "pwrite", "ftruncate", "fdatasync", "fsync", "close", "replace")
@@ -46,7 +48,8 @@ class PowerCutDisk:
             self.counts[call, name] += 1
             number = self.refuse(call, name, self.counts[call, name])
             inode = 0 if call == "replace" else os.fstat(target).st_ino
-            pending = self._dirty.pop(inode, []) if "sync" in call else []
+            with self._lock:
+                pending = self._dirty.pop(inode, []) if "sync" in call else []
             if number:
                 if call == "close":  # the descriptor is gone all the same
                     self._originals[call](target)
@@ -66,7 +69,9 @@ class PowerCutDisk:
             "ftruncate": lambda: (more[0], None),
         }
         if call in changes:
-            self._dirty.setdefault(inode, []).append(changes[call]())
+            change = changes[call]()
+            with self._lock:  # a sync of another thread must not take the list away between two steps
+                self._dirty.setdefault(inode, []).append(change)
 
     def _apply(self, inode: int, changes: list[tuple[int, bytes | None]]) -> None:
         image = self._durable.setdefault(inode, bytearray())
