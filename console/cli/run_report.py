@@ -12,7 +12,7 @@ from console.cli.output import Output, terminal_width
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import Summary
-from console.insight.number_format import metric_bounds, metric_value
+from console.insight.number_format import metric_bounds, metric_value, plural
 from console.insight.reasons import counts_in_words
 from console.insight.warnings import run_warnings
 from console.store.notes import Notes
@@ -169,7 +169,7 @@ def _cost(summary: Summary) -> str:
     cost = f", ${tally.cost_usd:.4f}" if tally.cost_usd else ""
     if not tally.cost_unknown:
         return cost
-    unknown = f"no price or no usage for {tally.cost_unknown} of {tally.finished} rollouts"
+    unknown = f"no price or no usage for {plural(tally.cost_unknown, 'rollout')}"
     return f"{cost} or more ({unknown})" if cost else f", cost unknown ({unknown})"
 
 

@@ -124,7 +124,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     output_tokens: Count = 0
     cost_usd: Amount = 0.0
     cost_unknown: Count = 0
-    """Rollouts whose cost is not known; the sum is then a lower bound."""
+    """Rollouts, unfinished ones included, whose cost is not known; the sum is then a lower bound."""
     calls: Count = 0
     retries: Count = 0
     cases: dict[int, dict[int, int]] = {}

@@ -7,8 +7,6 @@ from console.core.provider import provider_of
 from console.core.record import Asked, Embedded
 from console.core.run import ModelFacts
 
-"""Providers that nobody pays."""
-
 
 class RoleSpending(msgspec.Struct):
     """Sums over the calls of one role, calls of conversations that were interrupted or superseded included."""

@@ -8,8 +8,21 @@ import msgspec
 from console.core.case import Key
 from console.core.case_counts import CaseCounts
 from console.core.outcome import Outcome, Verdict
-from console.core.record import CLOCK, AnyRecord, Asked, Closed, Finished, Lost, Opened, Started, Steered, Tried
+from console.core.record import (
+    CLOCK,
+    AnyRecord,
+    Asked,
+    Closed,
+    Embedded,
+    Finished,
+    Lost,
+    Opened,
+    Started,
+    Steered,
+    Tried,
+)
 from console.core.run import Manifest, Summary, Tally
+from console.core.spending import RoleSpending, add_call
 from console.core.statistics.intervals import Interval, mean_interval
 from console.core.statistics.sample import Observation, sample_of
 
@@ -90,6 +103,8 @@ class RunFold(msgspec.Struct):
     latest: dict[tuple[str, int], Ended] = msgspec.field(default_factory=dict[tuple[str, int], Ended])
     """How each rollout ended."""
     unfinished: dict[tuple[str, int], Key] = msgspec.field(default_factory=dict[tuple[str, int], Key])
+    unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])
+    """What each role has used in conversations that have not ended: paid, though nothing came of it yet."""
     category_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     ungraded: set[str] = msgspec.field(default_factory=set[str])
     sessions: int = 0
@@ -125,6 +140,9 @@ class RunFold(msgspec.Struct):
                 self._start(record)
             case Asked():
                 self.tally.calls += 1
+                add_call(self.unsettled.setdefault(record.key, {}), record)
+            case Embedded():
+                add_call(self.unsettled.setdefault(record.key, {}), record)
             case Tried():
                 self.tally.retries += 1
             case Lost():
@@ -156,6 +174,7 @@ class RunFold(msgspec.Struct):
     def _finish(self, record: Finished) -> None:
         slot = (record.key.case, record.key.rollout)
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
+        self.unsettled.pop(record.key, None)
         started = self.unfinished.pop(slot, None)
         if started == record.key:
             msgspec.structs.force_setattr(record, "key", started)  # the same key, in memory once
@@ -219,6 +238,22 @@ class RunFold(msgspec.Struct):
             tally.cost_usd += record.cost_usd or 0.0
             tally.cost_unknown += record.cost_usd is None
 
+    def _settled(self, manifest: Manifest) -> tuple[Tally, dict[str, Tally]]:
+        """Return all counts, and those of each category, with what conversations that have not ended have used."""
+        whole, categories = self.tally.copy(), {name: tally.copy() for name, tally in self.categories.items()}
+        roles = {"model": manifest.model, **manifest.roles}
+        for key, spending in self.unsettled.items():
+            category = categories.get(self.category_of.get(key.case, ""))
+            used = [(sums, roles[role]) for role, sums in spending.items() if role in roles]
+            cost_usd = sum(sums.cost_usd(facts) or 0.0 for sums, facts in used)
+            is_partial = any(sums.is_partial(facts) for sums, facts in used)
+            for tally in (whole, category) if category is not None else (whole,):
+                tally.input_tokens += sum(sums.input_tokens for sums, _ in used)
+                tally.output_tokens += sum(sums.output_tokens for sums, _ in used)
+                tally.cost_usd += cost_usd
+                tally.cost_unknown += is_partial
+        return whole, categories
+
     @property
     def scores(self) -> dict[str, float]:
         """Mean over cases of every named score, each case by the rollouts that have it."""
@@ -232,6 +267,7 @@ class RunFold(msgspec.Struct):
 
     def summary(self, manifest: Manifest, *, live: bool, now: float, damaged: int, journal_bytes: int) -> Summary:
         """Return the summary of everything applied so far; what is applied later, maybe in a thread, leaves it be."""
+        tally, categories = self._settled(manifest)
         return Summary(
             id=manifest.id,
             at=manifest.at,
@@ -240,7 +276,7 @@ class RunFold(msgspec.Struct):
             simulated=manifest.simulated,
             planned=manifest.cases,
             setup=manifest.setup,
-            tally=self.tally.copy(),
+            tally=tally,
             state=self.state(live),
             scores=self.scores,
             headline=manifest.headline,
@@ -248,7 +284,7 @@ class RunFold(msgspec.Struct):
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=dict(self.cut),
             served=dict(self.served),
-            categories={name: tally.copy() for name, tally in self.categories.items()},
+            categories=categories,
             updated=now,
             seconds=self.seconds,
             damaged=damaged,

@@ -27,12 +27,12 @@ from console.core.record import (
     Steered,
     Tried,
 )
+from console.core.spending import RoleSpending, add_call
 from console.core.tally import RunFold, without_output
 from console.insight.executed_code import SANDBOX, Confinement, read_confinement
 from console.insight.failing_requests import FailingRequests
 from console.insight.pace import Pace
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Slot, Track
-from console.insight.spending import RoleSpending, add_call
 
 KEPT_PROBLEMS = 1000
 _BEFORE_TEXT = frozenset({"", "queued", "asking"})
@@ -70,8 +70,6 @@ class Overview:
         self.failing = FailingRequests()
         self.spending: dict[str, RoleSpending] = {}
         """What has been used by each role, as far as calls are recorded."""
-        self.unsettled: dict[Key, dict[str, RoleSpending]] = {}
-        """The part of it that no finished conversation accounts for yet."""
         self.status: Status | None = None
         self.is_deleted = False
         """Whether the journal that this was read from is not there any more."""
@@ -100,7 +98,6 @@ class Overview:
         self.failing.apply(record)
         if isinstance(record, Asked | Embedded):
             add_call(self.spending, record)
-            add_call(self.unsettled.setdefault(record.key, {}), record)
         match record:
             case Opened():
                 self.opened_at = record.at
@@ -187,7 +184,6 @@ class Overview:
             self.rollouts[slot] = rollout
         self.running.pop(slot, None)
         self._side_calls.pop(record.key, None)
-        self.unsettled.pop(record.key, None)
         self.changed.add(slot)
         _conclude(rollout, record)
         if rollout.is_failure:

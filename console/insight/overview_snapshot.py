@@ -11,11 +11,11 @@ from console.core.case import Key
 from console.core.case_counts import CaseCounts, ClusterCounts
 from console.core.record import Finished, Steered
 from console.core.run import Tally
+from console.core.spending import RoleSpending
 from console.core.tally import Ended, RunFold
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview, Problem
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Slot, Track
-from console.insight.spending import RoleSpending
 
 PORTION = 2_000
 """Rollouts that are decoded together, so that texts they have in common are never in memory for all of them."""
@@ -62,7 +62,7 @@ def encode_overview(overview: Overview) -> bytes:
     latest = [number_of[id(ended)] if id(ended) in number_of else _record(ended) for ended in fold.latest.values()]
     return msgspec.msgpack.encode(
         _Snapshot(
-            msgspec.structs.replace(fold, latest={}, category_of={}),
+            msgspec.structs.replace(fold, latest={}, category_of={}, unsettled={}),
             [msgspec.Raw(_encode(rollouts[start : start + PORTION])) for start in range(0, len(rollouts), PORTION)],
             latest,
             None if fold.category_of == _categories(rollouts) else fold.category_of,
@@ -75,7 +75,7 @@ def encode_overview(overview: Overview) -> bytes:
             overview.opened_at,
             overview.confinement,
             overview.spending,
-            list(overview.unsettled.items()),
+            list(overview.fold.unsettled.items()),
         )
     )
 
@@ -121,7 +121,7 @@ def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
     overview.problem_count, overview.opened_at = kept.problem_count, kept.opened_at
     overview.track_names, overview.steered = kept.track_names, kept.steered
     overview.confinement, overview.spending = kept.confinement, kept.spending
-    overview.unsettled = dict(kept.unsettled)
+    overview.fold.unsettled = dict(kept.unsettled)
     overview.changed = set(overview.rollouts)
     return overview
 

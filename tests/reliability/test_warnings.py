@@ -83,9 +83,9 @@ def test_a_prefix_or_a_date_makes_no_other_model(served: str, asked: str, other:
 
 def test_a_cost_that_is_not_known_is_said_and_not_taken_for_none(console, home: Path) -> None:
     run = play(console, home, lambda request: right(request, usage=None if number_of(request) else "count"))
-    assert " or more (no price or no usage for 3 of 4 rollouts)" in console("show", run.name).out
+    assert " or more (no price or no usage for 3 rollouts)" in console("show", run.name).out
 
 
 def test_without_a_price_the_cost_is_unknown(console, home: Path) -> None:
     run = play(console, home, right, price=False)
-    assert "cost unknown (no price or no usage for 4 of 4 rollouts)" in console("show", run.name).out
+    assert "cost unknown (no price or no usage for 4 rollouts)" in console("show", run.name).out

@@ -7,12 +7,12 @@ from textual.content import Content
 
 from console.core.live import EndpointState, Status, WorkerState
 from console.core.run import Manifest, ModelFacts, Tally
+from console.core.spending import RoleSpending
 from console.core.weights import weights_warning
 from console.insight import number_format
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
-from console.insight.spending import RoleSpending
 from console.store.runs import STARTING_S
 from console.tui.render.lines import stacked
 from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
@@ -53,7 +53,7 @@ def _roles(manifest: Manifest) -> dict[str, ModelFacts]:
 
 
 def _unsettled(overview: Overview) -> list[tuple[str, RoleSpending]]:
-    return [pair for roles in overview.unsettled.values() for pair in roles.items()]
+    return [pair for roles in overview.fold.unsettled.values() for pair in roles.items()]
 
 
 def _sum(overview: Overview, manifest: Manifest) -> str:
