@@ -30,7 +30,7 @@ from console.tui.frame_output import AsciiFilter, FrameOutput
 from console.tui.key_dispatch import KeyQueue, do_action, find_method, responders_on
 from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
 from console.tui.navigation import load_screens
-from console.tui.render.symbols import SYMBOLS, state_word
+from console.tui.render.symbols import SYMBOLS, outcome_counts, state_word
 from console.tui.sanitize import ControlCharacterFilter, one_line
 from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen
 from console.tui.textual_patches import (
@@ -177,8 +177,7 @@ class ConsoleApp(App[int]):
 
     def announce_end_of_run(self, line: RunLine) -> None:
         """Announce that a live run came to its end."""
-        tally = line.tally
-        counts = f"{SYMBOLS.passed} {tally.passed} {SYMBOLS.failed} {tally.failed} {SYMBOLS.broken} {tally.broken}"
+        counts = " ".join(f"{mark} {count}" for mark, count, _ in outcome_counts(line.tally))
         model = one_line(line.summary.model if line.summary else "", 24)
         words = Content.assemble(model, " · ", one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}")
         self.services.notify(words)

@@ -13,9 +13,11 @@ import pytest
 
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
+from console.core.run import Summary, Tally
 from console.store.lock import RunLock
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
+from console.tui.data.catalog_items import RunLine
 from console.tui.start import run_app
 from console.tui.themes import ANSI, DARK, choose_theme
 
@@ -46,6 +48,17 @@ async def test_zoom_shows_one_pane_and_gives_the_rest_back(opened: Any, frame: C
         await pilot.press("escape")
         await pilot.pause()
         assert frame(app) == before
+
+
+async def test_the_end_of_a_run_is_announced_with_all_four_outcomes(opened: Any) -> None:
+    tally = Tally(passed=4, failed=3, broken=2, undecided=1)
+    summary = Summary(
+        id="r", at=1.0, suite="loops", model="m", simulated=False, planned=10, tally=tally, state="completed"
+    )
+    async with opened() as (app, pilot):
+        app.announce_end_of_run(RunLine(RunFolder(Path("/runs/r")), summary))
+        await pilot.pause()
+        assert app.services.messages[-1].plain == "m · loops finished: ✓ 4 ✗ 3 ! 2 ? 1"
 
 
 async def test_numbers_lead_to_places_and_back(opened: Any, workspace: Any) -> None:

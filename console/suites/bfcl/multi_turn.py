@@ -113,7 +113,7 @@ def _decode(entry: Entry, output: Any, family: str) -> _Decoded:
         return _refused(INFERENCE_ERROR, "the output is not a list of turns")
     turns = cast(list[Any], output)
     if len(turns) != len(truth):
-        return _refused(TERMINATED, f"{len(turns)} turns were played, expected {len(truth)}")
+        return _refused(TERMINATED, f"turns played: {len(turns)}, expected: {len(truth)}")
     try:
         calls = [decoded_turn(turn, family) for turn in turns]
     except TypeError as error:
