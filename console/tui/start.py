@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import select
 import signal
 import sys
 import threading
@@ -18,6 +19,18 @@ from console.tui.serve import is_served
 CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 PATIENCE_S = 3.0
 """How long leaving in order may take, the terminal's last frame included."""
+
+
+def _watch_terminal(descriptor: int) -> None:
+    """Wait until the terminal is closed, then take that for SIGHUP.
+
+    The system sends that signal to the first process of a terminal only, and not every one passes it on: under a bare
+    `make run` the app would stay behind, and read the end of its input for ever.
+    """
+    poller = select.poll()
+    poller.register(descriptor, 0)  # no event is asked for: a hang-up is told all the same
+    if any(event & (select.POLLHUP | select.POLLERR) for _, event in poller.poll()):
+        os.kill(os.getpid(), signal.SIGHUP)
 
 
 @contextlib.contextmanager
@@ -43,6 +56,7 @@ def leaving_on_signals(leave_with: Callable[[int], None]) -> Generator[None]:
             raise SystemExit(code) from None
 
     before = {number: signal.signal(number, leave) for number in CODES}
+    threading.Thread(target=_watch_terminal, args=(sys.stdin.fileno(),), name="terminal", daemon=True).start()
     try:
         yield
     finally:

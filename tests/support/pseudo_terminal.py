@@ -55,11 +55,17 @@ class PseudoTerminal:
         self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         return self.code
 
+    def hang_up(self) -> None:
+        """Close the terminal, as closing its window does; the program goes on."""
+        os.close(self._fd)
+        self._fd = -1
+
     def close(self) -> None:
         if self.code is None:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
-        os.close(self._fd)
+        if self._fd >= 0:
+            os.close(self._fd)
 
     def _read(self, end: float) -> bool:
         ready, _, _ = select.select([self._fd], [], [], max(end - time.monotonic(), 0.0))

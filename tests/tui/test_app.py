@@ -129,6 +129,18 @@ def test_signals_restore_the_terminal(number: int, code: int, terminal: Callable
     assert b"Traceback" not in one.output
 
 
+def test_a_closed_terminal_ends_the_app_whoever_got_the_signal(terminal: Callable[..., Any]) -> None:
+    starter = (
+        "import signal, subprocess, sys\n"
+        "signal.signal(signal.SIGHUP, lambda *_: None)\n"  # as make does, which is told in the place of the app
+        f"sys.exit(subprocess.call([sys.executable, '-c', {PROGRAM!r}]))"
+    )
+    one = terminal(starter)
+    one.read_until(b"SUITES")
+    one.hang_up()
+    assert one.wait_unread() == 129
+
+
 @pytest.mark.parametrize("broken", [BROKEN, BROKEN_WORKER], ids=["key", "worker"])
 def test_a_crash_shows_no_values_and_restores_the_terminal(terminal: Callable[..., Any], broken: str) -> None:
     one = terminal(broken + PROGRAM)
