@@ -238,7 +238,7 @@ class RunFold(msgspec.Struct):
             tally.cost_usd += record.cost_usd or 0.0
             tally.cost_unknown += record.cost_usd is None
 
-    def _settled(self, manifest: Manifest) -> tuple[Tally, dict[str, Tally]]:
+    def _with_unsettled(self, manifest: Manifest) -> tuple[Tally, dict[str, Tally]]:
         """Return all counts, and those of each category, with what conversations that have not ended have used."""
         whole, categories = self.tally.copy(), {name: tally.copy() for name, tally in self.categories.items()}
         roles = {"model": manifest.model, **manifest.roles}
@@ -267,7 +267,7 @@ class RunFold(msgspec.Struct):
 
     def summary(self, manifest: Manifest, *, live: bool, now: float, damaged: int, journal_bytes: int) -> Summary:
         """Return the summary of everything applied so far; what is applied later, maybe in a thread, leaves it be."""
-        tally, categories = self._settled(manifest)
+        tally, categories = self._with_unsettled(manifest)
         return Summary(
             id=manifest.id,
             at=manifest.at,

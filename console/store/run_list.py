@@ -66,7 +66,8 @@ def read_newest(root: Path, most: int) -> tuple[list[ListedFolder], int] | None:
 
     None: no index knows that, and reading the runs is the way to find it out.
     """
-    if not index_path(root).exists() or (index := _open_index(root)) is None:
+    index = _open_index(root, may_make=False)
+    if index is None:
         return None
     names = index.names()
     return list(index.summaries([RunFolder(root / name) for name in names[:most]])), len(names)
@@ -140,9 +141,9 @@ def _names(root: Path, index: "RunIndex | None", limit: int | None = None) -> li
     return [run.name for run in newest_first(date_runs(root, run_names(root)))[:limit]]
 
 
-def _open_index(root: Path) -> "RunIndex | None":
-    """Return the index of a folder of many runs; it was of many when there is one."""
-    if not index_path(root).exists() and len(run_names(root)) < INDEXED_FROM:
+def _open_index(root: Path, *, may_make: bool = True) -> "RunIndex | None":
+    """Return the index of a folder of many runs; it was of many when there is one, else one is made if that may be."""
+    if not index_path(root).exists() and not (may_make and len(run_names(root)) >= INDEXED_FROM):
         return None
     from console.store.run_index import RunIndex  # here, as SQLite takes longer to load than few runs to read
 

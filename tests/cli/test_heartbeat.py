@@ -46,11 +46,12 @@ async def test_silence_is_broken_within_two_seconds():
         assert listener.shown[0].startswith("0/7")
 
 
-async def test_nothing_beats_when_quiet():
+async def test_nothing_beats_when_quiet(capsys):
     quiet = Progress(Output(quiet=True), 7)
     async with asyncio.timeout(1.0):
         await quiet.beat()
     quiet.close()
+    assert capsys.readouterr() == ("", "")
 
 
 async def test_no_thread_is_taken():
