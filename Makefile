@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-SOAK   := benchmarks/bench_soak.py
+SOAK   := perf/bench_soak.py
 FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
   tests/suites/test_parsing_growth.py tests/tui/test_crafted_journals.py
 
@@ -28,7 +28,7 @@ unit: $(STAMP)
 	$(BIN)/pytest -n 2 --dist worksteal
 
 bench: $(STAMP)  ## measure, here and now
-	@for script in $(filter-out $(SOAK),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	@for script in $(filter-out $(SOAK),$(wildcard perf/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
 soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers
 	$(BIN)/python $(SOAK)

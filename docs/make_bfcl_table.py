@@ -7,13 +7,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import get_args, get_type_hints
 
+from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.models.decoding import profile_setting
+from console.benchmarks.bfcl.models.handlers.services import SERVICES
+from console.benchmarks.bfcl.models.handlers.table import PROVIDERS_OF_API, handler_of
+from console.benchmarks.bfcl.models.profile import Profile, profiles
 from console.config.model import ModelConfig
 from console.core.fault import UsageError
-from console.suites.bfcl.dataset import Dataset
-from console.suites.bfcl.decoding import profile_setting
-from console.suites.bfcl.handlers.services import SERVICES
-from console.suites.bfcl.handlers.table import PROVIDERS_OF_API, handler_of
-from console.suites.bfcl.profile import Profile, profiles
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "bfcl.md"

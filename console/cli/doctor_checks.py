@@ -262,8 +262,8 @@ def check_journals(runs: Path | None) -> list[Finding]:
 
 def check_sandbox() -> list[Finding]:
     """How far code written by a model can be confined on this machine, and whether it runs so: plays a real turn."""
+    from console.benchmarks.cavebench.conversation.trial import play_trial
     from console.sandbox.probe import reached_level
-    from console.suites.cavebench.trial import play_trial
 
     try:
         trial = asyncio.run(play_trial())

@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
+from console.benchmarks.bfcl.models.profile import Profile, profiles
 from console.cli.parser import Arguments
 from console.config.environment import variable
 from console.config.model import Limits, ModelConfig
 from console.core.fault import Fault, UsageError
-from console.suites.bfcl.profile import Profile, profiles
 
 _LONGEST_S = 72000.0
 """For one request to a local model, as officially; it may wait behind many others before it is answered at all."""
@@ -76,7 +76,7 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
 
 
 def _entry_for(profile: Profile) -> str:
-    from console.suites.bfcl.handlers.table import PROVIDERS_OF_API
+    from console.benchmarks.bfcl.models.handlers.table import PROVIDERS_OF_API
 
     providers = PROVIDERS_OF_API.get(profile.api)
     if providers is None:

@@ -46,8 +46,8 @@ VERBS = {
     "bfcl": "the official BFCL command: generate, evaluate, and its lists",
     "check": "grade saved outputs, one JSON line in, one out",
 }
-MODULES = {"import": "imports"}
-"""Verbs whose module is called otherwise, because the word is Python's own."""
+_MODULES = {"import": "console.cli.verbs.imports", "bfcl": "console.benchmarks.bfcl.verbs.bfcl"}
+"""Modules of verbs that do not lie in `cli.verbs` under the name of the verb."""
 HIDDEN = {
     "engine": "play a prepared run (started by the app)",
     "runner": "play the queue of runs (started by whatever is queued)",
@@ -132,7 +132,7 @@ class VerbParser(Parser):
         """Make the parser, unless it was made before."""
         if self.module:
             super().__init__(**self._options)
-            verb = importlib.import_module(f"console.cli.verbs.{self.module}")
+            verb = importlib.import_module(self.module)
             self.module = ""
             self.description = (verb.__doc__ or "").strip()
             verb.arguments(self)
@@ -179,9 +179,9 @@ def build() -> Parser:
     screen.add_argument("--port", type=int, default=8765, metavar="N", help="of 127.0.0.1, for --serve")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=VerbParser)
     for name, meaning in VERBS.items():
-        verbs.add_parser(name, help=meaning).module = MODULES.get(name, name)
+        verbs.add_parser(name, help=meaning).module = _MODULES.get(name, f"console.cli.verbs.{name}")
     for name in HIDDEN:
-        verbs.add_parser(name).module = name
+        verbs.add_parser(name).module = f"console.cli.verbs.{name}"
     return parser
 
 

@@ -22,8 +22,7 @@ from console.engine.compute_target import LOCAL, ComputeTarget
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.engine.sharding import part_of
 from console.store.runs import RunFolder, new_run_id
-from console.suites import recorded
-from console.suites.catalog import Catalog
+from console.suites.catalog import RECORDED, Catalog
 from console.suites.headline import HasHeadline
 from console.suites.modes import find_mode
 from console.suites.selection import select_cases
@@ -139,7 +138,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         UsageError: a model or suite is gone, or the data is no longer what the run was started with.
     """
     manifest = run.manifest()
-    if manifest.format == recorded.FORMAT:
+    if manifest.format == RECORDED:
         hint = "It can be reviewed and compared, not played."
         raise UsageError("was recorded by another tool", where=run.name, hint=hint)
     plan = Plan(

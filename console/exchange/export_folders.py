@@ -40,13 +40,13 @@ def _site(run: RunFolder, root: Path, data: Path | None, progress: Progress | No
 
 
 def _verifiers(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.exchange.verifiers import export_run
+    from console.benchmarks.aidanbench.files.verifiers_results import export_run
 
     return [export_run(run, root)]
 
 
 def _cavebench(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.exchange.cavebench_results import export_run
+    from console.benchmarks.cavebench.files.results import export_run
 
     return export_run(run, root)
 
@@ -70,10 +70,10 @@ def _hub(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
 
 
 def _bfcl(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.exchange.bfcl_layout import folder_name
-    from console.exchange.bfcl_sink import ResultSink
+    from console.benchmarks.bfcl.files.layout import folder_name
+    from console.benchmarks.bfcl.files.result_sink import ResultSink
+    from console.benchmarks.bfcl.rules.categories import ALL
     from console.store.journal import JournalReader
-    from console.suites.bfcl.categories import ALL
 
     manifest = run.manifest()
     played = [name for name in run.summary().categories if name]

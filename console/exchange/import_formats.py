@@ -76,7 +76,7 @@ def _report(folder: RunFolder, path: Path, tool: str) -> ImportReport:
 
 
 def _load_bfcl(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-    from console.exchange.bfcl_import import import_results
+    from console.benchmarks.bfcl.files.importing import import_results
 
     suite = Catalog(find_data_roots(settings.data)).open(settings.bfcl_suite)
     if suite.entry.format != "bfcl":
@@ -86,13 +86,13 @@ def _load_bfcl(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
 
 
 def _load_verifiers(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-    from console.exchange.verifiers_import import import_results
+    from console.benchmarks.aidanbench.files.verifiers_importing import import_results
 
     yield _report(import_results(path, settings.runs_root), path, "verifiers")
 
 
 def _load_cavebench(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-    from console.exchange.cavebench_import import import_results
+    from console.benchmarks.cavebench.files.importing import import_results
 
     yield _report(import_results(path, settings.runs_root), path, "cave-bench")
 
@@ -104,7 +104,7 @@ def _is_bfcl(path: Path, head: bytes) -> bool:
 
 
 def _is_verifiers(path: Path, head: bytes) -> bool:
-    from console.exchange.verifiers import is_aidanbench
+    from console.benchmarks.aidanbench.files.verifiers_results import is_aidanbench
 
     return path.name == "results.jsonl" and is_aidanbench(path)
 

@@ -1,7 +1,7 @@
 """HTTP requests to the server of a model: address, key, connection, size caps, and every way in which they fail.
 
 The request is made with aiohttp itself. The openai SDK does the same POST for several times the CPU
-(`benchmarks/bench_requests.py` measures both), follows redirects with the key in hand, unpacks whatever a server
+(`perf/bench_requests.py` measures both), follows redirects with the key in hand, unpacks whatever a server
 compresses, and lets raw decoding errors out. Here redirects are refused, compression is not asked for, an answer has
 at most 16 MiB.
 """

@@ -8,7 +8,7 @@ learnt from here. Three of those in a row, without an answer between, make the e
 calls at once are risked; after twenty in a row a provider that answered before is down: a single request probes, after
 ever longer pauses, until it is back. The first good answer ends both. The numbers were chosen in virtual time, against
 providers that allow so many requests a second or at once, or fail at random or for some requests
-(tests/llm/test_storm.py, benchmarks/bench_limiters.py).
+(tests/llm/test_storm.py, perf/bench_limiters.py).
 """
 
 import asyncio

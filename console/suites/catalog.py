@@ -20,22 +20,23 @@ from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.core.suggestion import nearest
-from console.suites import recorded
 from console.suites.guard import guard
 from console.suites.suite import DemoRun, Suite, SuiteEntry
 
 _FORMATS = {
-    "bfcl": "console.suites.bfcl.suite:BfclSuite",
-    "aidanbench": "console.suites.aidanbench.suite:AidanBenchSuite",
-    "cavebench": "console.suites.cavebench.suite:CaveBenchSuite",
-    "dialogue": "console.suites.dialogue.suite:DialogueSuite",
+    "bfcl": "console.benchmarks.bfcl.suite:BfclSuite",
+    "aidanbench": "console.benchmarks.aidanbench.suite:AidanBenchSuite",
+    "cavebench": "console.benchmarks.cavebench.suite:CaveBenchSuite",
+    "dialogue": "console.benchmarks.dialogue.suite:DialogueSuite",
 }
-_RECORDED_SUITE = "console.suites.recorded.suite:RecordedSuite"
+_RECORDED_SUITE = "console.benchmarks.recorded.suite:RecordedSuite"
 
 _STARTER = "-starter"
 """How the names of the suites end that come with the program."""
 PYTHON = "python"
 """Format of suites that are code of their own folder."""
+RECORDED = "recorded"
+"""Format of imported runs: another tool recorded them. It has no dataset folders, and any name of a suite."""
 
 
 class OfficialSuite(msgspec.Struct, frozen=True):
@@ -197,7 +198,7 @@ def find_suite(manifest: Manifest, data: Path | None) -> Suite:
     Raises:
         UsageError: it or its data is not there any more.
     """
-    if manifest.format == recorded.FORMAT:
+    if manifest.format == RECORDED:
         entry = SuiteEntry(manifest.suite, manifest.format, Path(), manifest.suite, origin="imported")
         return _load(_RECORDED_SUITE, entry)
     return Catalog(find_data_roots(data)).open(manifest.suite)

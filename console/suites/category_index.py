@@ -21,6 +21,7 @@ from console.suites.catalog import Catalog, read_suite_toml
 from console.suites.modes import categories_with_modes
 from console.suites.suite import Category, SuiteEntry
 
+_PACKAGE = Path(__file__).resolve().parents[1]
 _MOST_FILES = 1_000
 """A folder of more is counted each time: asking for their times would take as long."""
 _MOST_SUITES = 500
@@ -49,7 +50,8 @@ class CategoryIndex:
     def __init__(self, path: Path) -> None:
         """Take the index's file, which may be missing, damaged, or not writable."""
         self._path = path
-        self._program = (sys.hexversion, tuple(_stamps(Path(__file__).parent)))
+        stamps = tuple(stamp for room in ("suites", "benchmarks") for stamp in _stamps(_PACKAGE / room))
+        self._program = (sys.hexversion, stamps)
         self._saved = self._read()
         self._has_news = False
 

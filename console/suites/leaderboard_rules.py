@@ -2,8 +2,8 @@
 
 from collections.abc import Collection
 
-from console.suites.aidanbench.leaderboard import AIDANBENCH_LEADERBOARD
-from console.suites.bfcl.leaderboard import BFCL_LEADERBOARD
+from console.benchmarks.aidanbench.leaderboard import AIDANBENCH_LEADERBOARD
+from console.benchmarks.bfcl.leaderboard import BFCL_LEADERBOARD
 from console.suites.leaderboard import LeaderboardRules, PassRates, ScoreMeans
 
 PASS_RATES = PassRates()

@@ -12,7 +12,7 @@ from console.suites.catalog import read_entry
 from console.suites.folder_code import FolderCode
 from console.suites.suite import SuiteEntry
 
-_TEMPLATES = Path(__file__).resolve().parent / "templates"
+_PACKAGE = Path(__file__).resolve().parents[1]
 _SUFFIX = ".template"
 """Ends the name of a template that is Python, so that nobody takes it for code of this program."""
 _ROWS = (".jsonl", ".csv", ".json", ".yaml", ".yml")
@@ -21,13 +21,19 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.IGNORECASE)
 
 def template_kinds() -> list[str]:
     """Return what kinds of suites there are templates for."""
-    return sorted(path.name for path in _TEMPLATES.iterdir() if (path / "suite.toml").is_file())
+    return sorted(_templates())
 
 
 def template_meanings() -> dict[str, str]:
     """Return what each kind is: the first sentence of its template's comment."""
-    texts = {kind: (_TEMPLATES / kind / "suite.toml").read_text(encoding="utf-8") for kind in template_kinds()}
+    texts = {kind: (path / "suite.toml").read_text(encoding="utf-8") for kind, path in sorted(_templates().items())}
     return {kind: text.lstrip("# ").split("\n")[0].split(". ")[0].rstrip(".") for kind, text in texts.items()}
+
+
+def _templates() -> dict[str, Path]:
+    own = _PACKAGE / "suites" / "templates" / "python"
+    of_benchmarks = (_PACKAGE / "benchmarks").glob("*/template")
+    return {"python": own} | {path.parent.name: path for path in of_benchmarks if (path / "suite.toml").is_file()}
 
 
 def name_problem(root: Path, name: str) -> str:
@@ -43,12 +49,12 @@ def new_suite(root: Path, name: str, kind: str) -> list[Path]:
     Raises:
         UsageError: no such kind, a name that cannot be, a folder that is there, or a disk that refuses.
     """
-    kinds = template_kinds()
+    kinds = _templates()
     if kind not in kinds:
-        close = nearest(kind, kinds)
-        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(kinds)}."
+        close = nearest(kind, sorted(kinds))
+        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(sorted(kinds))}."
         raise UsageError(f"there is no kind of suite {kind!r}", where="--kind", hint=hint)
-    source = _TEMPLATES / kind
+    source = kinds[kind]
     texts = {
         path.relative_to(source).as_posix().removesuffix(_SUFFIX): path.read_text(encoding="utf-8")
         for path in sorted(source.rglob("*"))

@@ -3,10 +3,10 @@
 A suite of another package needs none: a reason that is not here is shown as it was recorded, so it may be plain words.
 """
 
-from console.suites.aidanbench.reason_words import REASON_WORDS as AIDANBENCH
-from console.suites.bfcl.reason_words import REASON_WORDS as BFCL
-from console.suites.cavebench.reason_words import REASON_WORDS as CAVEBENCH
-from console.suites.dialogue.reason_words import REASON_WORDS as DIALOGUE
+from console.benchmarks.aidanbench.reasons import REASON_WORDS as AIDANBENCH
+from console.benchmarks.bfcl.reasons import REASON_WORDS as BFCL
+from console.benchmarks.cavebench.reasons import REASON_WORDS as CAVEBENCH
+from console.benchmarks.dialogue.reasons import REASON_WORDS as DIALOGUE
 
 REASON_WORDS = BFCL | AIDANBENCH | CAVEBENCH | DIALOGUE
 """By the reason of a verdict."""

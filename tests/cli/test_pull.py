@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from console.benchmarks.bfcl.data.pull import OFFICIAL
 from console.cli.exitcode import Exit
 from console.cli.verbs.pull import SOURCES
 from console.core.weights import PUBLISHED, weights_warning
-from console.suites.bfcl.pull import OFFICIAL
 from console.suites.minilm_pull import WHEEL
 
 PROMPTS = """

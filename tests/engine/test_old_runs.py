@@ -7,6 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from console.benchmarks.bfcl.models.decoding import sent_underscored
+from console.benchmarks.bfcl.models.handlers.reply_readings import READINGS
+from console.benchmarks.bfcl.models.handlers.services import SERVICES
 from console.core.chat import Reply
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
@@ -19,9 +22,6 @@ from console.llm.native_content import native_content
 from console.store.journal import JournalReader
 from console.store.old_runs import read_summary
 from console.store.runs import RunFolder
-from console.suites.bfcl.decoding import sent_underscored
-from console.suites.bfcl.handlers.reply_readings import READINGS
-from console.suites.bfcl.handlers.services import SERVICES
 
 OLD = Path(__file__).parent / "old_runs"
 FORMATS = {"aidan-starter": "aidanbench", "bfcl-starter": "bfcl", "cave-starter": "cavebench"}

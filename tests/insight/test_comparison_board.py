@@ -2,13 +2,13 @@
 
 import pytest
 
+from console.benchmarks.bfcl.rules import categories as names
 from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.core.statistics.intervals import wilson
 from console.core.statistics.sample import Observation
 from console.insight.leaderboard import leaderboards, with_interval, with_measures
 from console.insight.trends import ListedRun, trends
-from console.suites.bfcl import categories as names
 from console.suites.leaderboard import Cell, PassRates
 
 

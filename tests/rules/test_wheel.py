@@ -20,7 +20,7 @@ def test_the_wheel_holds_our_suites_and_nothing_pulled(tmp_path):
     for suite in ("bfcl-starter", "aidan-starter"):
         assert f"console/bundled/{suite}/suite.toml" in names
     assert "console/tui/console.tcss" in names
-    assert "console/suites/bfcl/profiles/registry.toml" in names
+    assert "console/benchmarks/bfcl/models/profiles/registry.toml" in names
     assert "console/suites/templates/python/suite.py.template" in names
     assert {name.split("/")[0].split("-")[0] for name in names} == {"console", "eval_console"}
     bundled = {name.split("/")[2] for name in names if name.startswith("console/bundled/")}

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from console.benchmarks.cavebench.conversation import play
+from console.benchmarks.cavebench.conversation.trial import play_trial
 from console.cli.doctor_checks import check_sandbox
 from console.core.fault import FaultKind
 from console.sandbox.worker import Layers, Worker, WorkerLost
-from console.suites.cavebench import play
-from console.suites.cavebench.trial import play_trial
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWEST = 1000

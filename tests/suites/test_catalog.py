@@ -166,7 +166,7 @@ def test_a_plugin_for_another_version_is_refused_with_what_it_lacks(places: Plac
 
 
 def test_an_entry_point_opens_its_format(places: Places, monkeypatch: pytest.MonkeyPatch):
-    _install(monkeypatch, "theirs", "console.suites.bfcl.suite:BfclSuite")
+    _install(monkeypatch, "theirs", "console.benchmarks.bfcl.suite:BfclSuite")
     _dataset(places.user[0], "plugged", 'format = "theirs"\n')
     assert Catalog(places).open("plugged").entry.name == "plugged"
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from console.benchmarks.bfcl.rules.entry import Entry
 from console.config.paths import find_data_roots
 from console.core.case import Setting
 from console.core.outcome import Outcome, Verdict
-from console.suites.bfcl.entry import Entry
 from console.suites.catalog import Catalog
 from console.suites.metrics import basis_words, rate_metric
 from console.suites.suite import Result

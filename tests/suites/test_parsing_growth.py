@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 from support.fuzz_budget import BUDGET
 
+from console.benchmarks.aidanbench.rules.reply_tags import answer_of, format_reward, strict_coherence
+from console.benchmarks.bfcl.models.decode import length, syntax
+from console.benchmarks.bfcl.models.decode.family import FAMILIES
+from console.benchmarks.bfcl.models.decode.python import parse_expression
+from console.benchmarks.bfcl.models.decode.reply import FAILED, decode_reply
+from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.cavebench.rules import access
 from console.core.xml_tags import tag_contents
 from console.llm.simulated_judge import grade
-from console.suites.aidanbench.reply_tags import answer_of, format_reward, strict_coherence
-from console.suites.bfcl.decode import length, syntax
-from console.suites.bfcl.decode.family import FAMILIES
-from console.suites.bfcl.decode.python import parse_expression
-from console.suites.bfcl.decode.reply import FAILED, decode_reply
-from console.suites.bfcl.execution import executable_calls
-from console.suites.bfcl.java_values import java_value
-from console.suites.bfcl.javascript_values import javascript_value
-from console.suites.cavebench import access
+from console.suites.call_matching.java_values import java_value
+from console.suites.call_matching.javascript_values import javascript_value
 
 JSON_FORM = "ret_fmt=json&tool_call_tag=False&func_doc_fmt=json&prompt_fmt=plaintext&style=classic"
 XML_FORM = "ret_fmt=verbose_xml&tool_call_tag=True&func_doc_fmt=json&prompt_fmt=plaintext&style=classic"

@@ -7,8 +7,8 @@ from typing import Any
 
 from server.openai_server import Scripted
 
+from console.benchmarks.cavebench.conversation.scripted_answers import scripted_answers_for
 from console.core.chat import Utterance
-from console.suites.cavebench.scripted_answers import scripted_answers_for
 
 
 class Player:

@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from console.benchmarks.cavebench.conversation import play, tool_loop
+from console.benchmarks.cavebench.suite import CaveBenchSuite
 from console.config.model import Limits, ModelConfig
 from console.config.models import facts
 from console.config.paths import DataRoots
@@ -25,8 +27,6 @@ from console.engine.plan import PreparedRun
 from console.engine.queue import RetryScope
 from console.sandbox.worker import Worker
 from console.store.runs import RunFolder, create_run
-from console.suites.cavebench import play, tool_loop
-from console.suites.cavebench.suite import CaveBenchSuite
 from console.suites.selection import select_cases
 from console.suites.suite import SuiteEntry
 

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from support.recorded_runs import Recorder
 
+from console.benchmarks.dialogue.suite import DialogueSuite
 from console.core.case import Case, Key, Setting
 from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
 from console.core.comparison import Comparison
@@ -15,7 +16,6 @@ from console.core.outcome import Verdict
 from console.core.record import Asked, Finished, Noted, Scored
 from console.core.request import Thread
 from console.store.runs import RunFolder
-from console.suites.dialogue.suite import DialogueSuite
 from console.suites.suite import SuiteEntry
 
 SETTING = Setting(mode="fc")

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
+from console.benchmarks.aidanbench.view.review import AidanBenchView
+from console.benchmarks.bfcl.view import BfclView
+from console.benchmarks.cavebench.view import CaveBenchView
 from console.core.case import Key
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.tui.render import diff
 from console.tui.suite_views import registry
-from console.tui.suite_views.aidanbench.review import AidanBenchView
-from console.tui.suite_views.bfcl import BfclView
-from console.tui.suite_views.cavebench import CaveBenchView
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
 

@@ -2,16 +2,16 @@
 
 from typing import Any
 
+from console.benchmarks.cavebench.rules.report import build_report
+from console.benchmarks.cavebench.rules.verdict import judge
+from console.benchmarks.cavebench.view import sum_blocks, turn_sum_block
 from console.core.case import Case, Key
 from console.core.outcome import Verdict
 from console.core.record import Finished
 from console.core.tally import without_output
 from console.insight.rollout import Rollout
 from console.insight.turn_sums import turn_sums
-from console.suites.cavebench.judge import judge
-from console.suites.cavebench.report import build_report
 from console.suites.suite import Result
-from console.tui.suite_views.cavebench import sum_blocks, turn_sum_block
 from console.tui.widgets.block import Block
 
 

@@ -4,7 +4,7 @@ import argparse
 import time
 from pathlib import Path
 
-from console.cli.bfcl_phase import add_reading_arguments
+from console.benchmarks.bfcl.verbs.phase import add_reading_arguments
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments

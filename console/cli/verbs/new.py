@@ -8,11 +8,11 @@ import argparse
 import shlex
 from pathlib import Path
 
+from console.benchmarks.dialogue.rows.proposal import write_from_table
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_own_data
 from console.core.fault import UsageError
-from console.suites.dialogue.proposal import write_from_table
 from console.suites.new_folder import new_suite, template_kinds
 
 _USUAL = "dialogue"

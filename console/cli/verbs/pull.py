@@ -12,9 +12,9 @@ from console.core.suggestion import nearest
 from console.suites.pull import Pull
 
 SOURCES = {
-    "bfcl": "console.suites.bfcl.pull",
-    "aidanbench": "console.suites.aidanbench.pull",
-    "cavebench": "console.suites.cavebench.pull",
+    "bfcl": "console.benchmarks.bfcl.data.pull",
+    "aidanbench": "console.benchmarks.aidanbench.data.pull",
+    "cavebench": "console.benchmarks.cavebench.data.pull",
     "minilm": "console.suites.minilm_pull",
 }
 """Modules that pull, each with a function `pull`, by the name of what they bring."""

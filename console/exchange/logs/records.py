@@ -16,8 +16,7 @@ from console.core.run import Manifest, ModelFacts
 from console.core.source import SOURCE
 from console.exchange.logs.log import LogHead, LogSample
 from console.exchange.logs.verdict import RECORDED_ERROR, verdict_of
-from console.suites.recorded import FORMAT
-from console.suites.recorded.suite import output_of
+from console.suites.catalog import RECORDED
 
 UNREAD_RESULT = "unread"
 """Kind of a note that holds a message which came after the model's last reply."""
@@ -50,7 +49,7 @@ class SampleRecords:
             at=self._time(sample.at),
             key=key,
             verdict=verdict_of(sample, self._decisive),
-            output=output_of(sample.answer, {name: score.value for name, score in sample.scores.items()}),
+            output={"answer": sample.answer, "scores": {name: score.value for name, score in sample.scores.items()}},
             seconds=sample.seconds,
             input_tokens=sample.input_tokens,
             output_tokens=sample.output_tokens,
@@ -134,7 +133,7 @@ def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollout
         dataset={"name": head.task, "log": file},
         versions={"imported": " ".join(filter(None, (head.tool, head.version)))},
         headline=headline,
-        format=FORMAT,
+        format=RECORDED,
     )
 
 

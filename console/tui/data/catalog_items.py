@@ -20,7 +20,7 @@ from console.store.run_list import read_newest, read_summaries
 from console.store.run_queue import RunQueue
 from console.store.run_scan import Dated, ListedFolder, read_listed
 from console.store.runs import RunFolder
-from console.suites import recorded
+from console.suites.catalog import RECORDED
 
 if TYPE_CHECKING:
     from console.config.model import ModelConfig
@@ -154,7 +154,7 @@ class RunLine(msgspec.Struct, frozen=True):
     def can_resume(self) -> bool:
         """Whether it ended before everything was played."""
         summary = self.summary
-        return summary is not None and self.state in UNFINISHED and summary.format != recorded.FORMAT
+        return summary is not None and self.state in UNFINISHED and summary.format != RECORDED
 
     @property
     def tally(self) -> Tally:

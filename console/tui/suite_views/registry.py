@@ -93,10 +93,10 @@ def _attempt(ask: Callable[[], T], standard: Callable[[], T]) -> T:
 GROUP = "eval_console.views"
 """Entry point group of views from other packages, by the name of their suite format."""
 _OWN = {
-    "aidanbench": "console.tui.suite_views.aidanbench.review:AidanBenchView",
-    "bfcl": "console.tui.suite_views.bfcl:BfclView",
-    "cavebench": "console.tui.suite_views.cavebench:CaveBenchView",
-    "dialogue": "console.tui.suite_views.dialogue:DialogueView",
+    "aidanbench": "console.benchmarks.aidanbench.view.review:AidanBenchView",
+    "bfcl": "console.benchmarks.bfcl.view:BfclView",
+    "cavebench": "console.benchmarks.cavebench.view:CaveBenchView",
+    "dialogue": "console.benchmarks.dialogue.view:DialogueView",
 }
 STANDARD = SuiteView()
 """The view of a suite that shows nothing in its own way."""

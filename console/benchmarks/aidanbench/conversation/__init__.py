@@ -1,0 +1,1 @@
+"""How a loop is played: prompts, judge, novelty."""

@@ -1,0 +1,188 @@
+"""The loop: ask, take the answer, judge and measure it, go on while it is accepted.
+
+Judging, embedding and comparing run side by side. One answer costs one chat call, one judge call and one embedding, so
+a loop with N accepted answers and a rejected one costs N + 1 of each; an earlier answer is never embedded again.
+"""
+
+import asyncio
+import math
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.aidanbench.conversation.judge import Comparison, Grade, Judge
+from console.benchmarks.aidanbench.conversation.prompts import messages_for
+from console.benchmarks.aidanbench.conversation.scripted_answers import scripted_answer
+from console.benchmarks.aidanbench.conversation.wording import Wording
+from console.benchmarks.aidanbench.options import AidanOptions
+from console.benchmarks.aidanbench.rules.acceptance import EMPTY_ANSWER, Scores
+from console.benchmarks.aidanbench.rules.loop import Turn, to_json
+from console.benchmarks.aidanbench.rules.novelty import Earlier, Nearest
+from console.benchmarks.aidanbench.rules.reply_tags import answer_of
+from console.core.case import Case
+from console.core.chat import Message, Reply
+from console.core.fault import Fault, FaultKind
+from console.core.ranges import is_amount
+from console.suites.stage import SECOND_PREFIX, Stage
+
+
+@dataclass
+class Loop:
+    """One question being asked again and again."""
+
+    case: Case
+    stage: Stage
+    options: AidanOptions
+    wording: Wording
+    exchanges: list[Message] = field(default_factory=list[Message])
+    accepted: list[str] = field(default_factory=list[str])
+    earlier: Earlier = field(default_factory=Earlier)
+    turns: list[Turn] = field(default_factory=list[Turn])
+
+    @property
+    def question(self) -> str:
+        return self.case.data["question"]
+
+    async def play(self) -> list[Any]:
+        """Play to the end and return the turns as JSON values.
+
+        Raises:
+            Fault: a model, the judge or the embedding could not be reached; the loop can be taken up again.
+        """
+        cap = self.options.max_turns
+        while cap is None or len(self.turns) < cap:
+            if not await self._play_turn():
+                break
+        return [msgspec.to_builtins(turn) for turn in self.turns]
+
+    async def _play_turn(self) -> bool:
+        """Ask once; return whether the answer was accepted."""
+        reply = await self._ask()
+        answer = answer_of(reply.content or "")
+        if not answer.strip():
+            turn = Turn(answer, reply.content or "", accepted=False, reason=EMPTY_ANSWER, finish=reply.finish)
+            return self._record(turn)
+        judge = Judge(self.stage, self.options, self.wording, self.question, len(self.turns))
+        (grade, again), vectors, comparison = await _together(
+            _both(judge, answer), self.stage.embed([answer]), judge.compare(answer, self.accepted)
+        )
+        if again is not None:
+            limit = self.options.thresholds.coherence_score
+            self.stage.score(f"{SECOND_PREFIX}coherence", again.value, threshold=limit, turn=len(self.turns))
+        if len(vectors) != 1:
+            raise Fault(FaultKind.DATA, f"the embedding model gave {len(vectors)} vectors for one text")
+        return self._judge_turn(reply, answer, grade, vectors[0], comparison)
+
+    async def _ask(self) -> Reply:
+        messages = messages_for(self.wording, self.options.protocol, self.question, self.exchanges, self.accepted)
+        reply = await self.stage.ask(
+            messages,
+            params=self.options.model_params,
+            turn=len(self.turns),
+            scripted=scripted_answer(self.question, self.stage.key.rollout, tuple(self.accepted)),
+        )
+        self.exchanges.append(messages[-1])
+        self.exchanges.append({"role": "assistant", "content": reply.content or ""})
+        return reply
+
+    def _judge_turn(self, reply: Reply, answer: str, grade: Grade, vector: list[float], comparison: Comparison) -> bool:
+        """Combine grade, novelty and comparison, and decide whether the answer is accepted."""
+        nearest = self._nearest(vector)
+        scores = Scores(grade.value, self._novelty(nearest), comparison.novelty)
+        decision = self.options.rule.decide(scores)
+        if decision.accepted:
+            self.accepted.append(answer)
+            self.earlier.add(vector)
+        return self._record(
+            Turn(
+                answer=answer,
+                reply=reply.content or "",
+                coherence=to_json(scores.coherence),
+                novelty=to_json(scores.novelty),
+                llm_novelty=to_json(scores.llm_novelty),
+                accepted=decision.accepted,
+                reason=decision.reason,
+                nearest=nearest.place if nearest else None,
+                similarity=to_json(nearest.similarity) if nearest else None,
+                llm_nearest=comparison.nearest,
+                judge=grade.replies,
+                finish=reply.finish,
+            )
+        )
+
+    def _nearest(self, vector: list[float]) -> Nearest | None:
+        try:
+            return self.earlier.nearest(vector)
+        except ValueError as error:
+            raise Fault(FaultKind.DATA, f"the embedding model changed its answer's form: {error}") from error
+
+    def _novelty(self, nearest: Nearest | None) -> float | None:
+        """A novelty that is no number is machinery's doing: left open, unless the reference's number is wanted."""
+        value = 1.0 if nearest is None else 1.0 - nearest.similarity
+        return None if math.isnan(value) and not self.options.strict_compat else value
+
+    def _record(self, turn: Turn) -> bool:
+        """Append a turn to the output and show it to watchers."""
+        number, limits = len(self.turns), self.options.thresholds
+        self.turns.append(turn)
+        if turn.answer.strip():
+            self.stage.score("coherence", _shown(turn.coherence), threshold=limits.coherence_score, turn=number)
+            self.stage.score(
+                "novelty", _shown(turn.novelty), threshold=limits.embedding_dissimilarity_score, turn=number
+            )
+            if self.options.use_llm_similarity:
+                limit = limits.llm_dissimilarity_score
+                self.stage.score("llm_novelty", _shown(turn.llm_novelty), threshold=limit, turn=number)
+        self._show(turn, number)
+        return bool(turn.accepted)
+
+    def _show(self, turn: Turn, number: int) -> None:
+        if turn.judge:
+            self.stage.note("judged", {"replies": turn.judge, "value": turn.coherence}, turn=number)
+        if turn.nearest is not None:
+            nearest_answer = {
+                "turn": turn.nearest,
+                "similarity": turn.similarity,
+                "answer": self.turns[turn.nearest].answer,
+            }
+            self.stage.note("nearest", nearest_answer, turn=number)
+        kind = {True: "accepted", False: "rejected", None: "undecided"}[turn.accepted]
+        self.stage.note(kind, {"answer": turn.answer, "reason": turn.reason}, turn=number)
+
+
+async def _both(judge: Judge, answer: str) -> tuple[Grade, Grade | None]:
+    """Ask both judges; a second one that cannot be reached holds the loop as the first does."""
+    if not judge.is_doubled:
+        return await judge.grade(answer), None
+    results = await asyncio.gather(judge.grade(answer), judge.grade_again(answer), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    first, second = results
+    assert not isinstance(first, BaseException)
+    assert not isinstance(second, BaseException)
+    return first, second
+
+
+async def _together(
+    grade: Awaitable[tuple[Grade, Grade | None]],
+    vectors: Awaitable[list[list[float]]],
+    comparison: Awaitable[Comparison],
+) -> tuple[tuple[Grade, Grade | None], list[list[float]], Comparison]:
+    """Await all three; when one fails, wait for the others first, so that what was paid for is kept."""
+    results = await asyncio.gather(grade, vectors, comparison, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    first, second, third = results
+    assert not isinstance(first, BaseException)
+    assert not isinstance(second, BaseException)
+    assert not isinstance(third, BaseException)
+    return first, second, third
+
+
+def _shown(value: float | str | None) -> float | None:
+    """Return a number as watchers are shown it; a judge that is read as the reference reads it may name any."""
+    return value if isinstance(value, int | float) and is_amount(value) else None

@@ -1,0 +1,1 @@
+"""Questions and wording: pulling and reading."""

@@ -1,0 +1,213 @@
+"""The options of a run: the reference environment's arguments with its defaults, and ours. All are checked together.
+
+What the reference lets pass is refused here, before anything is paid: an unknown name, a questions file that is not
+there, an empty list. Partial thresholds are completed with the defaults.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from console.benchmarks.aidanbench.conversation.prompts import ENVIRONMENT, ORIGINAL
+from console.benchmarks.aidanbench.rules.acceptance import Rule, Thresholds
+from console.config.endpoint_address import address_mistake
+from console.core.fault import UsageError
+from console.core.suggestion import nearest
+from console.suites.suite import Option
+
+ENVIRONMENT_TURNS = 20
+JUDGE_MODEL = "o1-mini"
+EMBEDDING_MODEL = "text-embedding-3-large"
+API = "https://api.openai.com/v1"
+KEY = "OPENAI_API_KEY"
+ORIGINAL_SAMPLING = {"temperature": 0.7, "max_tokens": 4000}
+"""What the original program asks of the model, whatever it was told on its command line."""
+ORIGINAL_JUDGING = {"temperature": 0}
+
+OPTIONS = (
+    Option(
+        "protocol",
+        "choice",
+        ENVIRONMENT,
+        "environment: growing chat, at most 20 turns, about 17 calls and 107,000 input tokens a loop; "
+        "original: one message a turn, no cap, about 27 calls and 33,000 input tokens a loop",
+        (ENVIRONMENT, ORIGINAL),
+    ),
+    Option("questions", "json", None, "own questions instead of the suite's, a list of texts"),
+    Option("questions_path", "text", None, "file with own questions: JSON list, or text with one in each line"),
+    Option(
+        "dataset", "text", None, "dataset with a `question` field: a local file (jsonl, json, csv, parquet) or hub name"
+    ),
+    Option("dataset_split", "text", "train", "split of a hub dataset"),
+    Option("num_questions", "int", None, "only the first so many questions"),
+    Option("reward_mode", "choice", "count", "count accepted answers, or sum their novelty", ("count", "novelty_sum")),
+    Option("thresholds", "json", dict(Thresholds()._asdict()), "scores must exceed these; missing ones are completed"),
+    Option("use_llm_similarity", "bool", False, "ask the judge also how alike the answer is to each earlier one"),
+    Option("max_turns", "int", None, "cap on turns; empty: 20 for environment, none for original; 0: none"),
+    Option("temperature", "float", None, "of the model; empty: as the protocol prescribes, else as models.toml says"),
+    Option("max_tokens", "int", None, "greatest length of an answer; empty: as above"),
+    Option("judge_model", "text", JUDGE_MODEL, "judge: a name in models.toml, or a model id at the address below"),
+    Option("judge_api_base_url", "text", API, "address of that judge"),
+    Option("judge_api_key_var", "text", KEY, "environment variable with its key"),
+    Option("second_judge_model", "text", None, "a second judge of every answer, who decides nothing; empty: none"),
+    Option("embedding_model", "text", EMBEDDING_MODEL, "embeddings: a name in models.toml, or a model id as above"),
+    Option("embedding_api_base_url", "text", API, "address of that model"),
+    Option("embedding_api_key_var", "text", KEY, "environment variable with its key"),
+    Option(
+        "strict_compat", "bool", False, "take unreadable judge replies as the reference does: 0, without asking again"
+    ),
+    Option(
+        "sampling",
+        "choice",
+        "protocol",
+        "protocol: what the protocol prescribes (original: temperature 0.7, 4000 tokens); model: as models.toml says",
+        ("protocol", "model"),
+    ),
+)
+_BY_NAME = {option.name: option for option in OPTIONS}
+_SOURCES = ("dataset", "questions", "questions_path")
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "text": (str,),
+    "choice": (str,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AidanOptions:
+    """The options after validation."""
+
+    values: Mapping[str, Any]
+    thresholds: Thresholds
+    max_turns: int | None
+    """None: no cap."""
+
+    @property
+    def protocol(self) -> str:
+        """`environment` or `original`."""
+        return self.values["protocol"]
+
+    @property
+    def strict_compat(self) -> bool:
+        """Whether the reference's numbers are wanted even where it errs."""
+        return self.values["strict_compat"]
+
+    @property
+    def has_second_judge(self) -> bool:
+        """Whether a second judge grades every answer, too."""
+        return bool(self.values["second_judge_model"])
+
+    @property
+    def use_llm_similarity(self) -> bool:
+        """Whether the judge compares answers as well."""
+        return self.values["use_llm_similarity"]
+
+    @property
+    def reward_mode(self) -> str:
+        """`count` or `novelty_sum`."""
+        return self.values["reward_mode"]
+
+    @property
+    def rule(self) -> Rule:
+        """The stop rule; the original program lets a novelty at its threshold pass."""
+        return Rule(self.thresholds, self.use_llm_similarity, tie_passes=self.protocol == ORIGINAL)
+
+    @property
+    def model_params(self) -> dict[str, Any] | None:
+        """Parameters of requests to the model beyond its own configuration."""
+        params = dict(ORIGINAL_SAMPLING) if self._prescribes else {}
+        params |= {name: self.values[name] for name in ORIGINAL_SAMPLING if self.values[name] is not None}
+        return params or None
+
+    @property
+    def judge_params(self) -> dict[str, Any] | None:
+        """Parameters of requests to the judge beyond its own configuration."""
+        return dict(ORIGINAL_JUDGING) if self._prescribes else None
+
+    @property
+    def _prescribes(self) -> bool:
+        return self.protocol == ORIGINAL and self.values["sampling"] == "protocol"
+
+
+def read_options(options: Mapping[str, Any]) -> AidanOptions:
+    """Check options and fill in the defaults.
+
+    Raises:
+        UsageError: an unknown name (with the nearest), a value of the wrong kind, out of range or contradicting
+            another.
+    """
+    for name in options:
+        if name not in _BY_NAME:
+            raise _unknown("option", name, list(_BY_NAME))
+    values = {name: _check_value(option, options.get(name)) for name, option in _BY_NAME.items()}
+    _check_numbers(values)
+    _check_sources(values)
+    return AidanOptions(values, read_thresholds(values["thresholds"]), _turns(values))
+
+
+def read_thresholds(thresholds: object) -> Thresholds:
+    """Complete thresholds with the defaults 15, 0.15 and 0.15.
+
+    Raises:
+        UsageError: not a table, an unknown name, or not a finite number.
+    """
+    if not isinstance(thresholds, dict):
+        raise UsageError(f"thresholds must be a table of names and numbers, not {thresholds!r}", where="thresholds")
+    table = cast(dict[str, object], thresholds)
+    numbers: dict[str, float] = {}
+    for name, value in table.items():
+        if name not in Thresholds._fields:
+            raise _unknown("threshold", name, list(Thresholds._fields))
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise UsageError(f"must be a number, not {value!r}", where=f"thresholds.{name}")
+        numbers[name] = value
+    return Thresholds(**{**Thresholds()._asdict(), **numbers})
+
+
+def _check_value(option: Option, value: Any) -> Any:
+    if value is None:
+        return option.default
+    kinds = _KINDS.get(option.kind)
+    if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
+        raise UsageError(f"must be of kind {option.kind}, not {value!r}", where=option.name)
+    if option.choices and value not in option.choices:
+        close = nearest(str(value), option.choices)
+        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
+        raise UsageError(f"cannot be {value!r}", where=option.name, hint=hint)
+    return value
+
+
+def _check_numbers(values: Mapping[str, Any]) -> None:
+    if values["temperature"] is not None and not math.isfinite(values["temperature"]):
+        raise UsageError("must be a number", where="temperature")
+    for name, least in (("num_questions", 1), ("max_turns", 0), ("max_tokens", 1), ("temperature", 0)):
+        if values[name] is not None and values[name] < least:
+            raise UsageError(f"must be at least {least}, not {values[name]}", where=name)
+    for name in ("judge_model", "embedding_model", "judge_api_base_url", "embedding_api_base_url"):
+        if not values[name].strip():
+            raise UsageError("must not be empty", where=name)
+        if name.endswith("_url") and (mistake := address_mistake(values[name])):
+            raise UsageError(mistake, where=name)
+
+
+def _check_sources(values: Mapping[str, Any]) -> None:
+    sources = [name for name in _SOURCES if values[name] is not None]
+    if len(sources) > 1:
+        raise UsageError(
+            f"{' and '.join(sources)} exclude each other", where=sources[-1], hint="Give only one of them."
+        )
+
+
+def _turns(values: Mapping[str, Any]) -> int | None:
+    if values["max_turns"] is None:
+        return ENVIRONMENT_TURNS if values["protocol"] == ENVIRONMENT else None
+    return values["max_turns"] or None
+
+
+def _unknown(kind: str, name: str, names: list[str]) -> UsageError:
+    close = nearest(name, names)
+    hint = f"Did you mean {close}?" if close else f"Known: {', '.join(names)}."
+    return UsageError(f"unknown {kind} {name!r}", where=f"{kind}s", hint=hint)

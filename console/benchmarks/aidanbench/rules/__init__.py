@@ -1,0 +1,1 @@
+"""The rules of AidanBench: acceptance, novelty, verdict, report. Pure."""

@@ -1,0 +1,78 @@
+"""The verdict of one loop, from its recorded turns alone. Pure and deterministic."""
+
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.aidanbench.options import AidanOptions
+from console.benchmarks.aidanbench.rules.acceptance import (
+    EMPTY_ANSWER,
+    LOW_COHERENCE,
+    LOW_EMBEDDING_NOVELTY,
+    LOW_LLM_NOVELTY,
+    MAX_TURNS,
+    NO_NOVELTY,
+    TIE,
+    UNREADABLE_JUDGE,
+)
+from console.benchmarks.aidanbench.rules.loop import Metrics, Turn, format_reward, measure, read_output, scores_of
+from console.core.outcome import Outcome, Verdict
+from console.core.ranges import is_amount
+
+_WORDS = {
+    LOW_COHERENCE: "lost coherence",
+    LOW_EMBEDDING_NOVELTY: "repeated itself",
+    LOW_LLM_NOVELTY: "repeated itself in the judge's eyes",
+    TIE: "a score exactly at its threshold",
+    EMPTY_ANSWER: "gave an empty answer",
+    UNREADABLE_JUDGE: "the judge gave no readable number, twice",
+    NO_NOVELTY: "the embedding had no direction, so nothing could be compared",
+    MAX_TURNS: "still going at the cap on turns",
+}
+
+
+def score_loop(output: Any, options: AidanOptions) -> Verdict:
+    """Judge a loop.
+
+    A loop with at least one accepted answer has passed, one without has failed; what counts is the reward among the
+    scores. An output that is no loop is broken, never a score.
+    """
+    try:
+        turns = read_output(output)
+    except (msgspec.ValidationError, ValueError, TypeError) as error:
+        return Verdict(Outcome.BROKEN, reason="data", messages=(f"the recorded loop cannot be read: {error}",))
+    if not turns:
+        return Verdict(Outcome.BROKEN, reason="data", messages=("the recorded loop has no turn",))
+    metrics = measure([scores_of(turn) for turn in turns], options.rule, options.max_turns)
+    return Verdict(
+        outcome=_outcome(metrics),
+        reason=metrics.reason or MAX_TURNS,
+        messages=(f"{metrics.accepted} accepted; {reason_words(metrics.reason or MAX_TURNS)}",),
+        scores=_scores(metrics, turns[: metrics.turns], options) if metrics.decided else {},
+        detail={"accepted": metrics.accepted, "turns": metrics.turns, "official_reason": metrics.reason},
+    )
+
+
+def reason_words(reason: str) -> str:
+    """Return a termination reason in words; reasons joined by commas are joined by `and`."""
+    return " and ".join(_WORDS.get(part, part) for part in reason.split(",") if part)
+
+
+def _outcome(metrics: Metrics) -> Outcome:
+    if not metrics.decided:
+        return Outcome.UNDECIDED
+    return Outcome.PASSED if metrics.accepted else Outcome.FAILED
+
+
+def _scores(metrics: Metrics, turns: list[Turn], options: AidanOptions) -> dict[str, float]:
+    """Return the reference's metrics by the names of its document; what a record cannot hold is left out."""
+    numbers = {
+        "reward": metrics.reward(options.reward_mode),
+        "aidanbench_score": metrics.aidanbench_score,
+        "format_reward": format_reward(turns),
+        "avg_coherence": metrics.avg_coherence,
+        "avg_embedding_novelty": metrics.avg_embedding_novelty,
+        "sum_embedding_novelty": metrics.sum_embedding_novelty,
+        "avg_llm_novelty": metrics.avg_llm_novelty,
+    }
+    return {name: value for name, value in numbers.items() if is_amount(value)}

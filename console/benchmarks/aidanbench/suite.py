@@ -1,0 +1,188 @@
+"""AidanBench as a suite: questions in, loops played, counts out."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from console.benchmarks.aidanbench import options as names
+from console.benchmarks.aidanbench.conversation.prompts import ENVIRONMENT, ORIGINAL
+from console.benchmarks.aidanbench.conversation.wording import Wording, read_wording
+from console.benchmarks.aidanbench.data.dataset import QuestionSet, load_questions, read_folder
+from console.benchmarks.aidanbench.options import OPTIONS, AidanOptions, read_options
+from console.config.weights import LOCAL_EMBEDDING
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison
+from console.core.outcome import Verdict
+from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, RoleModel, SuiteEntry
+
+if TYPE_CHECKING:
+    from console.suites.leaderboard import LeaderboardRules
+    from console.suites.stage import Stage
+
+
+class AidanBenchSuite:
+    """One question list with its wording, bundled, pulled or the user's own."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open a catalogue line; files are read when first needed."""
+        self._entry = entry
+
+    @property
+    def entry(self) -> SuiteEntry:
+        """The catalogue line this suite was opened from."""
+        return self._entry
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The reference environment's arguments and ours."""
+        return OPTIONS
+
+    @property
+    def headline(self) -> str:
+        """Accepted answers: nobody passes or fails a loop."""
+        from console.benchmarks.aidanbench.leaderboard import HEADLINE
+
+        return HEADLINE
+
+    @property
+    def leaderboard(self) -> "LeaderboardRules":
+        """The mean of accepted answers."""
+        from console.benchmarks.aidanbench.leaderboard import AIDANBENCH_LEADERBOARD
+
+        return AIDANBENCH_LEADERBOARD
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """A loop always needs a judge and an embedding; a second judge only when one is named."""
+        second = ("second_judge",) if read_options(options).has_second_judge else ()
+        return ("judge", *second, "embedding")
+
+    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
+        """Return the judge and the embedding that the options name."""
+        values = read_options(options).values
+        defaults = {"judge": names.JUDGE_MODEL, "embedding": names.EMBEDDING_MODEL}
+        named = {role: _role_model(role, values, default) for role, default in defaults.items()}
+        if second := values["second_judge_model"]:
+            named["second_judge"] = RoleModel(second, named["judge"].base_url, named["judge"].api_key_env)
+        return named
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Check the options, read the user's own questions in, and name the models that were chosen.
+
+        Afterwards a run depends on no file outside the suite's folder, so it can be resumed from anywhere.
+        """
+        checked = read_options(options)
+        settled = {**checked.values, "thresholds": checked.thresholds._asdict()}
+        if any(settled[name] is not None for name in ("questions", "questions_path", "dataset")):
+            question_set = load_questions(self._entry.folder, self._entry.name, checked)
+            settled |= {"questions": [question.question for question in question_set.questions]}
+            settled |= {"questions_path": None, "dataset": None}
+        return settled | {f"{role}_model": name for role, name in roles.items() if f"{role}_model" in settled}
+
+    def categories(self) -> Sequence[Category]:
+        """The categories of the suite's own questions, in file order."""
+        counts: dict[str, int] = {}
+        for question in read_folder(self._entry.folder, self._entry.name).questions:
+            counts[question.category] = counts.get(question.category, 0) + 1
+        return [Category(name, count) for name, count in counts.items()]
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> list[Case]:
+        """All questions in file order; each case records its question set and wording."""
+        del categories
+        options = read_options(setting.options)
+        question_set = load_questions(self._entry.folder, self._entry.name, options)
+        about = self._provenance(question_set, options)
+        return [
+            Case(
+                id=question.id,
+                category=question.category,
+                data={"question": question.question, **about},
+                title=question.question,
+                cluster=question.cluster,
+            )
+            for question in question_set.questions
+        ]
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Expected calls and tokens of one loop, for the protocol that is set."""
+        from console.benchmarks.aidanbench.conversation.estimate import estimate
+
+        return estimate(case.data["question"], self._wording, read_options(setting.options))
+
+    def protocols(self, setting: Setting) -> Mapping[str, Setting]:
+        """The same run as a growing chat and as single messages."""
+        asked = {name: {**setting.options, "protocol": name} for name in (ENVIRONMENT, ORIGINAL)}
+        return {name: msgspec.structs.replace(setting, options=options) for name, options in asked.items()}
+
+    async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
+        """Play one loop; returns its turns."""
+        from console.benchmarks.aidanbench.conversation.play import Loop
+
+        return await Loop(case, stage, read_options(setting.options), self._wording).play()
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Judge a recorded loop by its numbers alone."""
+        from console.benchmarks.aidanbench.rules.score import score_loop
+
+        return score_loop(output, read_options(setting.options))
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Return the answers for review, and the two that collided."""
+        from console.benchmarks.aidanbench.compare import compare
+
+        return compare(output, verdict, read_options(setting.options))
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Totals, means and intervals."""
+        from console.benchmarks.aidanbench.rules.report import report
+
+        options = read_options(setting.options)
+        return report(results, options.reward_mode, self._comparability(options))
+
+    def checks_without_data(self) -> bool:
+        """Yes: a line carries the numbers or texts that are judged."""
+        return True
+
+    def line_checker(self) -> AbstractContextManager[LineChecker]:
+        """Judge recorded loops, replies and numbers."""
+        from console.benchmarks.aidanbench.conformance import check_line
+        from console.suites.line_checks import RowChecker
+
+        return RowChecker(check_line)
+
+    @cached_property
+    def _wording(self) -> Wording:
+        return read_wording(self._entry.folder)
+
+    def _provenance(self, question_set: QuestionSet, options: AidanOptions) -> dict[str, dict[str, str]]:
+        wording = self._wording
+        return {
+            "question_set": {"name": question_set.name, "digest": question_set.digest},
+            "wording": {"name": wording.name_for(options.protocol), "digest": wording.digest},
+        }
+
+    def _comparability(self, options: AidanOptions) -> str:
+        """Say in words whether totals may be compared with published ones."""
+        why: list[str] = []
+        if not self._entry.comparable or options.values["questions"] is not None:
+            why.append("not the official questions")
+        if self._wording.name_for(options.protocol) != "official":
+            why.append("not the official wording")
+        for role in ("judge", "embedding"):
+            name = options.values[f"{role}_model"]
+            if name == LOCAL_EMBEDDING or name.startswith("sim/"):
+                why.append(f"{'local' if name == LOCAL_EMBEDDING else 'simulated'} {role}")
+        if options.max_turns is not None:
+            why.append(f"at most {options.max_turns} turns")
+        return f"not comparable with published totals: {', '.join(why)}" if why else ""
+
+
+def _role_model(role: str, values: Mapping[str, Any], default: str) -> RoleModel:
+    model = (values[f"{role}_model"], values[f"{role}_api_base_url"], values[f"{role}_api_key_var"])
+    return RoleModel(
+        *model,
+        is_default=model == (default, names.API, names.KEY),
+        fallback=LOCAL_EMBEDDING if role == "embedding" else "",
+    )

@@ -1,0 +1,1 @@
+"""How entries are played: prompts, turns, memory, web search."""

@@ -1,0 +1,77 @@
+"""Calls as the model of a row would write them, for simulated models that name the row."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from console.benchmarks.bfcl.conversation.scripted_answers import Call
+from console.core.chat import ScriptedAnswers, Utterance
+from console.suites.call_matching.checker import underscored_name
+
+
+def _objects(calls: Sequence[Call], key: str = "arguments") -> list[dict[str, Any]]:
+    return [{"name": name, key: arguments} for name, arguments in calls]
+
+
+def _list(calls: Sequence[Call]) -> str:
+    return json.dumps(_objects(calls))
+
+
+def _tagged(calls: Sequence[Call]) -> str:
+    return "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in _objects(calls))
+
+
+def _llama_31(calls: Sequence[Call]) -> str:
+    """Python literals for one call, JSON between semicolons for several: so its decoder reads them."""
+    objects = _objects(calls, "parameters")
+    return repr(objects[0]) if len(objects) == 1 else "; ".join(map(json.dumps, objects))
+
+
+def _lines(calls: Sequence[Call]) -> str:
+    name, arguments = calls[0]
+    return f"{underscored_name(name)}\n{json.dumps(arguments)}"
+
+
+def _marked(calls: Sequence[Call]) -> str:
+    underscored = [(underscored_name(name), arguments) for name, arguments in calls]
+    return " ".join(f"<function_call> {json.dumps(call)}" for call in _objects(underscored))
+
+
+def _python(calls: Sequence[Call]) -> str:
+    texts = [f"{name}({', '.join(f'{key}={value!r}' for key, value in values.items())})" for name, values in calls]
+    return f"<TOOLCALL>[{', '.join(texts)}]</TOOLCALL>"
+
+
+WRITERS: Mapping[str, Callable[[Sequence[Call]], str]] = {
+    "arch": _tagged,
+    "bitagent": _list,
+    "dm_cito": _list,
+    "glm4": _lines,
+    "granite20b": _marked,
+    "granite3": lambda calls: f"<tool_call>{_list(calls)}",
+    "granite4": _tagged,
+    "hammer": _list,
+    "llama31": _llama_31,
+    "ministral": _list,
+    "nanbeige": _tagged,
+    "nemotron": _python,
+    "pelican": _tagged,
+    "phi4_mini_fc": lambda calls: f"<|tool_call|>{_list(calls)}<|/tool_call|>",
+    "qwen3_fc": _tagged,
+    "thinkagent": lambda calls: f"</think>{_list(calls)}",
+    "xlam_llama": _list,
+    "xlam_qwen": _list,
+}
+"""By template or handler; in other texts calls stand as the benchmark's prompt says, which simulated models know."""
+
+
+def in_call_format(answers: ScriptedAnswers, form: str) -> ScriptedAnswers:
+    """Return scripted answers with their calls as texts of a form; those of a form that is none of ours as they are."""
+    write = WRITERS.get(form)
+    if write is None:
+        return answers
+    return ScriptedAnswers(_written(answers.right, write), tuple(_written(wrong, write) for wrong in answers.wrong))
+
+
+def _written(utterance: Utterance, write: Callable[[Sequence[Call]], str]) -> Utterance:
+    return Utterance(write(utterance.calls)) if utterance.calls else utterance

@@ -1,0 +1,45 @@
+"""Playing an entry of any category: the one dispatch that runs and checks of requests share."""
+
+from typing import Any
+
+from console.benchmarks.bfcl.conversation.agentic import play_agentic
+from console.benchmarks.bfcl.conversation.multi_turn import MultiTurnConversation, Simulation
+from console.benchmarks.bfcl.conversation.single_turn import play_single_turn
+from console.benchmarks.bfcl.conversation.wording import Wording
+from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.models.handlers.handler import Handler, UnreadableAnswer
+from console.benchmarks.bfcl.rules import categories as names
+from console.benchmarks.bfcl.rules.entry import Entry
+from console.benchmarks.bfcl.rules.inference_error import broken_handler
+from console.benchmarks.bfcl.simulators.host import host_of
+from console.core.case import Setting
+from console.suites.stage import Stage
+
+
+async def play_entry(
+    entry: Entry, stage: Stage, setting: Setting, handler: Handler, wording: Wording, dataset: Dataset
+) -> Any:
+    """Hold the conversation and return the official result form.
+
+    An answer that breaks the handler ends the entry as officially: the result is the text of an error, and is scored.
+
+    Raises:
+        Fault: a model, the simulators, the search service or the embedding failed.
+        UsageError: recorded answers of web search cannot be read.
+    """
+    try:
+        return await _played(entry, stage, setting, handler, wording, dataset)
+    except UnreadableAnswer as error:
+        return broken_handler(error)
+
+
+async def _played(
+    entry: Entry, stage: Stage, setting: Setting, handler: Handler, wording: Wording, dataset: Dataset
+) -> Any:
+    if names.is_single_turn(entry.category):
+        return await play_single_turn(entry, stage, handler, wording)
+    if not names.is_multi_turn(entry.category):
+        return await play_agentic(entry, stage, setting, handler, wording, dataset)
+    docs, withheld = dataset.functions(entry)
+    simulation = Simulation(entry, host_of(dataset), f"{stage.key}/{id(stage)}")
+    return await MultiTurnConversation(entry.with_functions(docs), stage, handler, wording, simulation, withheld).play()

@@ -1,0 +1,125 @@
+"""What a model is sent: hinted function documents, system prompts and first messages, in the official assembly.
+
+Pure. The wording comes from outside (`official.py` or our own); the assembly, with its oddities, follows the
+official one so that the sent messages are identical: hints are given twice in format sensitivity, and the persona
+joins the task without a blank in the plain layout.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, cast
+
+from console.benchmarks.bfcl.conversation.rendering import Doc, render_docs
+from console.benchmarks.bfcl.conversation.wording import Wording, fill
+from console.benchmarks.bfcl.rules import categories as names
+from console.benchmarks.bfcl.rules.entry import Entry
+from console.benchmarks.bfcl.rules.variation import Variation, read_variation
+from console.core.chat import Message
+
+_LISTS = {"java": ("Array", "ArrayList"), "javascript": ("array",), "python": ()}
+
+
+def with_hints(docs: Sequence[Doc], entry: Entry, wording: Wording) -> list[Doc]:
+    """Return copies of the documents as the model sees them: with the language's hints."""
+    out = [_hinted(doc, names.language_of(entry.judged_as), wording) for doc in docs]
+    if entry.config:
+        out = [_hinted(doc, "python", wording) for doc in out]
+    return out
+
+
+def system_prompt(docs: Sequence[Doc], config: str, wording: Wording) -> str:
+    """Return the system prompt that describes the (hinted) functions in one variation."""
+    how = read_variation(config)
+    style = wording.styles[how.style]
+    call_form = style["tool_call_with_tag" if how.tagged else "tool_call_no_tag"]
+    return fill(
+        wording.layouts[how.prompt],
+        persona=style["persona"],
+        task=style["task"],
+        tool_call_format=fill(
+            call_form,
+            output_format=wording.output_formats[how.returns],
+            param_types=wording.param_types[how.returns],
+        ),
+        multiturn_behavior=style["multiturn_behavior"],
+        available_tools=_available(docs, how, style["available_tools"]),
+    )
+
+
+def first_turn(entry: Entry, wording: Wording, *, prompt: str = "", memory: Any = None) -> list[Message]:
+    """Return the messages of the first turn.
+
+    Args:
+        entry: what is asked.
+        wording: its surroundings.
+        prompt: the system prompt of prompting mode; empty in tool mode.
+        memory: the core memory of a memory entry; None when it is empty.
+    """
+    messages = deepcopy(entry.question[0])
+    if names.is_agentic(entry.id) and not names.is_prerequisite(entry.id):
+        messages.insert(0, {"role": "system", "content": wording.agentic_answer})
+    if names.is_memory(entry.id):
+        messages = _before(messages, memory_prompt(entry, wording, memory))
+    return _before(messages, prompt) if prompt else messages
+
+
+def memory_prompt(entry: Entry, wording: Wording, memory: Any = None) -> str:
+    """Return the instruction of a memory entry, with the core memory shown in it (None: empty)."""
+    backend = names.backend_of(entry.id)
+    template = wording.memory_unified if backend == "rec_sum" else wording.memory_core
+    return fill(
+        template,
+        scenario_setting=wording.memory_settings[entry.scenario],
+        memory_content=_memory_text(backend, memory, wording.memory_empty),
+    )
+
+
+def added_functions(docs: Sequence[Doc], wording: Wording, mode: str) -> Message:
+    """Return the user message that hands out withheld functions (their documents as they are, without hints)."""
+    if mode == "fc":
+        return {"role": "user", "content": wording.added_functions}
+    return {"role": "user", "content": fill(wording.added_functions_prompt, functions=repr(list(docs)))}
+
+
+def _memory_text(backend: str, memory: Any, empty: Mapping[str, str]) -> str:
+    if backend == "vector":
+        return json.dumps(memory or {}, indent=4)
+    if not memory:
+        return empty.get(backend, "")
+    return str(memory) if backend == "rec_sum" else json.dumps(memory, indent=4)
+
+
+def _before(messages: list[Message], text: str) -> list[Message]:
+    """Put a text in front of the leading system message, or make it one."""
+    if messages and messages[0]["role"] == "system":
+        first: Message = {**messages[0], "content": f"{text}\n\n{messages[0].get('content') or ''}"}
+        return [first, *messages[1:]]
+    return [{"role": "system", "content": text}, *messages]
+
+
+def _available(docs: Sequence[Doc], how: Variation, template: str) -> str:
+    return fill(template, format=how.docs, functions=render_docs(docs, how.docs))
+
+
+def _hinted(doc: Doc, language: str, wording: Wording) -> Doc:
+    out: Doc = {**doc, "description": doc.get("description", "") + wording.hints[language]}
+    if language == "python":
+        return out
+    parameters = cast(Doc, deepcopy(doc["parameters"]))
+    for schema in cast(dict[str, Doc], parameters["properties"]).values():
+        _make_textual(schema, language, wording.type_hints)
+    out["parameters"] = parameters
+    return out
+
+
+def _make_textual(schema: Doc, language: str, hints: Mapping[str, str]) -> None:
+    """Turn a typed Java or JavaScript parameter into a string with its type described in words."""
+    kind = str(schema["type"])
+    text = fill(hints[f"{language}_any" if kind == "any" else f"{language}_typed"], type=kind)
+    if kind in _LISTS[language]:
+        text += fill(hints[f"{language}_items"], type=str(cast(Doc, schema.pop("items"))["type"]))
+    if language == "javascript" and kind == "dict" and "properties" in schema:
+        text += fill(hints[f"{language}_entries"], type=json.dumps(schema.pop("properties")))
+    schema["description"] = str(schema.get("description", "")) + text
+    schema["type"] = "string"

@@ -1,0 +1,40 @@
+"""Playing a single-turn entry: one question, one reply, recorded in the official result form."""
+
+from typing import Any
+
+from console.benchmarks.bfcl.conversation.call_format import in_call_format
+from console.benchmarks.bfcl.conversation.prompts import first_turn, system_prompt, with_hints
+from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.conversation.scripted_answers import scripted_answers_for
+from console.benchmarks.bfcl.conversation.wording import Wording
+from console.benchmarks.bfcl.models.handlers.handler import Handler, answers_may_break
+from console.benchmarks.bfcl.rules.entry import Entry
+from console.core.chat import Message
+from console.suites.stage import Stage
+
+
+def question_of(entry: Entry, wording: Wording, handler: Handler) -> tuple[list[Message], list[Doc]]:
+    """Return the messages and the tools of a single-turn entry, as they are sent."""
+    docs = with_hints(entry.function, entry, wording)
+    prompt = system_prompt(docs, entry.config, wording) if handler.described_in_prompt else ""
+    history = handler.open_turn(first_turn(entry, wording, prompt=prompt), 0, docs)
+    return handler.request(history, docs, 0), handler.tools(docs)
+
+
+async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording: Wording) -> Any:
+    """Ask once and return the output: a text, or what the handler makes of native calls.
+
+    Raises:
+        Fault: the model could not be asked; it is no answer and must not be scored.
+        UnreadableAnswer: the answer breaks the handler.
+    """
+    messages, tools = question_of(entry, wording, handler)
+    mode = "fc" if tools else "prompt"
+    reply = await stage.ask(
+        messages,
+        tools=tools,
+        params=dict(handler.params(long=False)),
+        scripted=lambda: in_call_format(scripted_answers_for(entry, mode), handler.call_format),
+    )
+    with answers_may_break():
+        return handler.read(reply).output

@@ -1,0 +1,78 @@
+"""Which web a run uses: the one recorded in a file of the user's or of the dataset, or the real one."""
+
+from pathlib import Path
+from typing import Any
+
+from console.benchmarks.bfcl.conversation.web_search.recorded import read_recorded
+from console.benchmarks.bfcl.data.dataset import Dataset
+from console.config.environment import variable
+from console.core.fault import UsageError
+from console.llm.browsing import SEARCH_KEY, WebAccess
+from console.suites.suite import Option
+
+LIVE = "live"
+OPTION = Option(
+    name="web_recorded",
+    kind="text",
+    default="",
+    meaning="web search: a JSON file of recorded answers; empty: the dataset's own, if it has any; live: the real web",
+)
+_WHERE = f"--option {OPTION.name}"
+
+
+def with_absolute_path(options: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
+    """Return the options with the file's whole path, so that a run resumed elsewhere finds it again.
+
+    Raises:
+        UsageError: a file that was named is neither below the current folder nor below the dataset's.
+    """
+    chosen = _chosen(options)
+    if chosen in ("", LIVE):
+        return options
+    named = Path(chosen).expanduser()
+    candidates = [named.absolute(), dataset.folder / named]
+    recorded_file = next((place for place in candidates if place.is_file()), None)
+    if recorded_file is None:
+        folders = " nor ".join(str(folder) for folder in dict.fromkeys(place.parent for place in candidates))
+        message = f"there is no file {named.name} of recorded answers, neither in {folders}"
+        raise UsageError(message if " nor " in folders else message.replace("neither ", ""), where=_WHERE)
+    return options | {OPTION.name: str(recorded_file)}
+
+
+def check_web(options: dict[str, Any], dataset: Dataset) -> None:
+    """Look whether web search can be answered.
+
+    Raises:
+        UsageError: recorded answers cannot be read, or the real web is meant and there is no key to search it.
+    """
+    if not _is_live(options, dataset):
+        choose_web(options, dataset)
+    elif variable(SEARCH_KEY) is None:
+        raise UsageError(
+            "web search needs a key of serpapi.com",
+            where=SEARCH_KEY,
+            hint=f"Set that variable, name recorded answers ({_WHERE}=FILE), or leave web_search out of --category.",
+        )
+
+
+def choose_web(options: dict[str, Any], dataset: Dataset) -> WebAccess:
+    """Return the web that the option names.
+
+    Raises:
+        UsageError: a file of recorded answers cannot be read.
+    """
+    if _is_live(options, dataset):
+        from console.llm.web import Web  # loads a network client, which offline uses do without
+
+        return Web()
+    chosen = _chosen(options)
+    return read_recorded(Path(chosen).expanduser() if chosen else dataset.folder / str(dataset.recorded_web))
+
+
+def _chosen(options: dict[str, Any]) -> str:
+    return str(options.get(OPTION.name, OPTION.default)).strip()
+
+
+def _is_live(options: dict[str, Any], dataset: Dataset) -> bool:
+    chosen = _chosen(options)
+    return chosen == LIVE or (not chosen and dataset.recorded_web is None)

@@ -1,0 +1,1 @@
+"""The dataset files: pulling, reading, selecting."""

@@ -1,0 +1,328 @@
+"""Reading BFCL files: every category of a folder in the official layout, each line checked, ground truth paired by id.
+
+Refuses damaged lines, doubled ids and missing ground truth with a `UsageError` that names file and line, because a
+silently dropped entry would change a score. Categories without a file are simply not there.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.benchmarks.bfcl.conversation.wording import OWN
+from console.benchmarks.bfcl.rules import categories as names
+from console.benchmarks.bfcl.rules.entry import Entry, FunctionDoc, SpokenLine
+from console.benchmarks.bfcl.rules.variation import CONFIGS
+from console.core.chat import Message
+from console.core.fault import UsageError
+from console.core.json_text import read_json
+from console.core.suggestion import nearest
+from console.suites.catalog import read_suite_toml
+
+_DOC_FILES = {
+    "GorillaFileSystem": "gorilla_file_system",
+    "MathAPI": "math_api",
+    "MessageAPI": "message_api",
+    "TwitterAPI": "posting_api",
+    "TicketAPI": "ticket_api",
+    "TradingBot": "trading_bot",
+    "TravelAPI": "travel_booking",
+    "VehicleControlAPI": "vehicle_control",
+    "WebSearchAPI": "web_search",
+    "MemoryAPI_kv": "memory_kv",
+    "MemoryAPI_vector": "memory_vector",
+    "MemoryAPI_rec_sum": "memory_rec_sum",
+}
+"""Simulator class to its module and its file of function documents, as in the official layout."""
+
+
+class _QuestionRow(msgspec.Struct, frozen=True):
+    """The parts of an entry line that must be there in every category."""
+
+    id: str
+    question: list[list[SpokenLine]]
+    function: list[FunctionDoc] = []
+    involved_classes: list[str] = []
+    initial_config: dict[str, dict[str, Any]] = {}
+    missed_function: dict[str, list[str]] = {}
+    scenario: str = ""
+    cluster: str = ""
+
+
+class _TruthRow(msgspec.Struct, frozen=True):
+    """The parts of a ground-truth line that must be there."""
+
+    id: str
+    ground_truth: list[Any]
+
+
+class Dataset:
+    """The entries of one dataset folder, read category by category when they are first asked for."""
+
+    def __init__(self, folder: Path, weights: Path | None = None) -> None:
+        """Take a folder with a `suite.toml`, and one in which pulled weights are looked for first (else beside it).
+
+        Its keys say where below it things are: `data` the files, `wording` the official package, `simulators` the
+        simulator modules; the table `classes` adds simulator classes of its own, each with its module's name.
+        `embedding` names what the vector memory searches with (`minilm` if absent), `web` a file of recorded answers.
+
+        Raises:
+            UsageError: `suite.toml` cannot be read.
+        """
+        table = read_suite_toml(folder)
+        self.folder = folder
+        self.weights = weights or folder.parent
+        self.version = str(table.get("source", {}).get("version", "unknown"))
+        self.data = folder / str(table.get("data", "."))
+        self.wording_root = folder / str(table["wording"]) if "wording" in table else None
+        self.simulators = folder / str(table["simulators"]) if "simulators" in table else None
+        self.simulator_modules = _DOC_FILES | {str(name): str(file) for name, file in table.get("classes", {}).items()}
+        self.embedding = str(table.get("embedding", "minilm"))
+        self.recorded_web = str(table["web"]) if "web" in table else None
+        self._loaded: dict[str, dict[str, Entry]] = {}
+        self._lines: dict[str, dict[str, Any]] = {}
+        self._docs: dict[str, list[dict[str, Any]]] = {}
+
+    @cached_property
+    def categories(self) -> list[str]:
+        """The categories this folder has files for, in official order."""
+        return [category for category in names.ALL if self._path(_file_of(category)).is_file()]
+
+    def entries(self, category: str) -> dict[str, Entry]:
+        """All entries of a category by id, in file order; memory prerequisites come with their category.
+
+        Raises:
+            UsageError: no such file, or a damaged one.
+        """
+        if category not in self._loaded:
+            self._loaded[category] = self._read(category)
+        return self._loaded[category]
+
+    def count(self, category: str) -> int:
+        """How many entries of a category are scored; counts lines without reading them closely.
+
+        Raises:
+            UsageError: the file cannot be read.
+        """
+        path = self._path(_file_of(category))
+        try:
+            if category != names.FORMAT_SENSITIVITY:
+                with path.open("rb") as file:
+                    return sum(bool(line.strip()) for line in file)
+            text = path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
+        chosen = _json(text, str(path))
+        if not isinstance(chosen, dict):
+            return 0
+        return len(CONFIGS) * sum(len(ids) for ids in cast(dict[str, list[str]], chosen).values())
+
+    @property
+    def wording_name(self) -> str:
+        """Name of the wording that surrounds the questions of this dataset."""
+        return OWN.name if self.wording_root is None else f"official {self.version}"
+
+    def entry(self, entry_id: str) -> Entry:
+        """One entry by id.
+
+        Raises:
+            UsageError: unknown category or id (with the nearest).
+        """
+        category = names.category_of(entry_id).removesuffix("_prereq")
+        if category not in self.categories:
+            close = nearest(category, self.categories)
+            hint = f"Did you mean {close}?" if close else f"Categories here: {', '.join(self.categories)}."
+            raise UsageError(f"no category here has the id {entry_id!r}", hint=hint)
+        entry = self.entries(category).get(entry_id)
+        if entry is None:
+            close = nearest(entry_id, self.entries(category))
+            raise UsageError(f"no entry has the id {entry_id!r}", hint=f"Did you mean {close}?" if close else "")
+        return entry
+
+    def line(self, entry: Entry) -> dict[str, Any]:
+        """The line of the file that an entry was made from, fields we make nothing of included; not to be changed."""
+        return self._lines[entry.source_id or entry.id]
+
+    def function_docs(self, class_name: str) -> list[dict[str, Any]]:
+        """The function documents of a simulator class; not to be changed by the caller.
+
+        Raises:
+            UsageError: unknown class or damaged file.
+        """
+        if class_name not in self._docs:
+            if class_name not in self.simulator_modules:
+                raise UsageError(f"no function documents for the simulator class {class_name!r}", where=str(self.data))
+            path = self.data / "multi_turn_func_doc" / f"{self.simulator_modules[class_name]}.json"
+            self._docs[class_name] = [row for _, row in _rows(path, FunctionDoc)]
+        return self._docs[class_name]
+
+    def functions(self, entry: Entry) -> tuple[list[dict[str, Any]], dict[str, list[dict[str, Any]]]]:
+        """Documents an entry offers at the start, and those withheld until a turn (by turn, as text)."""
+        if not entry.involved_classes:
+            return entry.function, {}
+        docs = [doc for name in entry.involved_classes for doc in self.function_docs(name)]
+        withheld: dict[str, list[dict[str, Any]]] = {}
+        for turn, missed in entry.missed_function.items():
+            withheld[turn] = [doc for name in missed for doc in docs if doc["name"] == name]
+        gone = {name for missed in entry.missed_function.values() for name in missed}
+        return [doc for doc in docs if doc["name"] not in gone], withheld
+
+    def _path(self, name: str) -> Path:
+        return self.data / name
+
+    def _read(self, category: str) -> dict[str, Entry]:
+        if category == names.FORMAT_SENSITIVITY:
+            return self._read_variations()
+        path = self._path(_file_of(category))
+        rows = [row for _, row in _rows(path, _QuestionRow)]
+        truths = self._truths(category)
+        rename = _renamer(category)
+        out: dict[str, Entry] = {}
+        if names.is_memory(category):
+            out = self._prerequisites(category)
+        previous = {
+            scenario: [entry.id for entry in out.values() if entry.scenario == scenario] for scenario in names.SCENARIOS
+        }
+        for row in rows:
+            truth = truths.get(row["id"])
+            if truth is None and truths:
+                raise UsageError(f"has no ground truth for {row['id']!r}", where=str(self._truth_path(category)))
+            needs = previous.get(row.get("scenario", ""), [])
+            if names.is_memory(category) and not needs:
+                message = f"{row['id']!r} has a scenario without conversations: {row.get('scenario')!r}"
+                raise UsageError(message, where=str(path))
+            entry = _entry(row, category, rename, truth, needs)
+            if truth is not None and names.is_single_turn(category):
+                _check_truth(entry, self._truth_path(category))
+            out[entry.id] = entry
+            self._lines[entry.id] = row
+        return out
+
+    def _truth_path(self, category: str) -> Path:
+        return self.data / "possible_answer" / _file_of(category)
+
+    def _truths(self, category: str) -> dict[str, list[Any]]:
+        if names.is_relevance(category):
+            return {}
+        return {row["id"]: row["ground_truth"] for _, row in _rows(self._truth_path(category), _TruthRow)}
+
+    def _prerequisites(self, category: str) -> dict[str, Entry]:
+        out: dict[str, Entry] = {}
+        rename = _renamer(category)
+        for scenario in names.SCENARIOS:
+            earlier: list[str] = []
+            path = self._path(f"memory_prereq_conversation/memory_{scenario}.json")
+            if not path.is_file():  # a dataset need not have every scenario, only those it asks about
+                continue
+            for _, row in _rows(path, _QuestionRow):
+                entry = _entry(row, category, rename, None, earlier)
+                earlier = [*earlier, entry.id]
+                out[entry.id] = entry
+        return out
+
+    def _read_variations(self) -> dict[str, Entry]:
+        path = self._path(_file_of(names.FORMAT_SENSITIVITY))
+        chosen = _json(path.read_bytes(), str(path))
+        try:
+            ids_by_category = msgspec.convert(chosen, dict[str, list[str]])
+        except msgspec.ValidationError as error:
+            raise UsageError(f"must map categories to lists of ids: {error}", where=str(path)) from error
+        out: dict[str, Entry] = {}
+        for category, ids in ids_by_category.items():
+            entries = self.entries(category)
+            if missing := set(ids) - set(entries):
+                raise UsageError(f"names an unknown id {sorted(missing)[0]!r}", where=str(path))
+            chosen_ids = set(ids)
+            for source in (entries[name] for name in entries if name in chosen_ids):
+                for config in CONFIGS:
+                    entry_id = f"{names.FORMAT_SENSITIVITY}_{len(out)}:{config}:{source.id}"
+                    out[entry_id] = msgspec.structs.replace(
+                        source, id=entry_id, category=names.FORMAT_SENSITIVITY, config=config, source_id=source.id
+                    )
+        return out
+
+
+def _file_of(category: str) -> str:
+    """Return the official file name of a category; backends and search variants share one file."""
+    if names.is_memory(category):
+        category = "memory"
+    elif "web_search" in category:
+        category = "web_search"
+    return f"BFCL_v4_{category}.json"
+
+
+def _renamer(category: str) -> Callable[[str], str]:
+    """Return what turns ids of the file into ids of the category (`memory_3` into `memory_kv_3`)."""
+    for shared in ("memory", "web_search"):
+        if shared in category:
+            return lambda entry_id: entry_id.replace(shared, category)
+    return lambda entry_id: entry_id
+
+
+def _entry(
+    row: dict[str, Any], category: str, rename: Callable[[str], str], truth: list[Any] | None, depends_on: list[str]
+) -> Entry:
+    classes = cast(list[str], row.get("involved_classes", []))
+    config = cast(dict[str, Any], row.get("initial_config", {}))
+    if names.is_memory(category):
+        classes = [f"MemoryAPI_{names.backend_of(category)}"]
+    elif "web_search" in category:
+        config = {name: {"show_snippet": category != "web_search_no_snippet"} for name in classes}
+    return Entry(
+        id=rename(row["id"]),
+        category=category,
+        question=cast(list[list[Message]], row["question"]),
+        function=row.get("function", []),
+        ground_truth=truth,
+        involved_classes=classes,
+        initial_config=config,
+        missed_function=row.get("missed_function", {}),
+        scenario=row.get("scenario", ""),
+        group=row.get("cluster", ""),
+        depends_on=list(depends_on),
+    )
+
+
+def _check_truth(entry: Entry, path: Path) -> None:
+    """Refuse ground truth that no checker could use: each expected call is one offered function with parameters."""
+    offered = {doc["name"] for doc in entry.function}
+    for call in entry.ground_truth or ():
+        if not isinstance(call, dict) or len(cast(dict[str, Any], call)) != 1:
+            raise UsageError(f"{entry.id!r}: every expected call must be an object with one key", where=str(path))
+        name, parameters = next(iter(cast(dict[str, Any], call).items()))
+        if name not in offered or not isinstance(parameters, dict):
+            raise UsageError(f"{entry.id!r}: {name!r} is not an offered function with parameters", where=str(path))
+
+
+def _rows(path: Path, form: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:
+    """Return (line number, object) of every line, each checked to have the given form and a new id."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    out: list[tuple[int, dict[str, Any]]] = []
+    seen: dict[str, int] = {}
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        row = _json(line, where)
+        try:
+            msgspec.convert(row, form)
+        except msgspec.ValidationError as error:
+            raise UsageError(f"damaged line: {error}", where=where) from error
+        if (first := seen.setdefault(str(row.get("id", number)), number)) != number:
+            raise UsageError(f"the id {row['id']!r} occurs before, in line {first}", where=where)
+        out.append((number, row))
+    return out
+
+
+def _json(text: bytes, where: str) -> Any:
+    try:
+        return read_json(text)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"is not UTF-8: {error}", where=where) from error
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"damaged line, not JSON: {error}", where=where) from error

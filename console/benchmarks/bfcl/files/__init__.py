@@ -1,0 +1,1 @@
+"""The official result and score files, written and read."""

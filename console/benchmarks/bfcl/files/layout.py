@@ -1,0 +1,156 @@
+"""Where the official BFCL v4 command keeps results and scores, and how their lines look.
+
+    <root>/result/<model>/<group>/BFCL_v4_<category>_result.json
+    <root>/score/<model>/<group>/BFCL_v4_<category>_score.json
+    <root>/score/data_*.csv
+
+`/` in a model name is written `_`. Both kinds of files hold one JSON object a line.
+"""
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, cast
+
+from console.benchmarks.bfcl.rules.categories import backend_of, group_of, is_memory
+from console.benchmarks.bfcl.rules.score import json_safe
+from console.core.fault import UsageError
+from console.core.json_text import read_json
+from console.store.atomic import write_atomically
+
+PREFIX = "BFCL_v4"
+Line = dict[str, Any]
+_LARGEST = 1e15
+"""Above it no latency and no count was measured."""
+
+
+def project_root() -> Path:
+    """Return the folder that relative result and score folders start from: $BFCL_PROJECT_ROOT, else the current one."""
+    return Path(os.environ.get("BFCL_PROJECT_ROOT") or ".")
+
+
+def folder_name(model: str) -> str:
+    """Return the folder of a model; names that would leave the tree are refused.
+
+    Raises:
+        UsageError: nothing of the name is usable.
+    """
+    name = model.replace("/", "_")
+    if not name.strip(".") or "\0" in name or os.sep in name:
+        raise UsageError(f"{model!r} cannot name a folder", where="--model")
+    return name
+
+
+def result_path(root: Path, model: str, category: str) -> Path:
+    """Return the result file of a category, that of a memory prerequisite included (`…_prereq`)."""
+    return root / folder_name(model) / _group(category) / f"{PREFIX}_{category}_result.json"
+
+
+def score_path(root: Path, model: str, category: str) -> Path:
+    """Return the score file of a category."""
+    return root / folder_name(model) / _group(category) / f"{PREFIX}_{category}_score.json"
+
+
+def _group(category: str) -> str:
+    group = group_of(category)
+    return f"{group}/memory/{backend_of(category)}" if is_memory(category) else group
+
+
+def is_plausible(number: float) -> bool:
+    """Whether a number in a file of somebody else's can have been measured: NaN, infinities and 10^400 cannot."""
+    return -_LARGEST <= number <= _LARGEST
+
+
+def folders_in(folder: Path) -> list[Path]:
+    """Return the folders in a folder, as the system lists them; there are none in one that is not there.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return [path for path in folder.iterdir() if path.is_dir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
+
+
+def read_lines(path: Path) -> list[Line]:
+    """Return the objects of a file of JSON lines.
+
+    Raises:
+        UsageError: a line is not a JSON object; names it.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    return [_line(line, f"{path}:{number}") for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+
+
+def place_of(path: Path, number: int) -> str:
+    """Return where the object with a number, from 0, stands in a file of JSON lines: `file:line`."""
+    try:
+        line_numbers = [line for line, text in enumerate(path.read_bytes().split(b"\n"), 1) if text.strip()]
+    except OSError:
+        return str(path)
+    return f"{path}:{line_numbers[number]}" if number < len(line_numbers) else str(path)
+
+
+def read_first(path: Path) -> Line:
+    """Return the first object of a file of JSON lines; an empty one is `{}`.
+
+    Raises:
+        UsageError: the line is not a JSON object; names it.
+    """
+    try:
+        with path.open("rb") as file:
+            line = file.readline()
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    return _line(line, f"{path}:1") if line.strip() else {}
+
+
+def _line(text: bytes, where: str) -> Line:
+    try:
+        value = read_json(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise UsageError(
+            "is not a JSON object", where=where, hint="A cut last line comes from a killed writer: remove that line."
+        )
+    return cast(Line, value)
+
+
+def write_lines(path: Path, lines: Iterable[Line], *, ascii_only: bool) -> None:
+    """Replace a file of JSON lines; result files are ASCII-escaped, score files are not, as the official ones.
+
+    Raises:
+        UsageError: the folder cannot be written.
+    """
+    write_text(path, "".join(as_line(line, ascii_only=ascii_only) + "\n" for line in lines))
+
+
+def as_line(line: Line, *, ascii_only: bool) -> str:
+    """Return a JSON object as text; what JSON cannot hold becomes its text, as officially."""
+    try:
+        return json.dumps(line, ensure_ascii=ascii_only, default=str)
+    except (TypeError, ValueError, RecursionError):  # keys that are no texts, numbers too long to print
+        return json.dumps(json_safe(line), ensure_ascii=ascii_only)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a file, its folder made when needed. Lone surrogates are escaped.
+
+    Raises:
+        UsageError: the folder cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise UsageError(
+            f"cannot be written: {error.strerror}", where=str(path), hint="Choose another folder."
+        ) from None

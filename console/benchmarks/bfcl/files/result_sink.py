@@ -1,0 +1,143 @@
+"""Result files that grow while a run is played: a line is on disk as soon as its conversation has ended."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from console.benchmarks.bfcl.files.inference_log import States, conversation_log, input_log, results_of
+from console.benchmarks.bfcl.files.layout import Line, read_lines, result_path
+from console.benchmarks.bfcl.files.reading import MARK, mark_of
+from console.benchmarks.bfcl.files.results import result_line, write_results
+from console.benchmarks.bfcl.models.decoding import family_of, profile_of
+from console.benchmarks.bfcl.models.handlers.completion import recorded_thought
+from console.benchmarks.bfcl.models.templates.table import TEMPLATES
+from console.benchmarks.bfcl.rules.categories import category_of, is_prerequisite, is_single_turn
+from console.core.case import Key, Setting
+from console.core.fault import UsageError
+from console.core.record import AnyRecord, Asked, Finished, Performed, Started
+
+
+def no_states(case_id: str, output: Any) -> States:
+    """Leave the states of simulators out of the log."""
+    del case_id, output
+    return ()
+
+
+class ResultSink:
+    """Takes the records of a run and writes the results of one model."""
+
+    def __init__(
+        self,
+        root: Path,
+        model: str,
+        *,
+        setting: Setting,
+        replace: bool,
+        include_input_log: bool = False,
+        states: Callable[[str, Any], States] = no_states,
+    ) -> None:
+        """Write below a result folder.
+
+        Args:
+            root: the result folder.
+            model: the model's name.
+            setting: how its answers are decoded.
+            replace: whether new answers take the place of old ones.
+            include_input_log: whether to write what was sent.
+            states: from case id and output to the states of its simulators; nothing to leave them out.
+        """
+        self.written = 0
+        self._root, self._model, self._replace = root, model, replace
+        self._family, self._inputs, self._states = family_of(setting), include_input_log, states
+        self._mark = mark_of(model, setting)
+        profile = profile_of(setting)
+        is_local = profile is not None and profile.api == "completions"
+        self._template = TEMPLATES.get(profile.template) if profile is not None and is_local else None
+        self._calls: dict[Key, list[Asked]] = {}
+        self._performed: dict[Key, list[Performed]] = {}
+        self._known: dict[Path, set[str]] = {}
+
+    def add(self, record: AnyRecord) -> None:
+        """Take one record; a finished conversation becomes a line.
+
+        Raises:
+            UsageError: the result file cannot be written, or is damaged.
+        """
+        match record:
+            case Started():
+                self._calls[record.key], self._performed[record.key] = [], []
+            case Asked():
+                self._calls.setdefault(record.key, []).append(self._with_thought(record))
+            case Performed():
+                self._performed.setdefault(record.key, []).append(record)
+            case Finished():
+                self._finish(record)
+            case _:
+                pass
+
+    def close(self) -> list[Path]:
+        """Sort every file that was written to, and return them."""
+        for path in self._known:
+            category = path.name.removeprefix("BFCL_v4_").removesuffix("_result.json")
+            assert path == result_path(self._root, self._model, category)
+            write_results(self._root, self._model, read_lines(path), replace=True)
+        return list(self._known)
+
+    def _finish(self, record: Finished) -> None:
+        calls = self._calls.pop(record.key, [])
+        performed = self._performed.pop(record.key, [])
+        line = result_line(record, calls, log=self._log(record, calls, performed))
+        if line is None or record.key.rollout:
+            return
+        if self._mark is not None:
+            line[MARK] = self._mark
+        path = result_path(self._root, self._model, category_of(line["id"]))
+        written_ids = self._ids_in(path)
+        if line["id"] in written_ids:
+            # Questions of this run were asked on the memory of its own prerequisites, so these take their place.
+            write_results(self._root, self._model, [line], replace=self._replace or is_prerequisite(line["id"]))
+        else:
+            _append(path, line)
+            written_ids.add(line["id"])
+        self.written += 1
+
+    def _log(self, record: Finished, calls: list[Asked], performed: list[Performed]) -> list[Any]:
+        case, output = record.key.case, record.output
+        if is_single_turn(case):
+            return input_log(calls) if self._inputs else []
+        if not isinstance(output, list):
+            return []
+        turns = cast("list[Any]", output)
+        return conversation_log(
+            calls, turns, results_of(performed), self._family, inputs=self._inputs, states=self._states(case, turns)
+        )
+
+    def _with_thought(self, call: Asked) -> Asked:
+        """Return a call with the reasoning that its row's official handler would record."""
+        if self._template is None or call.role != "model":
+            return call
+        thought = recorded_thought(self._template, call.reply.content or "")
+        return replace(call, reply=replace(call.reply, reasoning=thought))
+
+    def _ids_in(self, path: Path) -> set[str]:
+        if path not in self._known:
+            self._known[path] = {str(line.get("id")) for line in read_lines(path)} if path.exists() else set()
+        return self._known[path]
+
+
+def _append(path: Path, line: Line) -> None:
+    """Append one whole line; what a killed writer left without an end was refused when the file was read."""
+    data = (json.dumps(line, default=str) + "\n").encode("ascii")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab", buffering=0) as file:
+            start = file.seek(0, os.SEEK_END)
+            if file.write(data) != len(data):
+                file.truncate(start)
+                raise OSError(28, "No space left on device")
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(path), hint="Make room.") from None

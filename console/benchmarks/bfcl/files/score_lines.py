@@ -1,0 +1,90 @@
+"""The lines of a score file: one for each failed entry, with the official fields in the official order.
+
+Messages are in our words; error types, fields and what they hold are the official ones.
+"""
+
+from typing import Any
+
+from console.benchmarks.bfcl.conversation.wording import Wording
+from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.load_entry import load_entry
+from console.benchmarks.bfcl.files.layout import Line
+from console.benchmarks.bfcl.models.decode.reply import FAILED, WRONG_FORMAT
+from console.benchmarks.bfcl.rules import agentic_answer as agentic
+from console.benchmarks.bfcl.rules import categories as names
+from console.benchmarks.bfcl.rules.batch_scoring import Mark, decoded_calls, decoded_steps, last_message
+from console.suites.call_matching.checker import Refusal
+
+
+class Recorder:
+    """Writes failed entries of one model down."""
+
+    def __init__(self, model: str, family: str, dataset: Dataset, wording: Wording) -> None:
+        self._model, self._family = model, family
+        self._dataset, self._wording = dataset, wording
+
+    def line(self, mark: Mark, refusal: Refusal, log: Any) -> Line:
+        """Return the line of a failed entry; `log` is the `inference_log` of its result, for conversations."""
+        entry = mark.entry
+        head: Line = {
+            "id": entry.id,
+            "model_name": self._model,
+            "test_category": entry.category,
+            "valid": False,
+        }
+        prompt = load_entry(entry, self._dataset, self._wording)
+        if names.is_relevance(entry.judged_as):
+            return head | self._relevance(mark, refusal, prompt)
+        if names.is_single_turn(entry.category):
+            return head | self._calls(mark, refusal, prompt)
+        fields = self._turns if names.is_multi_turn(entry.category) else self._answer
+        return head | fields(mark, refusal, prompt) | {"inference_log": log}
+
+    def _relevance(self, mark: Mark, refusal: Refusal, prompt: Line) -> Line:
+        return {
+            "prompt": prompt,
+            "model_result": mark.output,
+            "decoded_result": decoded_calls(mark, self._family),
+            "error": [refusal.message],
+            "error_type": refusal.error_type,
+        }
+
+    def _calls(self, mark: Mark, refusal: Refusal, prompt: Line) -> Line:
+        line: Line = {"error": [refusal.message], "error_type": refusal.error_type, "prompt": prompt}
+        line["model_result_raw"] = mark.output
+        if refusal.error_type != FAILED:
+            line["model_result_decoded"] = decoded_calls(mark, self._family)
+        if refusal.error_type == WRONG_FORMAT:
+            line |= {key: str(line[key]) for key in ("model_result_raw", "model_result_decoded")}
+        return line | {"possible_answer": mark.entry.ground_truth}
+
+    def _turns(self, mark: Mark, refusal: Refusal, prompt: Line) -> Line:
+        truth = {"possible_answer": mark.entry.ground_truth}
+        if not mark.finding:
+            return {"error": _error([refusal.message], refusal), "prompt": prompt, "model_result": mark.output} | truth
+        return {
+            "error": _error(refusal.message, refusal) | mark.finding.get("record", {}),
+            "prompt": prompt,
+            "model_result_raw": mark.output,
+            "model_result_decoded": mark.finding["decoded"],
+        } | truth
+
+    def _answer(self, mark: Mark, refusal: Refusal, prompt: Line) -> Line:
+        truth = {"possible_answer": mark.entry.ground_truth}
+        if refusal.error_type != agentic.NOT_FOUND:
+            line = {"error": _error([refusal.message], refusal), "prompt": prompt, "model_result": mark.output}
+            if refusal.error_type == agentic.NO_MESSAGE:
+                line["model_result_decoded"] = decoded_steps(mark, self._family)
+            return line | truth
+        message = last_message(mark, self._family)
+        return {
+            "error": _error(refusal.message, refusal)
+            | {"details": agentic.search_details(mark.entry.ground_truth or [], message)},
+            "prompt": prompt["question"],
+            "model_result_raw": mark.output,
+            "last_non_fc_message": message,
+        } | truth
+
+
+def _error(message: Any, refusal: Refusal) -> Line:
+    return {"error_message": message, "error_type": refusal.error_type}

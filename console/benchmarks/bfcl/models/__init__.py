@@ -1,0 +1,1 @@
+"""How each model of the registry is asked and how its replies are decoded."""

@@ -1,0 +1,28 @@
+"""As `bitagent`, or several JSON texts with semicolons between them where the whole is none."""
+
+import json
+from typing import Any
+
+from console.benchmarks.bfcl.models.decode.call_text import Call
+from console.benchmarks.bfcl.models.decode.family import Family, Form
+from console.benchmarks.bfcl.models.decode.named_calls import listed, named_call_texts, named_calls, read_json
+
+
+def _decode(output: Any, form: Form) -> list[Call]:
+    del form
+    return named_calls(_items(output))
+
+
+def _executable(step: Any) -> list[str]:
+    return named_call_texts(_items(step))
+
+
+def _items(output: Any) -> Any:
+    try:
+        value = read_json(output)
+    except json.JSONDecodeError:
+        value = [json.loads(part.strip()) for part in output.split(";")]
+    return listed(value)
+
+
+FAMILY = Family(_decode, _executable)

@@ -1,0 +1,77 @@
+"""From one single-turn output to its calls: by which family it is read, and what counts as calls."""
+
+import re
+from dataclasses import dataclass
+from typing import Any, cast
+
+from console.benchmarks.bfcl.models.decode.arithmetic import Refused
+from console.benchmarks.bfcl.models.decode.family import Form, find_family
+from console.benchmarks.bfcl.models.decode.length import TooLong, refuse_too_long
+from console.benchmarks.bfcl.models.decode.python import Undecodable
+from console.benchmarks.bfcl.rules import categories as names
+from console.benchmarks.bfcl.rules.variation import read_variation
+
+FAILED = "ast_decoder:decoder_failed"
+WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """What became of an output: calls, or the official error type with the complaint."""
+
+    value: Any = None
+    """Whatever was decoded; a list of calls when there is no error."""
+    error_type: str | None = None
+    complaint: str = ""
+
+    @property
+    def calls(self) -> list[dict[str, dict[Any, Any]]]:
+        """The calls; empty when there was an error."""
+        return [] if self.error_type else self.value
+
+
+def decode_reply(output: Any, category: str, family: str = "prompt", config: str = "") -> Decoded:
+    """Decode one output; never raises.
+
+    Args:
+        output: what the result file holds: text, or recorded native calls.
+        category: of the entry, or the id of the entry that is varied; its language decides the syntax.
+        family: how the model writes its calls, one of `family.FAMILIES`.
+        config: the format-sensitivity variation; empty for ordinary categories.
+    """
+    reader = find_family(family)
+    try:
+        refuse_too_long(output)
+        value = reader.decode(output, _form(category, config))
+    except (Exception, MemoryError) as error:  # every failure to decode is one verdict
+        return Decoded(error_type=FAILED, complaint=_complaint(error))
+    if not is_calls(value):
+        return Decoded(value, WRONG_FORMAT, "not a list of calls with named arguments")
+    return Decoded(value)
+
+
+def _form(category: str, config: str) -> Form:
+    if not config:
+        return Form(names.language_of(category))
+    variation = read_variation(config)
+    return Form(variation.returns, variation.tagged)
+
+
+def _complaint(error: BaseException) -> str:
+    """Say why, the same each time: Python's own words may hold addresses in memory."""
+    is_own = isinstance(error, Undecodable | Refused | TooLong)
+    return _ADDRESS.sub("", str(error) if is_own else f"{type(error).__name__}: {error}")[:500]
+
+
+def is_calls(value: Any) -> bool:
+    """Whether a value is a list of calls, each one name with named arguments; an empty list is."""
+    return isinstance(value, list) and all(_is_call(item) for item in cast(list[Any], value))
+
+
+def _is_call(item: Any) -> bool:
+    if not isinstance(item, dict):
+        return False
+    values = list(cast(dict[Any, Any], item).values())
+    return len(values) == 1 and isinstance(values[0], dict)

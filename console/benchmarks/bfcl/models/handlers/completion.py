@@ -1,0 +1,71 @@
+"""Models served locally behind `/v1/completions`: the whole conversation becomes one text by the family's template."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.models.handlers.handler import Answer, Turn, UnreadableAnswer, answers_may_break
+from console.benchmarks.bfcl.models.templates.release_texts import ReleaseTexts
+from console.benchmarks.bfcl.models.templates.template import PromptInput, Template
+from console.core.chat import Message, Reply
+
+
+def recorded_thought(template: Template, completion: str) -> str:
+    """Return what the official handler of a local row records as the reasoning of a completion.
+
+    It stands between tags in the text that the server sent, and only some families cut it out.
+    """
+    try:
+        with answers_may_break():
+            return template.read(completion).reasoning
+    except UnreadableAnswer:
+        return ""
+
+
+PROMPT_ROLE = "prompt"
+"""Role of a piece of a finished prompt; pieces are joined as they are, and nothing stands between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionHandler:
+    """A template with the texts of the release it needs, and the decoding of its family."""
+
+    template: Template
+    texts: ReleaseTexts
+    executable: Callable[[Any], list[str]]
+    call_format: str
+    """The template's name."""
+    native: bool = False
+    """All local models take the official prompting loop."""
+
+    @property
+    def described_in_prompt(self) -> bool:
+        return self.template.described_in_prompt
+
+    def params(self, *, long: bool) -> Mapping[str, Any]:
+        del long
+        return self.template.request
+
+    def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
+        del docs
+        turn = [cast(Turn, message) for message in messages]
+        return turn if number and self.template.first_turn_only else self.template.open_turn(turn)
+
+    def tools(self, docs: Sequence[Doc]) -> list[dict[str, Any]]:
+        del docs
+        return []
+
+    def request(self, history: Sequence[Turn], docs: Sequence[Doc], asked_before: int) -> list[Message]:
+        pieces = self.template.render(PromptInput(history, docs, self.texts, asked_before))
+        return [{"role": PROMPT_ROLE, "content": piece} for piece in pieces if piece]
+
+    def read(self, reply: Reply) -> Answer:
+        completion = self.template.read(reply.content or "")
+        return Answer(completion.output, completion.message)
+
+    def calls(self, output: Any) -> list[str]:
+        return self.executable(output)
+
+    def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
+        return self.template.show_results(calls, results, answer)

@@ -1,0 +1,121 @@
+"""What a reply means by each API, and what the next requests show of it: native tools and prompting apart.
+
+Source: BFCL v4, the official handlers' `_parse_query_response_…` and `_add_assistant_message_…`.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from console.benchmarks.bfcl.models.handlers.handler import Answer, Turn
+from console.benchmarks.bfcl.models.handlers.services import Service
+from console.core.chat import Native, Reply
+
+Read = Callable[[Reply, Service], Answer]
+NO_CANDIDATE = "The model did not return any response."
+"""What the official handler takes an empty answer of Gemini for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyReading:
+    """How replies of one API are read."""
+
+    native: Read
+    prompting: Read
+
+
+def _chat_message(reply: Reply, service: Service) -> Turn:
+    message: Turn = {**cast(Turn, reply.message()), **service.answer_fields}
+    if service.hides_text:
+        return {**message, "content": "", "tool_calls": message.get("tool_calls", [])}
+    if service.keeps_reasoning and reply.reasoning:
+        message["reasoning_content"] = reply.reasoning
+    return message
+
+
+def _calls_as_text(reply: Reply) -> list[dict[str, str]]:
+    return [{call.name: call.arguments} for call in reply.tool_calls]
+
+
+def _chat_native(reply: Reply, service: Service) -> Answer:
+    return Answer(_calls_as_text(reply) or reply.content, _chat_message(reply, service))
+
+
+def _chat_prompting(reply: Reply, service: Service) -> Answer:
+    return Answer(reply.content, _chat_message(reply, service))
+
+
+def _mistral_native(reply: Reply, service: Service) -> Answer:
+    """Take the calls alone: officially the text of an answer without any is lost.
+
+    Calls are put back with `index: 0`, which the official client writes into each.
+    """
+    message = _chat_message(reply, service)
+    if reply.tool_calls:
+        message["tool_calls"] = [{**call, "index": 0} for call in message["tool_calls"]]
+    return Answer(_calls_as_text(reply), message)
+
+
+def _responses_native(reply: Reply, service: Service) -> Answer:
+    del service
+    return Answer(_calls_as_text(reply) or reply.content, cast(Turn, reply.message()))
+
+
+def _responses_prompting(reply: Reply, service: Service) -> Answer:
+    del service
+    return Answer(reply.content, cast(Turn, reply.message()))
+
+
+def _anthropic_native(reply: Reply, service: Service) -> Answer:
+    del service
+    texts = [block["text"] for block in _content(reply) if block.get("type") == "text"]
+    return Answer(_calls_as_text(reply) or texts, cast(Turn, reply.message()))
+
+
+def _anthropic_prompting(reply: Reply, service: Service) -> Answer:
+    """Take the first block's text; it is put back as a plain text."""
+    del service
+    blocks = _content(reply)
+    if not blocks or "text" not in blocks[0]:
+        raise ValueError("the answer does not begin with a text")
+    text = blocks[0]["text"]
+    native: Native = {**(reply.native or {"api": "anthropic", "content": []}), "content": text}
+    return Answer(text, {"role": "assistant", "content": text, "native": native})
+
+
+def _gemini_native(reply: Reply, service: Service) -> Answer:
+    del service
+    calls = [{call.name: json.loads(call.arguments)} for call in reply.tool_calls]
+    parts = _content(reply)
+    if not parts and not calls:
+        return Answer([NO_CANDIDATE], {"role": "assistant", "content": NO_CANDIDATE})
+    texts = [part["text"] for part in parts if "text" in part and not part.get("thought")]
+    return Answer(calls or texts, cast(Turn, reply.message()))
+
+
+def _gemini_prompting(reply: Reply, service: Service) -> Answer:
+    """Take the last text that is no thought; only that is put back."""
+    del service
+    parts = _content(reply)
+    if len(parts) > 2:
+        raise ValueError("the answer has more than two parts")
+    texts = [part["text"] for part in parts if "text" in part and not part.get("thought")]
+    text = texts[-1] if texts else NO_CANDIDATE
+    return Answer(text, {"role": "assistant", "content": text})
+
+
+def _content(reply: Reply) -> list[dict[str, Any]]:
+    if reply.native is not None:
+        return cast(list[dict[str, Any]], reply.native["content"])
+    return [{"type": "text", "text": reply.content}] if reply.content is not None else []
+
+
+READINGS = {
+    "chat": ReplyReading(_chat_native, _chat_prompting),
+    "mistral": ReplyReading(_mistral_native, _chat_prompting),
+    "responses": ReplyReading(_responses_native, _responses_prompting),
+    "anthropic": ReplyReading(_anthropic_native, _anthropic_prompting),
+    "gemini": ReplyReading(_gemini_native, _gemini_prompting),
+}
+"""By the API of a registry row."""

@@ -1,0 +1,76 @@
+"""Models behind a service: native tools or prompting, with what this service wants otherwise."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.models.handlers.generic import native_results, written_results
+from console.benchmarks.bfcl.models.handlers.handler import Answer, Turn
+from console.benchmarks.bfcl.models.handlers.reply_readings import ReplyReading
+from console.benchmarks.bfcl.models.handlers.service_tools import service_tools
+from console.benchmarks.bfcl.models.handlers.services import Service
+from console.benchmarks.bfcl.models.templates.template import users_merged
+from console.core.chat import Message, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceHandler:
+    """One row's way to be asked."""
+
+    service: Service
+    reading: ReplyReading
+    native: bool
+    reasons: bool
+    """Whether the row is asked to reason."""
+    plain_parameters: bool
+    executable: Callable[[Any], list[str]]
+    call_format: str = ""
+
+    @property
+    def described_in_prompt(self) -> bool:
+        return not self.native
+
+    def params(self, *, long: bool) -> Mapping[str, Any]:
+        service = self.service
+        fields = {**(service.native if self.native else service.prompting)}
+        if self.reasons:
+            fields |= service.reasoning
+        if long:
+            fields |= service.long
+        if self.native and service.always_tools:
+            fields.setdefault("tools", [])
+        return fields
+
+    def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
+        del number, docs
+        fields = self.service.answer_fields
+        turn = [{**message, **(fields if message["role"] == "assistant" else {})} for message in messages]
+        merges = self.service.merges_native_users if self.native else self.service.merges_users
+        return users_merged(turn) if merges else turn
+
+    def tools(self, docs: Sequence[Doc]) -> list[dict[str, Any]]:
+        if not self.native:
+            return []
+        return service_tools(docs, self.service, plain_parameters=self.plain_parameters)
+
+    def request(self, history: Sequence[Turn], docs: Sequence[Doc], asked_before: int) -> list[Message]:
+        del docs, asked_before
+        return cast(list[Message], history)
+
+    def read(self, reply: Reply) -> Answer:
+        return (self.reading.native if self.native else self.reading.prompting)(reply, self.service)
+
+    def calls(self, output: Any) -> list[str]:
+        return self.executable(output)
+
+    def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
+        if not self.native:
+            return written_results(calls, results)
+        if self.service.hides_text:
+            return [{"role": "tool", "content": text} for text in results]
+        shown = native_results(answer, results)
+        if self.service.names_results:
+            for message, call in zip(shown, answer.get("tool_calls", ()), strict=False):
+                message["name"] = call["function"]["name"]
+        return shown

@@ -1,0 +1,66 @@
+"""Granite 4, 3 and 20b, and Phi-4-mini with tools, whose answers Granite 3 shares."""
+
+import json
+from collections.abc import Iterator
+
+from console.benchmarks.bfcl.conversation.tools import native_tools
+from console.benchmarks.bfcl.models.templates.bracketed_lists import read_granite, read_phi
+from console.benchmarks.bfcl.models.templates.tagged_calls import read_calls, write_calls
+from console.benchmarks.bfcl.models.templates.template import PromptInput, Template, json_lines, runs_of_tools
+
+
+def _block(role: str, content: object) -> str:
+    return f"<|start_of_role|>{role}<|end_of_role|>{content}<|end_of_text|>\n"
+
+
+def _granite_4(given: PromptInput) -> Iterator[str]:
+    texts = given.texts.of("granite_4", "Granite4FCHandler._format_prompt")
+    tools = f"{texts[0]}{json_lines(given.docs)}{texts[1]}" if given.docs else ""
+    parts = [part for part in (given.system, tools) if part]
+    yield _block("system", "\n\n".join(parts) if parts else "" if given.system is not None else texts[2])
+    for message, begins, ends in runs_of_tools(given.after_system):
+        role, content = message["role"], message["content"]
+        if role in ("user", "system"):
+            yield _block(role, content)
+        elif role == "assistant":
+            yield _block(role, content + "".join(write_calls(message)))
+        elif role == "tool":
+            opening = "<|start_of_role|>user<|end_of_role|>" if begins else ""
+            yield f"{opening}\n<tool_response>\n{content}\n</tool_response>" + ("<|end_of_text|>\n" if ends else "")
+    yield "<|start_of_role|>assistant<|end_of_role|>"
+
+
+def _granite_3(given: PromptInput) -> Iterator[str]:
+    """Yield no tail: the prompt ends with the last message, as officially."""
+    texts = given.texts.of("granite_3", "Granite3FCHandler._format_prompt")
+    own = texts[4] + (texts[5] if given.docs else "") if given.system is None else given.system
+    yield _block("system", own)
+    if given.docs:
+        yield _block("tools", json.dumps(given.docs, indent=4))
+    for message in given.after_system:
+        yield _block(message["role"], message["content"])
+
+
+def _granite_20b(given: PromptInput) -> Iterator[str]:
+    texts = given.texts.of("granite", "GraniteFunctionCallingHandler._format_prompt")
+    tools = "\n".join(json.dumps(tool["function"]) for tool in native_tools(given.docs))
+    yield texts[0].replace("{functions_str}", tools)
+    for message in given.messages:
+        yield f"{message['role'].upper()}:\n{message['content']}\n\n"
+    yield "ASSISTANT: "
+
+
+def _phi_native(given: PromptInput) -> Iterator[str]:
+    texts = given.texts.of("phi_fc", "PhiFCHandler._format_prompt")
+    own = texts[2] if given.system is None else given.system
+    docs = "".join(f"{json.dumps(doc)}\n" for doc in given.docs)
+    yield f"<|system|>{own}<|tool|>{docs}<|/tool|><|end|>"
+    for message in given.after_system:
+        yield f"<|{message['role']}|>{message['content']}<|end|>"
+    yield "<|assistant|>"
+
+
+GRANITE_4 = Template(_granite_4, read=read_calls)
+GRANITE_3 = Template(_granite_3, read=read_granite)
+GRANITE_20B = Template(_granite_20b)
+PHI_NATIVE = Template(_phi_native, read=read_phi)

@@ -1,0 +1,53 @@
+"""The templates by the name that a profile gives them."""
+
+from console.benchmarks.bfcl.models.templates import (
+    deepseek,
+    glm,
+    granite,
+    hammer,
+    headers,
+    ministral,
+    plain_chat,
+    qwen,
+)
+from console.benchmarks.bfcl.models.templates.template import Template
+from console.core.fault import UsageError
+
+TEMPLATES: dict[str, Template] = {
+    "arch": qwen.ARCH,
+    "bielik": plain_chat.BIELIK,
+    "bitagent": headers.BITAGENT,
+    "deepseek_r1": deepseek.DEEPSEEK_R1,
+    "gemma": plain_chat.GEMMA,
+    "glm4": glm.GLM_4,
+    "granite20b": granite.GRANITE_20B,
+    "granite3": granite.GRANITE_3,
+    "granite4": granite.GRANITE_4,
+    "hammer": hammer.HAMMER,
+    "llama": plain_chat.LLAMA,
+    "llama31": headers.LLAMA_31,
+    "llama4": plain_chat.LLAMA_4,
+    "minicpm": plain_chat.MINICPM,
+    "ministral": ministral.MINISTRAL,
+    "nanbeige": qwen.NANBEIGE,
+    "pelican": qwen.PELICAN,
+    "phi4": plain_chat.PHI_4,
+    "phi4_mini": plain_chat.PHI_4_MINI,
+    "phi4_mini_fc": granite.PHI_NATIVE,
+    "qwen3": qwen.QWEN,
+    "qwen3_fc": qwen.QWEN_NATIVE,
+    "thinkagent": headers.THINK_AGENT,
+    "xlam_llama": headers.XLAM_LLAMA,
+    "xlam_qwen": headers.XLAM_QWEN,
+}
+
+
+def template_named(name: str) -> Template:
+    """Return a template.
+
+    Raises:
+        UsageError: nobody wrote it; its name is said.
+    """
+    if name not in TEMPLATES:
+        raise UsageError(f"the prompt template {name!r} is not offered", hint=f"Offered: {', '.join(TEMPLATES)}.")
+    return TEMPLATES[name]

@@ -1,0 +1,95 @@
+"""Calls between `<tool_call>` tags: read out of completions, and written back into prompts."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from console.benchmarks.bfcl.models.decode.length import LONGEST
+from console.benchmarks.bfcl.models.templates.template import Completion, TemplateError, Turn
+from console.core.xml_tags import contents_between
+
+_MARKS = "<tool_call>\n", "\n</tool_call>"
+
+
+def _blocks(text: str) -> list[str]:
+    """Return what the tagged blocks hold; none where all of it is longer than what is decoded."""
+    blocks = list(contents_between(text, *_MARKS))
+    return blocks if sum(map(len, blocks)) <= LONGEST else []
+
+
+def tagged_json(text: str) -> list[Any]:
+    """Return the JSON values of all tagged blocks; what cannot be parsed is dropped."""
+    values: list[Any] = []
+    for block in _blocks(text):
+        try:
+            values.append(json.loads(block))
+        except (ValueError, RecursionError):
+            continue
+    return values
+
+
+def tagged_blocks(text: str) -> list[Any]:
+    """Return all tagged blocks, those that are no JSON as text."""
+    values: list[Any] = []
+    for block in _blocks(text):
+        try:
+            values.append(json.loads(block))
+        except (ValueError, RecursionError):
+            values.append(block)
+    return values
+
+
+def split_thought(text: str) -> tuple[str, str]:
+    """Return what a text thinks (before the first `</think>`) and what it says (after the last)."""
+    if "</think>" not in text:
+        return "", text
+    parts = text.split("</think>")
+    return parts[0].rstrip("\n").split("<think>")[-1].lstrip("\n"), parts[-1].lstrip("\n")
+
+
+def read_thinking_calls(text: str) -> Completion:
+    """Read a completion of the Qwen form: tags count wherever they stand, also inside the thought."""
+    reasoning, answer = split_thought(text)
+    calls = tagged_json(text)
+    message: Turn = {"role": "assistant", "content": "" if calls else answer, "reasoning": reasoning}
+    return Completion(answer, message | ({"calls": calls} if calls else {}), reasoning)
+
+
+def read_calls(text: str) -> Completion:
+    """Read a completion whose history shows either its calls or its text."""
+    calls = tagged_json(text)
+    message: Turn = {"role": "assistant", "content": "" if calls else text}
+    return Completion(text, message | ({"calls": calls} if calls else {}))
+
+
+def write_calls(message: Turn, ascii_only: bool = True, separate: bool = True) -> Iterator[str]:
+    """Yield the calls of an answer as tagged blocks.
+
+    Args:
+        message: with `calls`.
+        ascii_only: whether other characters of arguments are escaped.
+        separate: whether a newline stands between blocks, and before the first one behind a text.
+
+    Raises:
+        TemplateError: a call without name or arguments.
+    """
+    calls = cast(Sequence[Any], message.get("calls", ()))
+    for call in calls:
+        name, arguments = named_call(call)
+        if separate and (call != calls[0] or message["content"]):
+            yield "\n"
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=ascii_only)
+        yield f'<tool_call>\n{{"name": "{name}", "arguments": {written}}}\n</tool_call>'
+
+
+def named_call(call: Any) -> tuple[str, Any]:
+    """Return name and arguments of a parsed call, or of the function in it.
+
+    Raises:
+        TemplateError: it is no call.
+    """
+    try:
+        inner: Any = call.get("function", call)
+        return inner["name"], inner["arguments"]
+    except (AttributeError, KeyError, TypeError, IndexError) as error:
+        raise TemplateError(f"a call without name or arguments cannot be shown again: {error}") from error

@@ -1,0 +1,296 @@
+"""`check bfcl-templates` and `check bfcl-requests`: what is sent for an entry, given what the model answered before.
+
+Each line holds one step of an entry with the answer that the model gave to it; lines of an entry follow each other. The
+real loops of play are run over the recorded answers, so what is checked is what a run sends.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self, cast
+from urllib.parse import urlsplit
+
+import msgspec
+
+from console.benchmarks.bfcl.conversation.official import load_wording
+from console.benchmarks.bfcl.conversation.player import play_entry
+from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.models.decoding import profile_setting
+from console.benchmarks.bfcl.models.handlers.handler import Handler
+from console.benchmarks.bfcl.models.handlers.services import SERVICES
+from console.benchmarks.bfcl.models.handlers.table import handler_for
+from console.benchmarks.bfcl.models.profile import Profile, find_profile
+from console.benchmarks.bfcl.rules.entry import Entry
+from console.benchmarks.bfcl.simulators.host import close_hosts
+from console.config.model import ModelConfig
+from console.config.redaction import Redactor
+from console.core.case import Key, Setting
+from console.core.chat import ChatRequest, Message, Reply
+from console.core.fault import Fault, UsageError
+from console.llm.anthropic_conversion import anthropic_body, read_message
+from console.llm.gemini_conversion import gemini_body, read_candidates
+from console.llm.reply_builder import ReplyBuilder
+from console.llm.request_body import chat_body
+from console.llm.responses_conversion import read_response, responses_body
+from console.suites.suite import Row
+
+
+class SavedExchange(Protocol):
+    """How lines of one kind hold answers and show requests."""
+
+    def reply(self, profile: Profile, row: Row) -> Reply:
+        """Return what the model answered.
+
+        Raises:
+            UsageError: the line holds no such answer.
+        """
+        ...
+
+    def shown(self, profile: Profile, request: ChatRequest) -> Row:
+        """Return the fields of the answer to a line that show what is sent.
+
+        Raises:
+            UsageError: the model's API is not offered.
+        """
+        ...
+
+
+class CompletionExchange:
+    """Local models: `completion` in; digest and length of the prompt out, and the other fields of the request."""
+
+    def reply(self, profile: Profile, row: Row) -> Reply:
+        del profile
+        completion = row.get("completion")
+        if not isinstance(completion, str):
+            raise UsageError("a line needs `completion` (a text)")
+        return Reply(completion)
+
+    def shown(self, profile: Profile, request: ChatRequest) -> Row:
+        prompt = "".join(message.get("content") or "" for message in request.messages)
+        fields = {"model": profile.model_id, "temperature": 0.001, "max_tokens": 4096, "timeout": 72000}
+        digest = hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()
+        return {"sha256": digest, "chars": len(prompt), "request": fields | _extra(request.params)}
+
+
+class ServiceExchange:
+    """Models behind services: `reply` in, as the server answered; path and body out."""
+
+    def reply(self, profile: Profile, row: Row) -> Reply:
+        answer = row.get("reply")
+        if not isinstance(answer, dict | list):
+            raise UsageError("a line needs `reply` (what the server answered)")
+        if profile.api in _READERS:
+            return _READERS[profile.api](cast(dict[str, Any], answer))
+        builder = ReplyBuilder(lambda kind, text: None, Redactor())
+        for chunk in cast(list[Any], answer if isinstance(answer, list) else [answer]):
+            builder.add_chunk(_readable(chunk))
+        builder.mark_end()
+        return builder.reply(0.0, None)
+
+    def shown(self, profile: Profile, request: ChatRequest) -> Row:
+        """Show what a run sends, but for the field that asks for a stream."""
+        model = ModelConfig(name=profile.name, model_id=profile.model_id, temperature=0.001)
+        service = SERVICES[profile.handler]
+        base = urlsplit(service.base_url).path
+        path = _PATHS.get(profile.api, _CHAT_PATH).format(base=base, model=profile.model_id)
+        if profile.api not in _BODIES:
+            request = msgspec.structs.replace(request, params={"stream": False, **request.params})
+            unstreamed = {"stream": False} if service.says_unstreamed else {}
+            return {"path": path, "body": chat_body(model, request) | unstreamed}
+        return {"path": path, "body": _BODIES[profile.api](model, request)}
+
+
+_CHAT_PATH = "{base}/chat/completions"
+_PATHS = {
+    "responses": "{base}/responses",
+    "anthropic": "{base}/messages",
+    "gemini": "{base}/models/{model}:generateContent",
+}
+_BODIES = {"responses": responses_body, "anthropic": anthropic_body, "gemini": gemini_body}
+_READERS = {"responses": read_response, "anthropic": read_message, "gemini": read_candidates}
+
+
+def _readable(chunk: Any) -> Any:
+    """Return a chunk whose condensed texts (digest and length) are texts again, so that it can be read at all."""
+    if isinstance(chunk, dict):
+        fields = cast(dict[str, Any], chunk)
+        if fields.keys() == {"sha256", "chars"}:
+            return json.dumps(fields)
+        return {key: _readable(value) for key, value in fields.items()}
+    return [_readable(item) for item in cast(list[Any], chunk)] if isinstance(chunk, list) else chunk
+
+
+def _extra(params: Mapping[str, Any]) -> Row:
+    return {"extra_body": dict(params)} if params else {}
+
+
+class RequestChecker:
+    """Says what is sent at each step of the entries of a file; one entry is open at a time."""
+
+    def __init__(self, folder: Path, exchange: SavedExchange) -> None:
+        """Take a dataset folder and the form of the lines."""
+        self._dataset = Dataset(folder)
+        self._exchange = exchange
+        self._runner = asyncio.Runner()
+        self._open: OpenEntry | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+        self._runner.close()
+        close_hosts()
+
+    def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
+        """Answer each line with the fields of what is sent; the last step of an entry also with its `result`."""
+        return [self._answer(row) for row in rows]
+
+    def _answer(self, row: Row) -> Row | UsageError:
+        try:
+            return self._step(row)
+        except UsageError as error:
+            self._close()
+            return error
+        except Fault as fault:
+            self._close()
+            return UsageError(fault.message, hint=fault.hint)
+
+    def _step(self, row: Row) -> Row:
+        name, entry_id, step = row.get("model"), row.get("id"), row.get("step", 0)
+        if not isinstance(name, str) or not isinstance(entry_id, str) or not isinstance(step, int):
+            raise UsageError("a line needs `model`, `id` (texts) and `step` (a number)")
+        if step == 0:
+            self._close()
+            profile = find_profile(name)
+            handler = handler_for(profile, self._dataset)
+            self._open = OpenEntry(profile, entry_id, RecordedStage(Key(entry_id)))
+            entry = self._dataset.entry(entry_id)
+            self._runner.run(self._open.begin(lambda stage: self._play(entry, handler, profile, stage)))
+        current = self._open
+        if current is None or (current.profile.name, current.entry_id) != (name, entry_id):
+            handler_for(find_profile(name), self._dataset)  # what is not offered is refused by name at each step
+            raise UsageError(f"step {step} of {entry_id} does not follow its other steps")
+        request = current.stage.request
+        if request is None:
+            raise UsageError(f"{entry_id} ends before step {step}: nothing more is sent")
+        answer = {key: row[key] for key in ("model", "category", "id", "step") if key in row}
+        answer |= self._exchange.shown(current.profile, request)
+        self._runner.run(current.proceed(self._exchange.reply(current.profile, row)))
+        return answer if current.stage.request is not None else answer | {"result": current.result()}
+
+    def _play(self, entry: Entry, handler: Handler, profile: Profile, stage: "RecordedStage") -> Awaitable[Any]:
+        wording = load_wording(self._dataset)
+        mode = "fc" if handler.native else "prompt"
+        setting = Setting(mode=mode, extras=profile_setting(profile).extras)
+        return play_entry(entry, stage, setting, handler, wording, self._dataset)
+
+    def _close(self) -> None:
+        if self._open is not None:
+            self._runner.run(self._open.aclose())
+            self._open = None
+
+
+class RecordedStage:
+    """A stage whose model is a recording: each question waits until somebody gives the answer."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.request: ChatRequest | None = None
+        """The question that waits; None while none does."""
+        self._asked = asyncio.Event()
+        self._reply: asyncio.Future[Reply] | None = None
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        role: str = "model",
+        params: dict[str, Any] | None = None,
+        turn: int = 0,
+        step: int = 0,
+        scripted: object = None,
+    ) -> Reply:
+        del role, turn, step, scripted
+        self.request = ChatRequest(list(messages), list(tools), params or {})
+        self._reply = asyncio.get_running_loop().create_future()
+        self._asked.set()
+        return await self._reply
+
+    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
+        raise UsageError(f"{len(texts)} texts cannot be embedded here: there is no {role} model")
+
+    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
+        del kind, request
+        return await action()
+
+    def output_of(self, case_id: str) -> Any:
+        del case_id
+
+    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None: ...
+
+    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None: ...
+
+    def answer(self, reply: Reply) -> None:
+        """Give the answer that the open question waits for."""
+        assert self._reply is not None
+        self.request = None
+        self._asked.clear()
+        self._reply.set_result(reply)
+
+    async def next_question(self) -> None:
+        """Wait until something is asked."""
+        await self._asked.wait()
+
+
+@dataclass(slots=True)
+class OpenEntry:
+    """An entry being played over its recorded answers."""
+
+    profile: Profile
+    entry_id: str
+    stage: RecordedStage
+    task: asyncio.Task[Any] | None = None
+
+    async def begin(self, play: Callable[[RecordedStage], Awaitable[Any]]) -> None:
+        """Start to play; returns when the first question waits or nothing is asked."""
+        self.task = asyncio.ensure_future(_settled(play(self.stage)))
+        await self._until_asked()
+
+    async def proceed(self, reply: Reply) -> None:
+        """Give the answer; returns when the next question waits or the entry has ended."""
+        self.stage.answer(reply)
+        await self._until_asked()
+
+    def result(self) -> Any:
+        """Return the output.
+
+        Raises:
+            Fault: the simulators or the data failed.
+        """
+        assert self.task is not None
+        return self.task.result()
+
+    async def aclose(self) -> None:
+        """Stop playing."""
+        if self.task is not None and not self.task.done():
+            self.task.cancel()
+            await asyncio.wait([self.task])
+
+    async def _until_asked(self) -> None:
+        assert self.task is not None
+        asked = asyncio.ensure_future(self.stage.next_question())
+        await asyncio.wait([self.task, asked], return_when=asyncio.FIRST_COMPLETED)
+        if not asked.done():
+            asked.cancel()
+
+
+async def _settled(play: Awaitable[Any]) -> Any:
+    return await play

@@ -1,0 +1,173 @@
+"""The official aggregation of BFCL v4: from accuracies of categories to groups and the overall number. Pure.
+
+Missing categories count as 0 and are marked; Live is weighted by entries, all other means are unweighted, relevance
+enters nothing, and Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from console.benchmarks.bfcl.rules.categories import LIVE, MEMORY, MULTI_TURN, NON_LIVE, WEB_SEARCH
+from console.core.statistics.intervals import Interval, weighted_interval
+from console.suites.leaderboard import INCOMPLETE
+
+NUMBER_WITH_GAPS = ("overall", "non_live", "live", "multi_turn", "agentic")
+"""Sums of which the official tables show a number when parts are missing, which count as 0; the others are N/A then."""
+_SIMPLE, _IRRELEVANCE = NON_LIVE[:3], ("irrelevance", "live_irrelevance")
+PARTS: dict[str, tuple[str, ...]] = {
+    "overall": (*NON_LIVE[:6], *LIVE[:4], *_IRRELEVANCE, *MULTI_TURN, *WEB_SEARCH, *MEMORY),
+    "non_live": NON_LIVE[:6],
+    "live": LIVE[:4],
+    "irrelevance": _IRRELEVANCE,
+    "multi_turn": MULTI_TURN,
+    "agentic": (*WEB_SEARCH, *MEMORY),
+    "simple": _SIMPLE,
+    "web_search": WEB_SEARCH,
+    "memory": MEMORY,
+    "relevance": ("live_relevance",),
+}
+"""The categories that enter each sum."""
+_SHARES = (10, 10, 10, 30, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """An accuracy (0 to 1) with the number of entries it stands for."""
+
+    value: float
+    entries: int
+    is_known: bool = True
+    """False: at least one part is missing; it counted as 0."""
+    touched: bool = True
+    """False: all parts are missing."""
+
+    @property
+    def shown(self) -> "float | str":
+        """The value as the official tables show it: N/A when a part is missing."""
+        return self.value if self.is_known else "N/A"
+
+
+def mean(parts: Sequence[Accuracy]) -> Accuracy:
+    """Return the unweighted mean."""
+    value = sum(part.value for part in parts) / len(parts)
+    return _joined(value, sum(part.entries for part in parts), parts)
+
+
+def weighted(parts: Sequence[Accuracy]) -> Accuracy:
+    """Return the mean weighted by number of entries."""
+    entries = sum(part.entries for part in parts)
+    value = sum(part.value * part.entries for part in parts) / entries if entries else 0.0
+    return _joined(value, entries, parts)
+
+
+def _joined(value: float, entries: int, parts: Sequence[Accuracy]) -> Accuracy:
+    return Accuracy(value, entries, all(part.is_known for part in parts), any(part.touched for part in parts))
+
+
+class Standing:
+    """All aggregated accuracies of one model."""
+
+    def __init__(self, of: Callable[[str], Accuracy]) -> None:
+        """Aggregate; `of` returns the accuracy of a category."""
+        self.of = of
+        self.simple = mean([of("simple_python"), of("simple_java"), of("simple_javascript")])
+        self.non_live = mean([self.simple, of("multiple"), of("parallel"), of("parallel_multiple")])
+        self.live = weighted([of(name) for name in LIVE[:4]])
+        self.irrelevance = mean([of("irrelevance"), of("live_irrelevance")])
+        self.relevance = of("live_relevance")
+        self.multi_turn = mean([of(name) for name in MULTI_TURN])
+        self.web_search = mean([of(name) for name in WEB_SEARCH])
+        self.memory = mean([of(name) for name in MEMORY])
+        self.agentic = mean([self.web_search, self.memory])
+        parts = (self.non_live, self.live, self.irrelevance, self.multi_turn, self.agentic)
+        total = sum(part.value * (share / sum(_SHARES)) for part, share in zip(parts, _SHARES, strict=True))
+        self.overall = _joined(total, sum(part.entries for part in parts), parts)
+
+    @property
+    def sums(self) -> dict[str, Accuracy]:
+        """Everything aggregated by name, Overall first."""
+        return {"overall": self.overall, **self.groups}
+
+    @property
+    def groups(self) -> dict[str, Accuracy]:
+        """The parts by the name they are shown under, the parts of Overall first."""
+        return {
+            "non_live": self.non_live,
+            "live": self.live,
+            "irrelevance": self.irrelevance,
+            "multi_turn": self.multi_turn,
+            "agentic": self.agentic,
+            "simple": self.simple,
+            "web_search": self.web_search,
+            "memory": self.memory,
+            "relevance": self.relevance,
+        }
+
+
+def gaps(sum_name: str, whole: Collection[str]) -> str:
+    """Return what is said of a sum that rests on fewer entries than the data has; empty when it is complete.
+
+    Args:
+        sum_name: a key of `PARTS`.
+        whole: the categories of which every entry was played.
+    """
+    parts = PARTS[sum_name]
+    whole_parts = sum(part in whole for part in parts)
+    return "" if whole_parts == len(parts) else f"{INCOMPLETE}: {whole_parts} of {len(parts)} categories complete"
+
+
+def interval(sum_name: str, of: Callable[[str], Accuracy], parts: Mapping[str, Interval]) -> Interval:
+    """Return a sum with its 95 % interval, from those of its categories, which are independent.
+
+    Args:
+        sum_name: a key of `PARTS`.
+        of: the accuracy of a category.
+        parts: each category that was played; a missing one counts as 0 and adds nothing.
+    """
+    value = Standing(of).sums[sum_name].value
+    return weighted_interval(
+        value, [(_weight(sum_name, name, of), parts[name]) for name in PARTS[sum_name] if name in parts]
+    )
+
+
+def _weight(sum_name: str, category: str, of: Callable[[str], Accuracy]) -> float:
+    """Return how much a category counts: all sums are linear in the accuracies."""
+    return Standing(lambda name: Accuracy(float(name == category), of(name).entries)).sums[sum_name].value
+
+
+def spread(accuracies: Mapping[str, float]) -> dict[str, float]:
+    """Return the format-sensitivity statistics over the accuracies of all configurations.
+
+    `accuracy_max_delta` and `accuracy_std` are in percent, `accuracy_variance` in squared percent, rounded to two
+    places; 0 for a single configuration.
+    """
+    values = list(accuracies.values())
+    several = len(values) > 1
+    return {
+        "accuracy_max_delta": round((max(values) - min(values)) * 100, 2) if several else 0.0,
+        "accuracy_variance": round(statistics.variance(values) * 100**2, 2) if several else 0.0,
+        "accuracy_std": round(statistics.stdev(values) * 100, 2) if several else 0.0,
+    }
+
+
+def latency_figures(latencies: Sequence[float]) -> tuple[float, float, float] | None:
+    """Return mean, standard deviation and 95th percentile in seconds, rounded to two places; None without any."""
+    if not latencies:
+        return None
+    deviation = statistics.stdev(latencies) if len(latencies) > 1 else 0.0
+    return round(statistics.mean(latencies), 2), round(deviation, 2), _rounded(_percentile_95(sorted(latencies)))
+
+
+def _percentile_95(ordered: Sequence[float]) -> float:
+    """Return the 95th percentile as numpy interpolates it, from the nearer neighbour: the last digit depends on it."""
+    position = (len(ordered) - 1) * 0.95
+    index = math.floor(position)
+    low, high, share = ordered[index], ordered[min(index + 1, len(ordered) - 1)], position - index
+    return high - (high - low) * (1 - share) if share >= 0.5 else low + (high - low) * share
+
+
+def _rounded(value: float) -> float:
+    """Return a value with two places as numpy rounds: 8.635 becomes 8.64, although it is a little less."""
+    return round(value * 100) / 100

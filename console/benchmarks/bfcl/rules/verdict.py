@@ -1,0 +1,51 @@
+"""One output against one entry: which rules apply, and their refusal. Everything but the simulators' conversations."""
+
+from typing import Any
+
+from console.benchmarks.bfcl.models.decode.reply import WRONG_FORMAT, decode_reply
+from console.benchmarks.bfcl.models.decoding import family_of, sent_underscored
+from console.benchmarks.bfcl.rules import categories as names
+from console.benchmarks.bfcl.rules.agentic_answer import check_answer
+from console.benchmarks.bfcl.rules.entry import Entry
+from console.benchmarks.bfcl.rules.relevance import CALLED, check_relevance
+from console.core.case import Setting
+from console.suites.call_matching.checker import Refusal, check_calls
+
+_AGENTIC = {
+    "agentic:inference_error": "the output is not one turn of steps",
+    "agentic:no_last_message": "there is no message that is not a call",
+    "agentic:answer_not_found": "no acceptable answer occurs in the last message",
+}
+
+
+def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
+    """Judge an output by the official rules; None means right. Never raises for a bad output.
+
+    Args:
+        entry: with its ground truth; not of a multi-turn category.
+        output: the official result form: a text, native calls, or turns of steps.
+        setting: how the model was prompted.
+    """
+    if names.is_agentic(entry.category):
+        error_type, _ = check_answer(output, entry.ground_truth or [], family_of(setting))
+        return Refusal(error_type, _AGENTIC[error_type]) if error_type else None
+    if names.is_relevance(entry.judged_as):
+        error_type = check_relevance(output, entry.judged_as, family_of(setting))
+        message = "there is a call, where none is right" if error_type == CALLED else "there is no call"
+        return Refusal(error_type, message) if error_type else None
+    return judge_calls(entry, output, setting)
+
+
+def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
+    """Judge an output of a category with expected calls; None means right."""
+    decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
+    if decoded.error_type:
+        problem = "decoded to something else" if decoded.error_type == WRONG_FORMAT else "could not be decoded"
+        return Refusal(decoded.error_type, f"the answer {problem}: {decoded.complaint}")
+    return check_calls(
+        entry.function,
+        decoded.calls,
+        entry.ground_truth or [],
+        names.call_rule_of(entry.judged_as),
+        underscored=sent_underscored(setting),
+    )

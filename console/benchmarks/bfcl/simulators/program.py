@@ -1,0 +1,113 @@
+"""The worker program that hosts the simulators of a dataset: conversations that are played, and whole checks.
+
+    setup       {"folder": dataset folder, "simulators": folder below it, "modules": {class name: module}}
+    begin       {"key", "entry"}              fresh instances for a conversation
+    execute     {"key", "calls": [text, …]}   results, in order
+    state       {"key"}                       public attributes by class
+    end         {"key"}
+    trace       {"entry", "turns"}            stored state by class, before the first turn and after each
+    spent       {}                            processor seconds of this worker
+    checks      {"items": [{"entry", "turns", "truth"}, …], "recorded", "whole"}   the findings of `turn_check`, in
+                order; of right ones only with `whole`
+
+Modules are imported from the dataset folder only, when a class is first needed. Texts of a model reach them as parsed
+literals only.
+"""
+
+import importlib
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+
+from console.benchmarks.bfcl.simulators.state import STATELESS, Simulators, public_state, stored_state
+from console.benchmarks.bfcl.simulators.turn_check import check_turns
+
+Operation = Callable[[dict[str, Any]], Any]
+
+
+class _Classes(Mapping[str, Callable[[], Any]]):
+    """Simulator classes by name, imported when first asked for."""
+
+    def __init__(self, package: str, modules: dict[str, str]) -> None:
+        self._package = package
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> Callable[[], Any]:
+        module = importlib.import_module(f"{self._package}.{self._modules[name]}")
+        return getattr(module, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+
+class _Port(Protocol):
+    """The door to the engine; not used here."""
+
+
+class SimulatorServer:
+    """The conversations and checks of one worker."""
+
+    def __init__(self, classes: Mapping[str, Callable[[], Any]]) -> None:
+        """Start without conversations."""
+        self._classes = classes
+        self._by_conversation: dict[str, Simulators] = {}
+
+    def begin(self, arguments: dict[str, Any]) -> None:
+        """Make fresh instances under a key."""
+        self._by_conversation[arguments["key"]] = Simulators(self._classes, arguments["entry"], "model")
+
+    def execute(self, arguments: dict[str, Any]) -> list[str]:
+        """Execute calls of a conversation."""
+        return self._by_conversation[arguments["key"]].execute(arguments["calls"])
+
+    def state(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the public state of a conversation's instances, by class."""
+        instances = self._by_conversation[arguments["key"]].instances
+        return {name: public_state(instance) for name, instance in instances.items()}
+
+    def trace(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+        """Play a conversation and return the states it goes through, as result files store them."""
+        simulators = Simulators(self._classes, arguments["entry"], "model")
+        states = [_stored(simulators)]
+        for steps in arguments["turns"]:
+            for calls in steps:
+                simulators.execute(calls)
+            states.append(_stored(simulators))
+        return states
+
+    def end(self, arguments: dict[str, Any]) -> None:
+        """Forget a conversation."""
+        self._by_conversation.pop(arguments["key"], None)
+
+    def checks(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+        """Check whole conversations against their ground truth; of right ones say only that they are, unless asked."""
+        return [self._check(item, arguments) for item in arguments["items"]]
+
+    def _check(self, item: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+        finding = check_turns(self._classes, item["entry"], item["turns"], item["truth"], recorded=options["recorded"])
+        return finding if finding["error_type"] or options["whole"] else {"error_type": None}
+
+
+def _stored(simulators: Simulators) -> dict[str, Any]:
+    return {name: stored_state(instance) for name, instance in simulators.instances.items() if name not in STATELESS}
+
+
+def start(port: _Port, setup: dict[str, Any]) -> dict[str, Operation]:
+    """Be ready for conversations over one dataset."""
+    del port
+    sys.path.append(setup["folder"])
+    package = setup["simulators"].strip("/").replace("/", ".")
+    stand = SimulatorServer(_Classes(package, setup["modules"]))
+    return {
+        "begin": stand.begin,
+        "execute": stand.execute,
+        "state": stand.state,
+        "trace": stand.trace,
+        "end": stand.end,
+        "checks": stand.checks,
+        "spent": lambda _: time.process_time(),
+    }

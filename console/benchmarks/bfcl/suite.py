@@ -1,0 +1,269 @@
+"""BFCL v4 as a suite: entries in, conversations played, official verdicts and numbers out.
+
+Each method imports what it alone needs: Home lists every suite with its categories, and must not wait for decoders,
+checkers and simulators.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.rules import categories as names
+from console.benchmarks.bfcl.rules.entry import Entry, entry_of
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison
+from console.core.fault import Fault
+from console.core.outcome import Verdict
+from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, SuiteEntry
+
+if TYPE_CHECKING:
+    from console.benchmarks.bfcl.conversation.wording import Wording
+    from console.benchmarks.bfcl.models.handlers.handler import Handler
+    from console.config.model import ModelConfig
+    from console.suites.leaderboard import LeaderboardRules
+    from console.suites.stage import Stage
+
+
+class BfclSuite:
+    """One dataset in the official layout: the pulled release, a bundled one, or the user's own."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open a catalogue line; files are read when first needed."""
+        self._entry = entry
+
+    @property
+    def entry(self) -> SuiteEntry:
+        """The catalogue line this suite was opened from."""
+        return self._entry
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Where web search gets its answers; everything else is fixed by the benchmark."""
+        if not any("web_search" in name for name in self.dataset.categories):
+            return ()
+        from console.benchmarks.bfcl.conversation.web_search.choice import OPTION
+
+        return (OPTION,)
+
+    @property
+    def leaderboard(self) -> "LeaderboardRules":
+        """The official formula and tables."""
+        from console.benchmarks.bfcl.leaderboard import BFCL_LEADERBOARD
+
+        return BFCL_LEADERBOARD
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """No other model takes part."""
+        del options
+        return ()
+
+    def categories(self) -> Sequence[Category]:
+        """The categories this dataset has, in official order; prerequisites of memory are not counted."""
+        return [
+            Category(
+                name=name,
+                cases=self._counts[name],
+                modes=("prompt",) if name == names.FORMAT_SENSITIVITY else ("prompt", "fc"),
+                group=names.group_of(name),
+                scored=name != names.FORMAT_SENSITIVITY,
+            )
+            for name in self.dataset.categories
+        ]
+
+    def category_groups(self) -> Mapping[str, Sequence[str]]:
+        """The official collections, such as `live` and `multi_turn`."""
+        return names.COLLECTIONS
+
+    def category_of(self, case_id: str) -> str:
+        """The category in an id; prerequisites of memory come with the category they prepare."""
+        return names.category_of(case_id).removesuffix("_prereq")
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> Iterator[Case]:
+        """The entries in official order; each case records the wording that is used."""
+        del setting
+        from console.benchmarks.bfcl.data.selection import in_official_order
+
+        for entry in in_official_order(self.dataset, categories or self.dataset.categories):
+            yield entry.case(wording=self.dataset.wording_name)
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Return the options with whole paths.
+
+        Raises:
+            UsageError: a file of recorded answers is not there.
+        """
+        del roles
+        if not options:
+            return options
+        from console.benchmarks.bfcl.conversation.web_search.choice import with_absolute_path
+
+        return with_absolute_path(options, self.dataset)
+
+    def adapt(self, setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
+        """Let the registry's row of a model decide how it is asked and how its answers are read.
+
+        Raises:
+            UsageError: `bfcl_name` is no registry name, its row cannot be asked here or not by the model's provider, or
+                a person chose another mode.
+        """
+        if model.bfcl_name is None:
+            return setting
+        from console.benchmarks.bfcl.models.decoding import with_row
+        from console.benchmarks.bfcl.models.handlers.table import check_row
+
+        adapted = with_row(setting, model, mode)
+        check_row(adapted, model, self.dataset)
+        return adapted
+
+    def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
+        """Look for the weights of the vector memory, and for what web search needs, where such cases are chosen.
+
+        Raises:
+            UsageError: the first thing that is missing, with the hint.
+        """
+        chosen = {case.category for case in cases}
+        if _has_vector_memory(cases):
+            from console.benchmarks.bfcl.conversation.memory.embedding import check_embedding
+
+            check_embedding(self.dataset.embedding, self.dataset.folder, self.dataset.weights)
+        if any("web_search" in name for name in chosen):
+            from console.benchmarks.bfcl.conversation.web_search.choice import check_web
+
+            check_web(setting.options, self.dataset)
+
+    def embeds_here(self, cases: Sequence[Case]) -> Path | None:
+        """Return the folder of the weights that the vector memory searches with."""
+        if not _has_vector_memory(cases) or self.dataset.embedding != "minilm":
+            return None
+        from console.config.weights import find_weights
+
+        return find_weights(self.dataset.weights)
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Expected calls and tokens of one entry, from the texts that will be sent."""
+        from console.benchmarks.bfcl.conversation.estimate import estimate_single, estimate_turns
+        from console.benchmarks.bfcl.conversation.single_turn import question_of
+
+        entry = entry_of(case)
+        messages, tools = question_of(self._with_functions(entry), self.wording, self.handler(setting))
+        if names.is_single_turn(entry.category):
+            return estimate_single(messages, tools)
+        return estimate_turns(messages, tools, len(entry.question))
+
+    async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
+        """Hold the conversation; returns the official result form."""
+        from console.benchmarks.bfcl.conversation.player import play_entry
+
+        return await play_entry(entry_of(case), stage, setting, self.handler(setting), self.wording, self.dataset)
+
+    def handler(self, setting: Setting) -> "Handler":
+        """Return how the model of a setting is spoken to."""
+        from console.benchmarks.bfcl.models.handlers.table import handler_of
+
+        return handler_of(setting, self.dataset)
+
+    def scores_slowly(self, case: Case) -> bool:
+        """Conversations with simulators are played again by their worker to be judged."""
+        return names.is_multi_turn(case.category)
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Judge an output by the official rules."""
+        from console.benchmarks.bfcl.rules.score import score_conversation, score_output
+
+        entry = entry_of(case)
+        if names.is_multi_turn(entry.category):
+            return score_conversation(entry, output, setting, self.dataset)
+        return score_output(entry, output, setting)
+
+    def states(self, case_id: str, output: Any, setting: Setting) -> list[dict[str, Any]]:
+        """The states that a conversation's simulators went through, for the log of official result files.
+
+        Empty where there are none: other categories, outputs that are no turns, simulators that failed.
+        """
+        if not names.is_multi_turn(case_id) or not isinstance(output, list):
+            return []
+        from console.benchmarks.bfcl.models.decoding import family_of
+        from console.benchmarks.bfcl.simulators.host import host_of
+        from console.benchmarks.bfcl.simulators.judging import trace_states
+
+        try:
+            return trace_states(self.dataset.entry(case_id), output, family_of(setting), host_of(self.dataset))
+        except (Fault, TypeError):
+            return []
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Compare expected with actual, paired as the checker pairs them."""
+        from console.benchmarks.bfcl.models.decoding import profile_of
+
+        comparison = self._comparison(entry_of(case), output, verdict, setting)
+        profile = profile_of(setting)
+        return msgspec.structs.replace(comparison, note=profile.note) if profile else comparison
+
+    def _comparison(self, entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        if names.is_multi_turn(entry.category):
+            from console.benchmarks.bfcl.simulators.compare import compare_conversation
+
+            return compare_conversation(entry, output, verdict, setting)
+        from console.benchmarks.bfcl.compare import compare_output
+
+        return compare_output(entry, output, verdict, setting)
+
+    def checks_without_data(self) -> bool:
+        """No: a line holds the id of an entry, and its ground truth is in the data."""
+        return False
+
+    def line_checker(self) -> AbstractContextManager[LineChecker]:
+        """Judge saved outputs of this dataset's entries."""
+        from console.benchmarks.bfcl.conformance import BfclLineChecker
+
+        return BfclLineChecker(self._entry.folder)
+
+    def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
+        """Check what is sent: prompts of local models, and requests to the other APIs."""
+        from console.benchmarks.bfcl.request_check import CompletionExchange, RequestChecker, ServiceExchange
+
+        folder = self._entry.folder
+        return {
+            "templates": lambda: RequestChecker(folder, CompletionExchange()),
+            "requests": lambda: RequestChecker(folder, ServiceExchange()),
+        }
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Aggregate by the official formula."""
+        del setting
+        from console.benchmarks.bfcl.rules.report import report
+
+        return report(results, self._counts, comparable=self._entry.comparable)
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The files of the suite's folder."""
+        return Dataset(self._entry.folder, self._entry.data)
+
+    @cached_property
+    def wording(self) -> "Wording":
+        """The texts that surround the questions.
+
+        Raises:
+            UsageError: those of a pulled release cannot be read.
+        """
+        from console.benchmarks.bfcl.conversation.official import load_wording
+
+        return load_wording(self.dataset)
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        return {name: self.dataset.count(name) for name in self.dataset.categories}
+
+    def _with_functions(self, entry: Entry) -> Entry:
+        docs, _ = self.dataset.functions(entry)
+        return entry.with_functions(docs)
+
+
+def _has_vector_memory(cases: Sequence[Case]) -> bool:
+    return any("memory_vector" in case.category for case in cases)

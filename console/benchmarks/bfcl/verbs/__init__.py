@@ -1,0 +1,1 @@
+"""The verbs of `eval-console bfcl`."""

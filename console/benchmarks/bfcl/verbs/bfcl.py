@@ -1,0 +1,28 @@
+"""The official BFCL command with its flags, files and folders: generate, then evaluate offline; and its lists."""
+
+import argparse
+
+from console.cli.parser import Arguments, VerbParser
+from console.core.fault import UsageError
+
+PHASES = {
+    "generate": "ask models and write result files",
+    "evaluate": "score result files offline",
+    "models": "list the models of the official registry",
+    "test-categories": "list the categories and their collections",
+    "results": "list the models of which there are results",
+    "scores": "show the summary table of the scores",
+    "version": "say which official release the rules are held against",
+}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the phases."""
+    phases = parser.add_subparsers(dest="phase", metavar="PHASE", title="phases", parser_class=VerbParser)
+    for name, words in PHASES.items():
+        phases.add_parser(name, help=words).module = f"console.benchmarks.bfcl.verbs.{name.replace('-', '_')}"
+
+
+def run(args: Arguments) -> int:
+    """Refuse to guess a phase."""
+    raise UsageError(f"name a phase: {', '.join(PHASES)}", hint="See `eval-console bfcl --help`.")

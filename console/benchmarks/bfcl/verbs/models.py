@@ -1,0 +1,27 @@
+"""List the models of the official registry, in its order: names that result folders and `bfcl_name` may have.
+
+With --json, all that is known of each: how it is asked, how its answers are read, what the leaderboard says of it.
+"""
+
+import argparse
+
+import msgspec
+
+from console.benchmarks.bfcl.models.profile import profiles
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add nothing."""
+    del parser
+
+
+def run(args: Arguments) -> int:
+    """List them."""
+    if args.output.machine:
+        args.output.data("bfcl_models", {"models": [msgspec.to_builtins(row) for row in profiles().values()]})
+    else:
+        for name in profiles():
+            args.output.text(name)
+    return Exit.OK

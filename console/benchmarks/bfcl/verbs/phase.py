@@ -1,0 +1,75 @@
+"""Options that both phases of the BFCL command share: models, categories, result folder, data and mode."""
+
+import argparse
+from pathlib import Path
+
+from console.benchmarks.bfcl.files.layout import project_root
+from console.benchmarks.bfcl.rules.categories import resolve
+from console.benchmarks.bfcl.suite import BfclSuite
+from console.cli.name_lists import split
+from console.cli.parser import Arguments
+from console.config.paths import find_data_roots
+from console.core.fault import UsageError
+from console.suites.catalog import Catalog
+
+
+class PhaseArguments(Arguments):
+    """Options of either phase."""
+
+    model: list[str]
+    test_category: list[str]
+    result_dir: Path
+    suite: str
+    mode: str | None
+
+
+def results_folder(args: PhaseArguments) -> Path:
+    """Return the folder of result files; a relative one starts from the project root."""
+    return project_root() / args.result_dir
+
+
+def categories_of(args: PhaseArguments, default: str) -> list[str]:
+    """Return the categories of `--test-category`, else those of a collection.
+
+    Raises:
+        UsageError: one is unknown.
+    """
+    return resolve(split(args.test_category) or [default])
+
+
+def open_bfcl(args: PhaseArguments) -> BfclSuite:
+    """Return the data.
+
+    Raises:
+        UsageError: there is no such suite, or it is none of BFCL.
+    """
+    suite = Catalog(find_data_roots(args.data)).open(args.suite)
+    if not isinstance(suite, BfclSuite):
+        raise UsageError(f"{args.suite} is no BFCL data", where="--suite", hint="Try `eval-console pull bfcl`.")
+    return suite
+
+
+def add_phase_arguments(parser: argparse.ArgumentParser, *, models: str, categories: str) -> None:
+    """Add the official flags of both phases, then the data.
+
+    Args:
+        parser: of the phase.
+        models: help of `--model`.
+        categories: what is taken without `--test-category`.
+    """
+    parser.add_argument("--model", action="append", default=[], metavar="A,B", help=models)
+    parser.add_argument("--test-category", action="append", default=[], metavar="X,Y", help=f"default: {categories}")
+    parser.add_argument("--result-dir", type=Path, default=Path("result"), metavar="DIR")
+    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="the data (default: bfcl)")
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what a person can say of answers whose form nothing else tells."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--handler",
+        dest="read_as",
+        metavar="NAME|FAMILY",
+        help="read answers as those of a model of the official registry, or of a decode family",
+    )
+    group.add_argument("--mode", choices=("fc", "prompt"), help="read them as native calls or texts of a run of ours")

@@ -1,0 +1,29 @@
+"""Say which release of the official package the rules are tested against, and which data is here."""
+
+import argparse
+
+from console import __version__
+from console.benchmarks.bfcl.data.pull import OFFICIAL
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.config.paths import find_data_roots
+from console.suites.catalog import Catalog
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add nothing."""
+    del parser
+
+
+def run(args: Arguments) -> int:
+    """Say it."""
+    entries = [entry for entry in Catalog(find_data_roots(args.data)).entries() if entry.format == "bfcl"]
+    data = {entry.name: entry.source.get("version", "unknown") for entry in entries}
+    if args.output.machine:
+        args.output.data("bfcl_version", {"bfcl": OFFICIAL.version, "eval_console": __version__, "data": data})
+        return Exit.OK
+    args.output.text(f"bfcl version: {OFFICIAL.version}")
+    args.output.text(f"eval-console {__version__} holds to its rules")
+    for name, version in data.items():
+        args.output.text(f"data {name}: {version}")
+    return Exit.OK

@@ -1,0 +1,147 @@
+"""One real turn of cave-bench on this machine, without a model: whether code runs at the confinement that is reached.
+
+In cave mode where the package for it is installed: agent, IPython, a cell that writes, sets mode and times, and calls a
+tool, then the grade. Else the same in json mode, which calls the tool only.
+"""
+
+import importlib.util
+import json
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from console.benchmarks.cavebench.suite import CaveBenchSuite
+from console.core.case import Key, Setting
+from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall
+from console.core.fault import Fault, FaultKind
+from console.core.outcome import Outcome
+from console.sandbox.level import Level, read_level
+from console.suites.suite import SuiteEntry
+
+_MODULE = '''"""The scenario of a trial."""
+
+
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+tools = [add]
+'''
+_CELL = """import os, tempfile
+path = os.path.join(tempfile.gettempdir(), "note.txt")
+with open(path, "w") as file:
+    file.write("x")
+os.chmod(path, 0o600)
+os.utime(path, (10**9, 10**9))
+print(add(2, 3))"""
+_SCENARIO = {
+    "name": "trial",
+    "module": "trial_module",
+    "conversations": [
+        {
+            "id": "one",
+            "turns": [
+                {
+                    "query": "Add 2 and 3.",
+                    "expected_function_calls": [
+                        {"name": "add", "arguments": [{"name": "a", "value": 2}, {"name": "b", "value": 3}]}
+                    ],
+                }
+            ],
+        }
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How a trial went."""
+
+    mode: str
+    level: Level | None
+    """What confinement was reached; None: no worker came up."""
+    seconds: float
+    trouble: str
+    """Why the turn was not graded as passed; empty if it was."""
+    fault: FaultKind | None = None
+    """The kind of it, where no verdict came about."""
+    hint: str = ""
+
+
+async def play_trial() -> Trial:
+    """Play the turn at the level that this machine reaches, however weak it is."""
+    mode = "json" if importlib.util.find_spec("cave_agent") is None else "cave"
+    setting = Setting(mode=mode, options={"i_trust_this_model": True, "cell_seconds": 10.0})
+    stage, began = _TrialStage(), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="trial-") as name:
+        folder = _write_scenario(name)
+        suite = CaveBenchSuite(SuiteEntry(name="trial", format="cavebench", folder=folder, title="Trial"))
+        case = next(iter(suite.cases((), setting)))
+        try:
+            output = await suite.play(case, stage, setting)
+        except Fault as fault:
+            return Trial(mode, stage.level, time.monotonic() - began, fault.message, fault.kind, fault.hint)
+        verdict = suite.score(case, output, setting)
+    trouble = "" if verdict.outcome is Outcome.PASSED else "; ".join([*verdict.messages, *stage.errors])
+    return Trial(mode, stage.level, time.monotonic() - began, trouble)
+
+
+def _write_scenario(name: str) -> Path:
+    folder = Path(name).resolve()
+    (folder / "trial_module.py").write_text(_MODULE, encoding="utf-8")
+    (folder / "trial.json").write_text(json.dumps([_SCENARIO]), encoding="utf-8")
+    return folder
+
+
+@dataclass
+class _TrialStage:
+    """A stage without model and journal: says what a right answer is, and keeps what a reader wants to know."""
+
+    key: Key = field(default_factory=lambda: Key("trial"))
+    level: Level | None = None
+    errors: list[str] = field(default_factory=list[str])
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        role: str = "model",
+        params: dict[str, Any] | None = None,
+        turn: int = 0,
+        step: int = 0,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
+    ) -> Reply:
+        """Write the cell, or the call, then an answer."""
+        del messages, role, params, turn, scripted
+        if step > 0:
+            return Reply("5")
+        return Reply(None, (ToolCall("1", "add", '{"a": 2, "b": 3}'),)) if tools else Reply(f"```python\n{_CELL}\n```")
+
+    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
+        """Refuse: nothing of cave-bench is embedded."""
+        raise AssertionError("cave-bench embeds nothing")
+
+    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
+        """Do an effect; nothing is kept."""
+        del kind, request
+        return await action()
+
+    def output_of(self, case_id: str) -> Any:
+        """Know of no other case."""
+        del case_id
+
+    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+        """Keep no number."""
+
+    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
+        """Keep the level, and what a cell raised."""
+        del turn, step
+        if kind == "sandbox":
+            self.level = read_level(data)
+        if kind == "cell" and data["error"]:
+            self.errors.append(" ".join(str(data["output"]).split())[-300:])

@@ -1,0 +1,110 @@
+"""How much a worker may report, counted on the engine's side: its code may be the model's, and may forge every message.
+
+In a turn of cave mode the model is asked, its code runs as one cell, the model is asked again. Whatever does not follow
+that order, or is longer than the program ever sends, is forged; it ends the worker and fails the turn. So a turn cannot
+leave more in the journal than its replies, and the outputs the model is shown, account for.
+"""
+
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.cavebench.conversation.record import BadRecord, CellJson, Question, TurnJson
+from console.benchmarks.cavebench.rules.json_values import CALLS_BYTES, SHOWN
+
+_TURN_BYTES = 4 << 20
+"""Longest record of a turn, as JSON."""
+_QUESTION_SLACK = 256 << 10
+"""Characters by which a question may grow beyond what was said: its query, and words around outputs."""
+_CODE_SLACK = 1000
+_NAMES_PER_CODE = 40
+"""A name may be longer than it is written: some single characters stand for eighteen; reads and writes are apart."""
+_ERROR = 200
+
+
+class ReportGuard:
+    """What the worker of a conversation may report next."""
+
+    def __init__(self, max_steps: int, max_output: int) -> None:
+        """Begin a conversation, which nothing was said in yet."""
+        self._max_steps, self._max_output = max_steps, max_output
+        self._asked = self._reply = self._replies = self._tokens = self._output = 0
+        self._question: int | None = None
+        self._cell_is_due = False
+
+    @property
+    def step(self) -> int:
+        """Number of the last question of the turn, from 0."""
+        return max(0, self._asked - 1)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the model has answered yet in this conversation: only then can code of the model have run."""
+        return self._question is not None
+
+    def begin_turn(self) -> None:
+        """Begin a turn."""
+        self._asked = self._replies = self._tokens = 0
+        self._cell_is_due = False
+
+    def question(self, question: Question) -> None:
+        """Check a question for the model.
+
+        Raises:
+            BadRecord: it is out of order, one too many, or holds more than the conversation.
+        """
+        if self._asked >= self._max_steps:
+            raise BadRecord("it is one more than a turn has")
+        if self._cell_is_due:
+            raise BadRecord("the cell before it was not reported")
+        size = sum(len(message.content) for message in question.messages)
+        if self._question is not None and size > self._question + self._reply + self._output + _QUESTION_SLACK:
+            raise BadRecord("it is longer than what was said")
+        self._asked += 1
+        self._question, self._output = size, 0
+
+    def reply(self, content: str, tokens: int) -> None:
+        """Note the model's answer to the last question, and the tokens it took."""
+        self._reply, self._cell_is_due = len(content), True
+        self._replies += len(content)
+        self._tokens += tokens
+
+    def cell(self, cell: CellJson) -> None:
+        """Check the report of a cell.
+
+        Raises:
+            BadRecord: it is out of order, or longer than the program sends.
+        """
+        if not self._cell_is_due:
+            raise BadRecord("no reply of the model had a cell left")
+        names = sum(len(name) for name in (*cell.reads, *cell.writes))
+        if len(cell.code) > self._reply + _CODE_SLACK or names > _NAMES_PER_CODE * len(cell.code):
+            raise BadRecord("its code is longer than the reply")
+        if not len(cell.output) <= min(cell.length, SHOWN) or len(cell.error) > _ERROR:
+            raise BadRecord("its output is longer than it says, or than any")
+        if _size(cell.calls) > CALLS_BYTES:
+            raise BadRecord("its calls are too many")
+        self._cell_is_due = False
+        self._output = min(cell.length, self._max_output)
+
+    def turn(self, record: Any, turn: TurnJson) -> None:
+        """Check the record of a turn, as it was sent and as it was read.
+
+        Raises:
+            BadRecord: it is too long, nothing that a journal can hold, or tells of more code, steps or tokens than the
+                turn had.
+        """
+        size = _size(record)
+        if size > _TURN_BYTES:
+            raise BadRecord(f"it has {size} bytes, more than {_TURN_BYTES}")
+        if sum(map(len, turn.snippets)) > self._replies + _CODE_SLACK:
+            raise BadRecord("its code is longer than the replies")
+        if not 0 <= turn.steps <= self._max_steps or not all(0 <= count <= self._tokens for count in turn.tokens):
+            raise BadRecord("its steps or tokens are not those of the replies")
+
+
+def _size(data: Any) -> int:
+    try:
+        return len(msgspec.json.encode(data))
+    except (OverflowError, ValueError, TypeError, RecursionError) as error:
+        raise BadRecord(f"it cannot be kept: {error}") from None

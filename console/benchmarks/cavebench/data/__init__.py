@@ -1,0 +1,1 @@
+"""Scenario files: pulling and reading."""

@@ -1,0 +1,169 @@
+"""Scenario files of a dataset folder, read strictly: what is wrong is said with file and place before any run.
+
+A file is a JSON list of scenarios; other JSON files (results, data) are no scenario files and are left alone. A
+scenario names a Python module, by its dotted path from the folder or else lying beside the JSON under its last name.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from console.benchmarks.cavebench.data.source import ModuleSource, read_source
+from console.benchmarks.cavebench.rules.expectation import read_expectation
+from console.benchmarks.cavebench.rules.value import EvaluatorError
+from console.core.fault import UsageError
+from console.core.json_text import read_json
+from console.core.suggestion import nearest
+
+UNNAMED = "unnamed_conversation"
+_ROOTS = frozenset({"evals", "benchmarks", "scenarios"})
+_SKIPPED = frozenset({"runs", "results", "node_modules", ".git", ".venv", "__pycache__"})
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One scenario: a module and its conversations."""
+
+    name: str
+    module: str
+    file: str
+    """JSON file, from the dataset folder."""
+    beside: str
+    """Python file beside the JSON, from the dataset folder; empty if the dotted path is the one to import."""
+    conversations: list[dict[str, Any]]
+    description: str = ""
+    requirements: str = ""
+    source: ModuleSource = field(default_factory=ModuleSource, compare=False)
+
+    @property
+    def family(self) -> str:
+        """The folder it lies in, such as function_calling or smart_home."""
+        parts = [part for part in Path(self.file).parts[:-1] if part not in _ROOTS]
+        return parts[0] if parts else ""
+
+    @cached_property
+    def needs_runtime(self) -> bool:
+        """Whether it can only be played in cave mode: hooks, variables, or validators that look into the runtime."""
+        turns = [turn for conversation in self.conversations for turn in conversation["turns"]]
+        if any(turn.get("pre_turn_hook") for turn in turns):
+            return True
+        if any(turn.get("expected_variable_reads") or turn.get("expected_variable_writes") for turn in turns):
+            return True
+        return any(self.source.uses_runtime(turn["validator"]) for turn in turns if turn.get("validator"))
+
+
+def read_scenarios(folder: Path) -> list[Scenario]:
+    """Return all scenarios of a folder, by file name, then in file order.
+
+    Raises:
+        UsageError: a scenario file is damaged; names file and place. Or there is none at all.
+    """
+    scenarios: list[Scenario] = []
+    names: dict[str, int] = {}
+    for path in sorted(folder.rglob("*.json")):
+        if not _SKIPPED.isdisjoint(path.relative_to(folder).parts):
+            continue
+        for number, data in enumerate(_scenario_list(path), start=1):
+            scenarios.append(_read_scenario(folder, path, number, data, names))
+    if not scenarios:
+        raise UsageError(
+            "holds no scenario file", where=str(folder), hint="A scenario file is a JSON list of scenarios."
+        )
+    return scenarios
+
+
+def _scenario_list(path: Path) -> list[Any]:
+    try:
+        data = read_json(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, OSError) as error:
+        raise UsageError(f"cannot be read as JSON: {error}", where=str(path)) from None
+    items = cast("list[Any]", data) if isinstance(data, list) else []
+    marks = ("conversations", "module")
+    looks = any(isinstance(item, dict) and any(key in item for key in marks) for item in items)
+    return items if looks else []
+
+
+def _read_scenario(folder: Path, path: Path, number: int, data: Any, names: dict[str, int]) -> Scenario:
+    where = f"{path}: scenario {number}"
+    if not isinstance(data, dict):
+        raise UsageError("is not an object", where=where)
+    fields = cast("dict[str, Any]", data)
+    name = _own_name(str(fields.get("name") or fields.get("scenario") or f"scenario_{number}"), names)
+    module = fields.get("module")
+    if not isinstance(module, str) or not module:
+        raise UsageError("names no `module`", where=where)
+    beside, source = _find_module(folder, path, module, where)
+    return Scenario(
+        name=name,
+        module=module,
+        file=path.relative_to(folder).as_posix(),
+        beside=beside,
+        conversations=_read_conversations(fields.get("conversations"), where, source),
+        description=_text(fields, "description", where),
+        requirements=_text(fields, "requirements", where),
+        source=source,
+    )
+
+
+def _own_name(name: str, names: dict[str, int]) -> str:
+    """Return the name, told apart from earlier ones; the peer silently drops the later scenario."""
+    names[name] = names.get(name, 0) + 1
+    return name if names[name] == 1 else f"{name}~{names[name]}"
+
+
+def _find_module(folder: Path, path: Path, module: str, where: str) -> tuple[str, ModuleSource]:
+    dotted = folder.joinpath(*module.split("."))
+    for candidate in (dotted.with_name(f"{dotted.name}.py"), dotted / "__init__.py"):
+        if candidate.is_file():
+            return "", read_source(candidate)
+    beside = path.with_name(f"{module.rsplit('.', 1)[-1]}.py")
+    if beside.is_file():
+        return beside.relative_to(folder).as_posix(), read_source(beside)
+    raise UsageError(f"its module {module} is neither below {folder} nor beside the file", where=where)
+
+
+def _read_conversations(data: Any, where: str, source: ModuleSource) -> list[dict[str, Any]]:
+    if not isinstance(data, list):
+        raise UsageError("`conversations` must be a list", where=where)
+    conversations: list[dict[str, Any]] = []
+    names: dict[str, int] = {}
+    for item in cast("list[Any]", data):
+        if not isinstance(item, dict):
+            raise UsageError("a conversation is not an object", where=where)
+        conversation = cast("dict[str, Any]", item)
+        name = _own_name(str(conversation.get("id", UNNAMED)), names)
+        turns = conversation.get("turns", [])
+        if not isinstance(turns, list):
+            raise UsageError("`turns` must be a list", where=f"{where}, conversation {name}")
+        for number, turn in enumerate(cast("list[Any]", turns), start=1):
+            _check_turn(turn, f"{where}, conversation {name}, turn {number}", source)
+        conversations.append(conversation | {"id": name, "turns": turns})
+    return conversations
+
+
+def _check_turn(turn: Any, where: str, source: ModuleSource) -> None:
+    if not isinstance(turn, dict):
+        raise UsageError("is not an object", where=where)
+    fields = cast("dict[str, Any]", turn)
+    if not isinstance(fields.get("query", ""), str):
+        raise UsageError("`query` must be a text", where=where)
+    try:
+        read_expectation(fields)
+    except EvaluatorError as error:
+        raise UsageError(str(error), where=where) from None
+    for key, names in (("validator", source.validators), ("pre_turn_hook", source.hooks)):
+        name = fields.get(key)
+        if name and names is not None and name not in names:
+            close = nearest(str(name), names)
+            hint = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(names)) or 'none'}."
+            raise UsageError(f"the module has no {key} {name!r}", where=where, hint=hint)
+
+
+def _text(fields: dict[str, Any], key: str, where: str) -> str:
+    value = fields.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise UsageError(f"`{key}` must be a text", where=where)
+    return value

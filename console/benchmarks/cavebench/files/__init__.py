@@ -1,0 +1,1 @@
+"""Result files of cave-bench, written and read."""

@@ -1,0 +1,196 @@
+"""Result files of cave-bench as a run of ours, to be reviewed and compared like any other.
+
+Every turn is judged anew by our evaluator from what was recorded of it; where the file says otherwise, its verdict is
+kept beside ours as the official one.
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.cavebench.files.results import FORMAT
+from console.benchmarks.cavebench.options import mode_of
+from console.benchmarks.cavebench.rules.json_values import encode
+from console.benchmarks.cavebench.rules.verdict import judge
+from console.core.case import Case, Key, Setting
+from console.core.fault import UsageError
+from console.core.json_text import read_json
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Finished, Started
+from console.core.run import Manifest, ModelFacts
+from console.exchange.imported_run import write_run
+from console.store.runs import RunFolder, new_run_id
+
+_VALIDATOR = "Custom validator failed: "
+
+
+class PeerCall(msgspec.Struct, frozen=True):
+    """One call as the peer writes it."""
+
+    function: str
+    arguments: Any = None
+    call_id: str | None = ""
+
+
+class PeerMetrics(msgspec.Struct, frozen=True):
+    """What is taken over of a turn's metrics; files of 2025 have no tokens."""
+
+    steps: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+
+
+class PeerTurn(msgspec.Struct, frozen=True):
+    """One turn as the peer writes it."""
+
+    query: str = ""
+    reference_response: str | None = ""
+    actual_response: str | None = None
+    expected_calls: list[dict[str, Any]] = []
+    actual_calls: list[PeerCall] = []
+    validation_errors: list[str] = []
+    metrics: PeerMetrics = PeerMetrics()
+    success: bool = False
+    validator_result: bool | None = True
+    code_snippets: list[str] | None = None
+    expected_variable_reads: list[str] | None = None
+    expected_variable_writes: list[str] | None = None
+
+
+class PeerConversation(msgspec.Struct, frozen=True):
+    """One conversation as the peer writes it."""
+
+    turns: list[PeerTurn]
+    id: str = ""
+
+
+class OwnFacts(msgspec.Struct, frozen=True):
+    """What files that we wrote say besides."""
+
+    mode: str = ""
+    model: str = ""
+    simulated: bool = False
+
+
+class PeerScenario(msgspec.Struct, frozen=True):
+    """One scenario as the peer writes it."""
+
+    conversations: list[PeerConversation]
+    eval_console: OwnFacts | None = None
+
+
+def import_results(path: Path, runs_root: Path) -> RunFolder:
+    """Make a run of a result file and return it.
+
+    Raises:
+        UsageError: the file is missing, damaged, or no result file of cave-bench.
+    """
+    scenarios = read_results(path)
+    manifest = _manifest(path, scenarios)
+    return write_run(manifest, _records(scenarios, manifest), runs_root)
+
+
+def read_results(path: Path) -> dict[str, PeerScenario]:
+    """Read a result file: scenarios by name.
+
+    Raises:
+        UsageError: names what is wrong, and where.
+    """
+    try:
+        data = read_json(path.read_bytes())
+        scenarios = msgspec.convert(data, dict[str, PeerScenario])
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    except msgspec.ValidationError as error:
+        raise UsageError(f"is no result file of cave-bench: {error}", where=str(path)) from None
+    except ValueError as error:
+        hint = "The peer leaves a truncated file behind when it cannot write a value; there is nothing to save in it."
+        raise UsageError(f"is not JSON: {error}", where=str(path), hint=hint) from None
+    if not scenarios:
+        raise UsageError("holds no scenario", where=str(path))
+    return scenarios
+
+
+def _records(scenarios: dict[str, PeerScenario], manifest: Manifest) -> Iterator[AnyRecord]:
+    taken: set[str] = set()
+    for name, scenario in scenarios.items():
+        for number, conversation in enumerate(scenario.conversations, start=1):
+            case = _case(name, number, conversation)
+            if case.id in taken:
+                case = msgspec.structs.replace(case, id=f"{case.id}~{number}")
+            taken.add(case.id)
+            key = Key(case.id)
+            mode = mode_of(manifest.setting)
+            output = {"mode": mode, "turns": [_turn_record(turn) for turn in conversation.turns]}
+            yield Started(at=manifest.at, key=key, case=case)
+            verdict = _beside_official(judge(case, output, "compatible"), conversation)
+            calls = sum(turn.metrics.steps for turn in conversation.turns)
+            yield Finished(at=manifest.at, key=key, verdict=verdict, output=output, calls=calls)
+
+
+def _case(scenario: str, number: int, conversation: PeerConversation) -> Case:
+    name = conversation.id or f"conversation_{number}"
+    return Case(
+        id=f"{scenario}/{name}",
+        category=scenario,
+        title=conversation.turns[0].query if conversation.turns else "",
+        data={
+            "scenario": scenario,
+            "conversation": {"id": name, "turns": [_expected(turn) for turn in conversation.turns]},
+        },
+    )
+
+
+def _expected(turn: PeerTurn) -> dict[str, Any]:
+    return {
+        "query": turn.query,
+        "reference_response": turn.reference_response or "",
+        "expected_function_calls": turn.expected_calls,
+        "expected_variable_reads": turn.expected_variable_reads or [],
+        "expected_variable_writes": turn.expected_variable_writes or [],
+    }
+
+
+def _turn_record(turn: PeerTurn) -> dict[str, Any]:
+    failed = [text.removeprefix(_VALIDATOR) for text in turn.validation_errors if text.startswith(_VALIDATOR)]
+    metrics = turn.metrics
+    return {
+        "query": turn.query,
+        "response": turn.actual_response,
+        "calls": [
+            {"function": call.function, "arguments": encode(call.arguments), "call_id": call.call_id or ""}
+            for call in turn.actual_calls
+        ],
+        "snippets": turn.code_snippets or [],
+        "steps": metrics.steps,
+        "tokens": [metrics.prompt_tokens, metrics.completion_tokens, metrics.total_tokens],
+        "validator": {"success": turn.validator_result is not False, "message": "".join(failed[:1]), "trouble": ""},
+    }
+
+
+def _beside_official(verdict: Verdict, conversation: PeerConversation) -> Verdict:
+    official = Outcome.PASSED if all(turn.success for turn in conversation.turns) else Outcome.FAILED
+    if official is verdict.outcome:
+        return verdict
+    return msgspec.structs.replace(verdict, official=official.value)
+
+
+def _manifest(path: Path, scenarios: dict[str, PeerScenario]) -> Manifest:
+    ours = next((scenario.eval_console for scenario in scenarios.values() if scenario.eval_console), OwnFacts())
+    model = ours.model or path.stem.split("_cave_")[0].split("_json_")[0]
+    mode = ours.mode or ("json" if "_json_" in path.stem else "cave")
+    return Manifest(
+        id=new_run_id(FORMAT, model),
+        at=time.time(),
+        suite=FORMAT,
+        model=ModelFacts(name=model, model_id=model, provider="imported", simulated=ours.simulated),
+        setting=Setting(mode=mode),
+        cases=sum(len(scenario.conversations) for scenario in scenarios.values()),
+        dataset={"name": "imported"},
+        versions={"imported": "cave-bench results"},
+        format=FORMAT,
+    )

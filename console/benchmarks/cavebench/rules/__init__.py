@@ -1,0 +1,1 @@
+"""The rules of cave-bench: matching calls, comparing values, scoring turns. Pure."""

@@ -1,0 +1,117 @@
+"""Python values as JSON, for journals and result files, and back.
+
+What JSON carries exactly goes as it is. Everything else goes as `{"$foreign": {…}}` with the texts the evaluator needs,
+worked out where the value lives; it comes back as `value.Foreign`. Never pickle. A value whose own `str` or `repr`
+misbehaves is named by its class.
+"""
+
+import math
+from typing import Any, cast
+
+from console.benchmarks.cavebench.rules.value import EvaluatorError, Foreign, canonical
+
+MARK = "$foreign"
+"""Key of the object that stands for a value JSON cannot carry."""
+SHOWN = 200_000
+"""Longest output, in characters, that leaves a worker; what is longer is only counted."""
+CALLS_BYTES = 256 << 10
+"""Longest list of calls, as JSON, that the report of one cell shows; the record of the turn has all."""
+_DEPTH = 40
+_DIGITS = 4000
+_TEXT = 20_000
+"""Longest text kept of a foreign value."""
+
+
+def encode(value: Any, depth: int = 0) -> Any:
+    """Return the JSON form of any value."""
+    if value is None or type(value) in (bool, str, int):
+        return _plain(value)
+    if type(value) is float:
+        return value if math.isfinite(value) else _foreign(value)
+    if depth < _DEPTH and type(value) is list:
+        return [encode(item, depth + 1) for item in value]  # pyright: ignore[reportUnknownVariableType]
+    if depth < _DEPTH and type(value) is dict:
+        fields = cast("dict[Any, Any]", value)
+        if MARK not in fields and all(type(key) is str for key in fields):
+            return {key: encode(item, depth + 1) for key, item in fields.items()}
+    return _foreign(value)
+
+
+def decode(data: Any) -> Any:
+    """Return the value a JSON form stands for."""
+    if isinstance(data, list):
+        return [decode(item) for item in cast("list[Any]", data)]
+    if not isinstance(data, dict):
+        return data
+    fields = cast("dict[str, Any]", data)
+    if set(fields) == {MARK} and isinstance(fields[MARK], dict):
+        return _read_foreign(cast("dict[str, Any]", fields[MARK]))
+    return {key: decode(item) for key, item in fields.items()}
+
+
+def sendable(text: str) -> str:
+    """Return a text that every JSON reader takes: lone surrogates become question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def for_peer(value: Any) -> Any:
+    """Return the JSON form for result files of other tools: foreign values as `{"$repr": …}`."""
+    if isinstance(value, Foreign):
+        return _exact_integer(value) or {"$repr": value.representation}
+    if isinstance(value, list):
+        return [for_peer(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {str(key): for_peer(item) for key, item in cast("dict[Any, Any]", value).items()}
+    return value
+
+
+def _exact_integer(value: Foreign) -> int | None:
+    digits = value.representation.removeprefix("-")
+    readable = value.type_name == "int" and digits.isdigit() and len(digits) < _DIGITS
+    return int(value.representation) if readable else None
+
+
+def _plain(value: Any) -> Any:
+    if type(value) is str:
+        return sendable(value)
+    return value if type(value) is not int or abs(value) < 1 << 63 else _foreign(value)
+
+
+def _foreign(value: Any) -> dict[str, Any]:
+    text, error = "", ""
+    try:
+        text = _clip(canonical(value))
+    except EvaluatorError as trouble:
+        error = str(trouble)
+    except Exception as trouble:
+        error = f"{type(trouble).__name__} in its own text"
+    form = {
+        "type": type(value).__name__,
+        "text": _text(str, value),
+        "repr": _text(repr, value),
+        "canonical": text,
+        "error": error,
+    }
+    return {MARK: form}
+
+
+def _text(make: Any, value: Any) -> str:
+    try:
+        return _clip(make(value))
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _clip(text: str) -> str:
+    text = sendable(text)
+    return text if len(text) <= _TEXT else f"{text[:_TEXT]}… ({len(text)} characters)"
+
+
+def _read_foreign(form: dict[str, Any]) -> Foreign:
+    return Foreign(
+        type_name=str(form.get("type", "")),
+        text=str(form.get("text", "")),
+        representation=str(form.get("repr", "")),
+        canonical=str(form.get("canonical", "")),
+        error=str(form.get("error", "")),
+    )

@@ -1,0 +1,217 @@
+"""cave-bench as a suite: a folder of scenarios, their conversations as cases, one category per scenario."""
+
+import importlib.util
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from console.benchmarks.cavebench.data.dataset import Scenario, read_scenarios
+from console.benchmarks.cavebench.options import OPTIONS, mode_of, read_options
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison
+from console.core.fault import UsageError
+from console.core.outcome import Verdict
+from console.suites.modes import NATIVE, PROMPT
+from console.suites.suite import (
+    AFTER_REPLY,
+    Category,
+    Estimate,
+    LineChecker,
+    Mode,
+    Option,
+    Report,
+    Result,
+    RoleModel,
+    SuiteEntry,
+)
+
+if TYPE_CHECKING:
+    from console.suites.stage import Stage
+
+_TOKENS_PER_STEP_IN, _TOKENS_PER_STEP_OUT = 2500.0, 200.0
+_STEPS_PER_TURN = {"cave": 2.4, "json": 2.5}
+"""Averages of the published runs."""
+_STATES = {
+    "clock": "starting",
+    "describe": "starting",
+    "cell": "running code",
+    "turn": "running code",
+    "invoke": "running code",
+    "validate": "validating",
+    AFTER_REPLY: "running code",
+}
+
+
+class CaveBenchSuite:
+    """One folder of scenarios, bundled, pulled or the user's own."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open a catalogue line; files are read when first needed."""
+        self._entry = entry
+
+    @property
+    def entry(self) -> SuiteEntry:
+        """The catalogue line this suite was opened from."""
+        return self._entry
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What a run may set."""
+        return OPTIONS
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """No model but the one that is examined."""
+        del options
+        return ()
+
+    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
+        """No option names a model."""
+        del options
+        return {}
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Check the options before a launch, and that code can be confined on this machine.
+
+        Raises:
+            UsageError: an option makes no sense, or the sandbox is too weak and that is not accepted.
+        """
+        del roles
+        checked = read_options(Setting(options=options))
+        if not checked.trusted:
+            from console.sandbox.probe import reached_level
+
+            reached_level().require_enough()
+        return options
+
+    def notices(self, setting: Setting) -> list[str]:
+        """Say so where the code cannot be confined and that was accepted."""
+        from console.sandbox.probe import reached_level
+
+        level = reached_level() if read_options(setting).trusted else None
+        return [level.warning] if level is not None and not level.is_enough else []
+
+    def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
+        """Look for the package that leads the conversations of cave mode.
+
+        Raises:
+            UsageError: it is not installed.
+        """
+        del cases
+        if mode_of(setting) == "cave":
+            _insist_on_agent()
+
+    def effect_states(self) -> Mapping[str, str]:
+        """Between two replies the worker runs what the model wrote or called."""
+        return _STATES
+
+    def modes(self) -> Sequence[Mode]:
+        """Code in the model's replies, or tool calls."""
+        return (
+            Mode("cave", "the model writes Python that is run", PROMPT),
+            Mode("json", "native tools", NATIVE),
+        )
+
+    def categories(self) -> Sequence[Category]:
+        """One per scenario; those that need a live runtime are offered in cave mode only."""
+        return [
+            Category(
+                item.name,
+                len(item.conversations),
+                modes=("cave",) if item.needs_runtime else ("cave", "json"),
+                group=item.family,
+            )
+            for item in self._scenarios
+        ]
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> Iterator[Case]:
+        """Conversations in file order.
+
+        Raises:
+            UsageError: damaged files.
+        """
+        del setting
+        for item in self._scenarios:
+            if not categories or item.name in categories:
+                yield from _cases(item)
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Average steps per turn; the history of earlier turns is paid for again with each."""
+        steps = _STEPS_PER_TURN[mode_of(setting)] * len(case.data["conversation"]["turns"])
+        return Estimate(steps, steps * _TOKENS_PER_STEP_IN, steps * _TOKENS_PER_STEP_OUT)
+
+    async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
+        """Hold the conversation."""
+        from console.benchmarks.cavebench.conversation.play import Dataset, play_case
+
+        return await play_case(case, stage, setting, Dataset(self._entry.folder, self._withheld))
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Judge every turn."""
+        from console.benchmarks.cavebench.rules.verdict import judge
+
+        return judge(case, output, read_options(setting).type_rule)
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Compare expected with actual."""
+        from console.benchmarks.cavebench.compare import compare_case
+
+        return compare_case(case, output, verdict, read_options(setting).type_rule)
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Sum up turns."""
+        del setting
+        from console.benchmarks.cavebench.rules.report import build_report
+
+        return build_report(results)
+
+    def checks_without_data(self) -> bool:
+        """Yes: a row carries what was expected and what was done."""
+        return True
+
+    def line_checker(self) -> AbstractContextManager[LineChecker]:
+        """Judge the rows of an evaluator file or of a recorded run."""
+        from console.benchmarks.cavebench.conformance import CaveLineChecker
+        from console.suites.line_checks import RowChecker
+
+        return RowChecker(CaveLineChecker().check)
+
+    @cached_property
+    def _withheld(self) -> list[Path]:
+        from console.benchmarks.cavebench.conversation.confined import withheld_files
+
+        return withheld_files(self._entry.folder, {item.file for item in self._scenarios})
+
+    @cached_property
+    def _scenarios(self) -> list[Scenario]:
+        return read_scenarios(self._entry.folder)
+
+
+def _cases(scenario: Scenario) -> list[Case]:
+    return [
+        Case(
+            id=f"{scenario.name}/{conversation['id']}",
+            category=scenario.name,
+            cluster=scenario.name,
+            title=str(next((turn.get("query", "") for turn in conversation["turns"]), "")),
+            data={
+                "scenario": scenario.name,
+                "module": scenario.module,
+                "beside": scenario.beside,
+                "description": scenario.description,
+                "requirements": scenario.requirements,
+                "conversation": conversation,
+            },
+        )
+        for conversation in scenario.conversations
+    ]
+
+
+def _insist_on_agent() -> None:
+    if importlib.util.find_spec("cave_agent") is None:
+        raise UsageError(
+            "cave mode needs the package cave-agent, which is not installed",
+            where="--mode",
+            hint="Install it with pip install 'eval-console[cave]', or use --mode json.",
+        )

@@ -1,0 +1,1 @@
+"""How a case is played: turns, canned tool results, the judge."""

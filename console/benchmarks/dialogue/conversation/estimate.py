@@ -1,0 +1,49 @@
+"""What one case is expected to cost before it is played. Pure arithmetic over the texts and typical lengths."""
+
+import msgspec
+
+from console.benchmarks.dialogue.options import DialogueOptions
+from console.benchmarks.dialogue.rows.script import Script, expectations
+from console.benchmarks.dialogue.rules.checks import judged_in, read_checks
+from console.suites.suite import Estimate
+
+_CHARACTERS_A_TOKEN = 4.0
+_ANSWER_TOKENS = 120.0
+_JUDGE_TOKENS = 200.0
+"""Of the judge's instructions."""
+_USER_TOKENS = 60.0
+"""Of a message of a simulated user, and of its instructions for each message."""
+_USUAL_TURNS = 4
+"""Turns that a simulated user usually takes."""
+
+
+def estimate(script: Script, options: DialogueOptions) -> Estimate:
+    """Return the expected calls and tokens of a case: the model's, and beside them those of the other roles."""
+    tokens = _tokens(script.system) + sum(_tokens(message.get("content") or "") for message in script.messages)
+    tokens += len(msgspec.json.encode(script.tools)) / _CHARACTERS_A_TOKEN if script.tools else 0.0
+    calls = sent = 0.0
+    for user in _user_texts(script):
+        tokens += _tokens(user)
+        for _ in range(2 if script.tool_results else 1):
+            calls, sent, tokens = calls + 1, sent + tokens, tokens + _ANSWER_TOKENS
+    roles: dict[str, Estimate] = {}
+    judgements = sum(1 for _ in judged_in(read_checks(expectations(script))))
+    if judgements:
+        roles["judge"] = Estimate(judgements, judgements * (tokens + _JUDGE_TOKENS), judgements * _ANSWER_TOKENS)
+        if options.has_second_judge:
+            roles["second_judge"] = roles["judge"]
+    if script.user is not None:
+        turns = len(_user_texts(script))
+        roles["user"] = Estimate(turns + 1, sent / 2 + turns * _USER_TOKENS, turns * _USER_TOKENS)
+    return Estimate(calls, sent, calls * _ANSWER_TOKENS, roles)
+
+
+def _user_texts(script: Script) -> list[str]:
+    """Return what the user says in each turn; of a simulated user as much as it usually says."""
+    if script.user is None:
+        return [turn.user for turn in script.turns]
+    return [script.user.goal] * min(script.user.max_turns, _USUAL_TURNS)
+
+
+def _tokens(text: str) -> float:
+    return len(text) / _CHARACTERS_A_TOKEN

@@ -1,0 +1,153 @@
+"""Scripted answers for the simulated models: right ones that follow from the checks, and plausible wrong ones.
+
+A row may say itself what they answer (`simulated`); the judge and the user are played too. Read by them only.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from console.benchmarks.dialogue.rows.row import (
+    AnyCheck,
+    AnyOf,
+    Calls,
+    Choice,
+    Contains,
+    Equals,
+    NumberIs,
+    Rubric,
+)
+from console.benchmarks.dialogue.rows.script import Script
+from console.benchmarks.dialogue.rows.tools import truth_of
+from console.benchmarks.dialogue.rules.checks import parts_of, read_checks, texts
+from console.benchmarks.dialogue.rules.judging import criteria_of
+from console.core.chat import ScriptedAnswers, Utterance
+from console.suites.simulated_user import SCRIPTED_END, SimulatedUser
+
+_LOST = "I am not sure about that."
+_DONE = "That is done."
+_GOOD_SHARE, _BAD_SHARE = 0.9, 0.3
+"""How far up its scale a simulated judge grades a right and a wrong answer."""
+
+
+def scripted_answers_for(script: Script, turn: int, step: int) -> ScriptedAnswers:
+    """Return the scripted answers at one step of a turn: first the calls, then the text."""
+    checks = _checks_of(script, turn)
+    calls = _right_calls(checks) if step == 0 else ()
+    if calls:
+        return ScriptedAnswers(Utterance(None, calls))
+    own = script.simulated
+    wrong = tuple(own.wrong) if own and own.wrong else _wrong_texts(checks)
+    right = right_texts(script, turn)
+    return ScriptedAnswers(Utterance(right[0]), tuple(Utterance(text) for text in wrong))
+
+
+def right_texts(script: Script, turn: int) -> list[str]:
+    """Return the texts that a simulated judge holds right in a turn, the one that a simulated model gives first."""
+    own = script.simulated.right if script.simulated else []
+    if own:
+        return [own[min(turn, len(own) - 1)]]
+    return [_right_text(_checks_of(script, turn))]
+
+
+def scripted_grades(rubric: Rubric, is_right: bool) -> ScriptedAnswers:
+    """Return what a simulated judge replies: high or low grades, and now and then something nobody can read."""
+    good, bad = _grades(rubric, _GOOD_SHARE), _grades(rubric, _BAD_SHARE)
+    first, second = (good, bad) if is_right else (bad, good)
+    return ScriptedAnswers(Utterance(first), (Utterance(second), Utterance(second), Utterance("It is quite good.")))
+
+
+def scripted_user_for(script: Script, user: SimulatedUser, turn: int) -> ScriptedAnswers:
+    """Return what a simulated user writes: its goal, then what it knows, then that it stops."""
+    turns = max(len(script.simulated.right) if script.simulated else 1, 1)
+    if turn >= turns:
+        return ScriptedAnswers(SCRIPTED_END)
+    if turn == 0:
+        return ScriptedAnswers(Utterance(f"Hello! {user.goal}"))
+    return ScriptedAnswers(Utterance(_fact(user.knows, turn - 1)))
+
+
+def _fact(knows: object, number: int) -> str:
+    """Return one of the things a user knows, as it would say it."""
+    if isinstance(knows, dict):
+        facts = [f"The {name} is {value}." for name, value in cast(dict[str, Any], knows).items()]
+    elif isinstance(knows, list):
+        facts = [str(item) for item in cast(list[Any], knows)]
+    else:
+        facts = [str(knows)] if knows else []
+    return facts[number % len(facts)] if facts else "Yes, please go on."
+
+
+def _grades(rubric: Rubric, share: float) -> str:
+    low, high = rubric.scale
+    grade = round(low + share * (high - low), 1)
+    why = "It does what is asked." if share > 0.5 else "It leaves out what was asked for."
+    return json.dumps({"grades": [{"name": item.name, "why": why, "grade": grade} for item in criteria_of(rubric)]})
+
+
+def _checks_of(script: Script, turn: int) -> list[AnyCheck]:
+    """Return the checks that the answer of a turn has to meet."""
+    scripted = script.turns[turn].expect if turn < len(script.turns) else []
+    is_last = turn >= _last_turn(script)
+    return [_first_of(check) for check in read_checks([*scripted, *(script.expect if is_last else [])])]
+
+
+def _last_turn(script: Script) -> int:
+    """Return the number of the last turn; with a simulated user the last one for which there is an answer."""
+    if script.user is None:
+        return len(script.turns) - 1
+    return len(script.simulated.right) - 1 if script.simulated else 0
+
+
+def _first_of(check: AnyCheck) -> AnyCheck:
+    return parts_of(check)[0] if isinstance(check, AnyOf) else check
+
+
+def _right_calls(checks: Sequence[AnyCheck]) -> tuple[tuple[str, dict[str, Any]], ...]:
+    expected = [truth for check in checks if isinstance(check, Calls) for truth in truth_of(check.calls)]
+    return tuple((name, _first_allowed(arguments)) for call in expected for name, arguments in call.items())
+
+
+def _first_allowed(arguments: Mapping[str | None, Any]) -> dict[str, Any]:
+    return {str(key): _value(values[0]) for key, values in arguments.items() if values and values[0] != ""}
+
+
+def _value(value: Any) -> Any:
+    """Return an allowed value as it is written: of tables the first allowed value of each key."""
+    if not isinstance(value, dict):
+        return value
+    return {key: parts[0] for key, parts in cast(dict[str, list[Any]], value).items() if parts and parts[0] != ""}
+
+
+def _right_text(checks: Sequence[AnyCheck]) -> str:
+    """Return a text that meets the checks whose answer is known; an exact one is given as it is."""
+    exact = next((check for check in checks if isinstance(check, Equals)), None)
+    if exact is not None:
+        return texts(exact.equals)[0]
+    parts: list[str] = []
+    for check in checks:
+        match check:
+            case Contains():
+                parts += texts(check.contains)
+            case NumberIs():
+                parts.append(str(check.number))
+            case Choice():
+                parts.append(f"Answer: {check.choice.upper()}")
+            case _:
+                pass
+    return f"I think it is {', '.join(parts)}" if parts else _DONE
+
+
+def _wrong_texts(checks: Sequence[AnyCheck]) -> tuple[str, ...]:
+    wrong: list[str] = [_LOST]
+    for check in checks:
+        match check:
+            case NumberIs():
+                wrong.append(f"That makes {float(str(check.number).replace(',', '')) * 1.1 + 1:.6g}.")
+            case Choice():
+                wrong.append(f"Answer: {chr((ord(check.choice.upper()) - ord('A') + 1) % 4 + ord('A'))}")
+            case Equals():
+                wrong.append(f"It is {texts(check.equals)[0]}, I believe.")
+            case _:
+                pass
+    return tuple(wrong)

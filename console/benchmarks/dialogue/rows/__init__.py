@@ -1,0 +1,1 @@
+"""Rows of cases: reading and validating files and tables."""

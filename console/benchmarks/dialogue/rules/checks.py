@@ -1,0 +1,221 @@
+"""Reading checks: which kind one is, whether it makes sense, and whether it can be carried out at all.
+
+What may cost much for each row (compiling an expression, checking a schema) is done once for each different one.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any, cast
+
+import msgspec
+
+from console.benchmarks.dialogue.rows.mistakes import FieldError, convert, did_you_mean, shown
+from console.benchmarks.dialogue.rows.row import (
+    CHECKS,
+    AnyCheck,
+    AnyOf,
+    Calls,
+    JsonSchema,
+    Judged,
+    NotCalled,
+    NumberIs,
+    Regex,
+    Rubric,
+)
+from console.benchmarks.dialogue.rules.quick_checks import is_plain_pattern, is_plain_schema
+
+
+def read_check(value: Any, where: str) -> AnyCheck:
+    """Return a check.
+
+    Raises:
+        FieldError: it is none; an unknown kind comes with the nearest.
+    """
+    if not isinstance(value, dict):
+        hint = 'Write a table such as {"contains": "Paris"}.'
+        raise FieldError(where, f"must be a check, not {shown(value)}", hint)
+    fields = cast(dict[str, Any], value)
+    kinds = [name for name in CHECKS if name in fields]
+    if len(kinds) > 1:
+        raise FieldError(where, f"is {' and '.join(kinds)} at once", "Write a check of its own for each.")
+    if not kinds:
+        name = next(iter(fields), "")
+        raise FieldError(where, f"has no check named {shown(name)}", did_you_mean(name, CHECKS))
+    return cast(AnyCheck, convert(fields, CHECKS[kinds[0]], where))
+
+
+def read_checks(values: Sequence[dict[str, Any]]) -> list[AnyCheck]:
+    """Return checks that were found right when their row was read."""
+    return [read_check(value, "expect") for value in values]
+
+
+def parts_of(check: AnyOf) -> list[AnyCheck]:
+    """Return the checks of which one has to hold."""
+    return read_checks(check.any)
+
+
+def own_rubric(check: Judged) -> Rubric | None:
+    """Return the rubric that a check brings itself; None: that of the row counts."""
+    if isinstance(check.judge, str):
+        return Rubric(rubric=check.judge)
+    return check.judge if isinstance(check.judge, Rubric) else None
+
+
+def judged_in(checks: Sequence[AnyCheck]) -> Iterator[Judged]:
+    """Yield the checks that need a judge, in order."""
+    for check in checks:
+        if isinstance(check, Judged):
+            yield check
+        elif isinstance(check, AnyOf):
+            yield from judged_in(parts_of(check))
+
+
+def verify(check: AnyCheck, where: str, tools: Collection[str], rubric: Rubric | None) -> None:
+    """Look whether a check can be carried out.
+
+    Args:
+        check: of the right form.
+        where: its field.
+        tools: names of the tools that are offered.
+        rubric: that of the row.
+
+    Raises:
+        FieldError: it cannot.
+    """
+    match check:
+        case Regex():
+            _verify_regex(check.regex, where)
+        case NumberIs():
+            read_number(check.number, f"{where}.number")
+            read_tolerance(check.tolerance, f"{where}.tolerance")
+        case JsonSchema():
+            _verify_schema(check.json, where)
+        case Calls() | NotCalled():
+            for name, place in _tools_named(check):
+                _verify_tool(name, f"{where}.{place}", tools)
+        case Judged():
+            _verify_judged(own_rubric(check) or rubric, f"{where}.judge")
+        case AnyOf():
+            for number, part in enumerate(check.any):
+                _verify_part(part, f"{where}.any[{number}]", tools, rubric)
+        case _:
+            pass
+
+
+def _tools_named(check: Calls | NotCalled) -> Iterator[tuple[str, str]]:
+    """Yield each tool that a check names, and where in the check."""
+    if isinstance(check, Calls):
+        yield from ((next(iter(call)), f"calls[{number}]") for number, call in enumerate(check.calls))
+    else:
+        yield from ((name, "not_called") for name in texts(check.not_called))
+
+
+def _verify_part(value: Any, where: str, tools: Collection[str], rubric: Rubric | None) -> None:
+    part = read_check(value, where)
+    if isinstance(part, AnyOf):
+        raise FieldError(where, "`any` cannot stand in `any`", "Write all of them in one list.")
+    verify(part, where, tools, rubric)
+
+
+def texts(value: object) -> list[str]:
+    """Return one text or several as a list."""
+    return [value] if isinstance(value, str) else cast(list[str], value) if isinstance(value, list) else []
+
+
+def read_number(value: float | str, where: str) -> Decimal:
+    """Return a number as it was written.
+
+    Raises:
+        FieldError: it is none, or not finite.
+    """
+    text = repr(value) if isinstance(value, float) else str(value).strip().replace(",", "")
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_DIGITS:
+        raise FieldError(where, f"must be a number, not {shown(value)}")
+    return number
+
+
+_MOST_DIGITS = 400
+"""Digits before or behind the point; beyond them no answer is meant to be a number."""
+
+
+def read_tolerance(value: float | str, where: str) -> tuple[Decimal, bool]:
+    """Return how far a number may be off, and whether that is a share of it.
+
+    Raises:
+        FieldError: it is neither a number from 0 on nor a percentage.
+    """
+    is_share = isinstance(value, str) and value.strip().endswith("%")
+    text = value.strip().removesuffix("%") if isinstance(value, str) else value
+    amount = read_number(text, where)
+    if amount < 0:
+        raise FieldError(where, "must not be negative")
+    return (amount / 100 if is_share else amount), is_share
+
+
+def _verify_tool(name: str, where: str, tools: Collection[str]) -> None:
+    if name not in tools:
+        hint = did_you_mean(name, tools) if tools else "Describe it under `tools`."
+        raise FieldError(where, f"there is no tool {shown(name)}", hint)
+
+
+def verify_rubric(rubric: Rubric, where: str) -> None:
+    """Look whether a judge can work with a rubric.
+
+    Raises:
+        FieldError: it says nothing, or its numbers contradict one another.
+    """
+    low, high = rubric.scale
+    if not low < high:
+        raise FieldError(f"{where}.scale", f"must go up, not from {low:g} to {high:g}", "Write the worst grade first.")
+    if not rubric.rubric.strip() and not rubric.criteria:
+        raise FieldError(where, "says nothing of what is judged", "Give it a `rubric` in words, or `criteria`.")
+    names = [criterion.name for criterion in rubric.criteria]
+    if len(set(names)) < len(names):
+        raise FieldError(f"{where}.criteria", "has two criteria of one name")
+    limits = [("threshold", rubric.threshold)]
+    limits += [(f"criteria[{place}].threshold", item.threshold) for place, item in enumerate(rubric.criteria)]
+    for name, limit in limits:
+        if limit is not None and not low <= limit <= high:
+            raise FieldError(f"{where}.{name}", f"must be on the scale from {low:g} to {high:g}, not {limit:g}")
+
+
+def _verify_judged(rubric: Rubric | None, where: str) -> None:
+    if rubric is None:
+        raise FieldError(where, "there is no rubric", "Give the row, or the defaults, a `judge`.")
+    verify_rubric(rubric, where)
+
+
+def _verify_regex(pattern: str, where: str) -> None:
+    problem = _problem_of_regex(pattern)
+    if problem:
+        raise FieldError(f"{where}.regex", f"is no regular expression: {problem}")
+
+
+@lru_cache(maxsize=4096)
+def _problem_of_regex(pattern: str) -> str:
+    if is_plain_pattern(pattern):
+        return ""
+    from console.benchmarks.dialogue.rules.bounded_regex import problem_of
+
+    return problem_of(pattern)
+
+
+def _verify_schema(schema: dict[str, Any], where: str) -> None:
+    problem = _problem_of_schema(msgspec.json.encode(schema))
+    if problem:
+        raise FieldError(f"{where}.json", f"is no JSON schema: {problem}")
+
+
+@lru_cache(maxsize=256)
+def _problem_of_schema(encoded: bytes) -> str:
+    schema = msgspec.json.decode(encoded)
+    if is_plain_schema(schema):
+        return ""
+    from console.benchmarks.dialogue.rules.bounded_schema import problem_of
+
+    return problem_of(schema)

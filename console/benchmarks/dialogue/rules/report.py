@@ -1,0 +1,91 @@
+"""From finished conversations to numbers: the share that passed, the means of what judges gave, and versions compared.
+
+Versions of a prompt are compared over the rows that both have answered, pair by pair: a row is as hard in each of them.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from console.benchmarks.dialogue.rows.dataset import Variants, split_variant
+from console.core.outcome import Outcome
+from console.core.statistics.intervals import mean_interval
+from console.core.statistics.paired import paired_observations
+from console.core.statistics.sample import Observation
+from console.suites.metrics import interval_metric, rate_metric, sample_of_results
+from console.suites.suite import Metric, Report, Result
+
+MINUS = " − "
+"""Between the names of two versions whose difference a number is."""
+
+
+def report(results: Sequence[Result], variants: Variants | None) -> Report:
+    """Aggregate.
+
+    Args:
+        results: finished rollouts.
+        variants: the versions of a text that were played side by side, if there were any.
+    """
+    by_category: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        by_category[result.category].append(result)
+    return Report(
+        metrics=(*_metrics(results), *(_variant_metrics(results, list(variants.texts)) if variants else ())),
+        categories={name: _metrics(items) for name, items in by_category.items()},
+        outcomes=dict(Counter(result.verdict.outcome for result in results)),
+        reasons=dict(Counter(result.verdict.reason for result in results if result.verdict.reason).most_common()),
+    )
+
+
+def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
+    """Return the share that passed, and the mean of each score with its interval."""
+    names = dict.fromkeys(name for result in results for name in result.verdict.scores)
+    metrics = [rate_metric("accuracy", results)]
+    for name in names:
+        scored = [result for result in results if name in result.verdict.scores]
+        interval = mean_interval(sample_of_results(scored, lambda result, name=name: result.verdict.scores[name]))
+        if interval is not None:
+            metrics.append(interval_metric(name, interval, unit="mean"))
+    return tuple(metrics)
+
+
+def _variant_metrics(results: Sequence[Result], names: Sequence[str]) -> Iterable[Metric]:
+    """Yield the accuracy of each version, and how each differs from the first one."""
+    by_variant: dict[str, list[Result]] = {name: [] for name in names}
+    for result in results:
+        by_variant.setdefault(split_variant(result.case_id, names)[1], []).append(result)
+    for name in names:
+        yield rate_metric(f"{name}: accuracy", by_variant[name])
+    for name in names[1:]:
+        yield _difference(names[0], name, by_variant)
+
+
+def _difference(first: str, second: str, by_variant: Mapping[str, Sequence[Result]]) -> Metric:
+    names = (first, second)
+    graded = {name: [result for result in by_variant[name] if result.verdict.outcome.is_graded] for name in names}
+    passed = {name: {_place(result, names): result for result in graded[name]} for name in names}
+    changes = [
+        Observation(row, _passed(passed[second][row, rollout]) - _passed(result), result.category, result.cluster)
+        for (row, rollout), result in passed[first].items()
+        if (row, rollout) in passed[second]
+    ]
+    difference = paired_observations(changes, largest=1.0)
+    return Metric(
+        f"{second}{MINUS}{first}",
+        difference.value if changes else None,
+        difference.low,
+        difference.high,
+        len(changes),
+        note="; ".join(filter(None, (difference.words, difference.caution))),
+        cases=difference.cases,
+        rollouts=difference.rollouts,
+        clusters=difference.clusters,
+        method=difference.method,
+    )
+
+
+def _place(result: Result, names: Sequence[str]) -> tuple[str, int]:
+    return split_variant(result.case_id, names)[0], result.rollout
+
+
+def _passed(result: Result) -> float:
+    return float(result.verdict.outcome is Outcome.PASSED)

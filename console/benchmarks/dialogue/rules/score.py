@@ -1,0 +1,45 @@
+"""The verdict of a conversation: all checks must hold; an undecided one leaves it open unless another fails."""
+
+from typing import Any
+
+from console.benchmarks.dialogue.rows.script import Script
+from console.benchmarks.dialogue.rules.answer import read_output
+from console.benchmarks.dialogue.rules.evaluate import evaluate
+from console.benchmarks.dialogue.rules.finding import Finding
+from console.core.fault import UsageError
+from console.core.outcome import Outcome, Verdict
+
+_MESSAGES = 5
+_LONGEST = 400
+"""Characters of a message that are kept."""
+
+
+def score(script: Script, value: Any) -> Verdict:
+    """Judge an output; never raises."""
+    try:
+        output = read_output(value)
+    except UsageError as error:
+        return Verdict(Outcome.FAILED, "unreadable_output", messages=(error.message,))
+    placed = evaluate(script, output).placed()
+    scores = _scores([finding for _, finding in placed])
+    failed = [(place, finding) for place, finding in placed if finding.holds is False]
+    open_ = [(place, finding) for place, finding in placed if finding.holds is None]
+    if not failed and not open_:
+        return Verdict(Outcome.PASSED, scores=scores)
+    _, decisive = (failed or open_)[0]
+    outcome = Outcome.FAILED if failed else Outcome.UNDECIDED
+    messages = tuple(_message(place, finding) for place, finding in (failed or open_)[:_MESSAGES])
+    return Verdict(outcome, decisive.reason, decisive.subject[:_LONGEST], messages, scores)
+
+
+def _message(place: str, finding: Finding) -> str:
+    return f"{place}: {finding.message}"[:_LONGEST] if place else finding.message[:_LONGEST]
+
+
+def _scores(findings: list[Finding]) -> dict[str, float]:
+    """Return the mean of each score over the conversation."""
+    values: dict[str, list[float]] = {}
+    for finding in findings:
+        for name, value in finding.scores.items():
+            values.setdefault(name, []).append(value)
+    return {name: sum(of_name) / len(of_name) for name, of_name in values.items()}

@@ -1,0 +1,123 @@
+"""Checks of the answer's text: what it is, what it holds, which number or letter it gives."""
+
+import re
+from decimal import Decimal, InvalidOperation
+
+from console.benchmarks.dialogue.rows.row import Choice, Contains, Equals, NumberIs, Regex
+from console.benchmarks.dialogue.rules.bounded_regex import TooSlow, search
+from console.benchmarks.dialogue.rules.checks import read_number, read_tolerance, texts
+from console.benchmarks.dialogue.rules.finding import Finding
+
+_NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?")
+"""A number in prose: commas between groups of three digits belong to it."""
+_DIGITS = 400
+"""Digits of a number in an answer; more are no number that somebody meant."""
+_LETTER = r"([A-HJ-Z]|I(?!['’]|\s+[a-z])|[a-z](?=\W*(?:\n|$)))"
+"""A letter that may be a choice: not the I of a sentence, and a small one only at the end of a line."""
+_NAMED_LETTER = re.compile(rf"(?i:answer|choice|option)\W{{0,4}}(?:\s+is)?\W{{0,6}}\b{_LETTER}\b")
+_SET_APART = re.compile(
+    r"(?:^|\n)\W{0,4}([A-Z])(?:\W{0,3}(?:\n|$)|[).:])|\(([A-Z])\)|\\boxed\{([A-Za-z])\}|\*\*([A-Z])\*\*"
+)
+
+
+def check_equals(check: Equals, text: str) -> Finding:
+    """Compare the whole answer."""
+    allowed = texts(check.equals)
+    answer = _folded(text.strip(), check.ignore_case)
+    holds = any(answer == _folded(other.strip(), check.ignore_case) for other in allowed)
+    expected = " | ".join(allowed)
+    if holds:
+        return Finding("equals", True, expected, text)
+    return Finding(
+        "equals", False, expected, text, "wrong_text", f"the answer is not {_quoted(allowed[0])}", allowed[0]
+    )
+
+
+def check_contains(check: Contains, text: str) -> Finding:
+    """Look for each text."""
+    needed = texts(check.contains)
+    answer = _folded(text, check.ignore_case)
+    missing = [part for part in needed if _folded(part, check.ignore_case) not in answer]
+    expected = " and ".join(_quoted(part) for part in needed) if len(needed) > 1 else needed[0]
+    if not missing:
+        return Finding("contains", True, expected, text)
+    message = f"the answer does not contain {' nor '.join(_quoted(part) for part in missing)}"
+    return Finding("contains", False, expected, text, "text_missing", message, missing[0])
+
+
+def check_regex(check: Regex, text: str) -> Finding:
+    """Search for the expression, for a limited time."""
+    try:
+        match = search(check.regex, text, ignore_case=check.ignore_case)
+    except TooSlow as error:
+        return Finding("regex", None, check.regex, text, "too_slow", str(error), check.regex)
+    if match is not None:
+        return Finding("regex", True, check.regex, match)
+    return Finding(
+        "regex", False, check.regex, text, "no_match", f"nothing matches {_quoted(check.regex)}", check.regex
+    )
+
+
+def check_number(check: NumberIs, text: str) -> Finding:
+    """Compare the last number of the answer, the first one or any."""
+    right = read_number(check.number, "number")
+    amount, is_share = read_tolerance(check.tolerance, "tolerance")
+    allowed = abs(right) * amount if is_share else amount
+    expected = f"{check.number}" + (f" ± {check.tolerance}" if amount else "")
+    numbers = numbers_in(text)
+    if not numbers:
+        return Finding("number", False, expected, text, "no_number", "the answer contains no number")
+    looked_at = {"last": numbers[-1:], "first": numbers[:1], "any": numbers}[check.which]
+    shown = ", ".join(str(number) for number in looked_at[:10])
+    if any(abs(number - right) <= allowed for number in looked_at):
+        return Finding("number", True, expected, shown)
+    return Finding("number", False, expected, shown, "wrong_number", f"{shown} instead of {expected}")
+
+
+def numbers_in(text: str) -> list[Decimal]:
+    """Return the numbers of a text in order; what has very many digits is none."""
+    numbers: list[Decimal] = []
+    for match in _NUMBER.finditer(text):
+        written = match[0].replace(",", "").replace("\u2212", "-")
+        if len(written) <= _DIGITS:
+            try:
+                numbers.append(Decimal(written))
+            except InvalidOperation:
+                continue
+    return numbers
+
+
+def check_choice(check: Choice, text: str) -> Finding:
+    """Compare the letter that the answer chooses."""
+    letter = letter_in(text)
+    right = check.choice.upper()
+    if letter is None:
+        return Finding("choice", False, right, text, "no_choice", "the answer chooses no letter")
+    if letter == right:
+        return Finding("choice", True, right, letter)
+    return Finding("choice", False, right, letter, "wrong_choice", f"{letter} instead of {right}", right)
+
+
+def letter_in(text: str) -> str | None:
+    """Return the letter that a text chooses: the last one named as the answer, else the last one set apart.
+
+    Set apart is a letter alone on its line, before `)`, `.` or `:` at the beginning of one, in brackets, in bold or in
+    a box. None where there is no such letter: a capital A in a sentence chooses nothing.
+    """
+    stripped = text.strip().strip("*().:\"' ")
+    if len(stripped) == 1 and stripped.isascii() and stripped.isalpha():
+        return stripped.upper()
+    for pattern in (_NAMED_LETTER, _SET_APART):
+        letters = [next(filter(None, match.groups())) for match in pattern.finditer(text)]
+        if letters:
+            return letters[-1].upper()
+    return None
+
+
+def _folded(text: str, ignore_case: bool) -> str:
+    return text.casefold() if ignore_case else text
+
+
+def _quoted(text: str) -> str:
+    shown = text if len(text) <= 60 else f"{text[:60]}…"
+    return f"“{shown}”"

@@ -1,0 +1,139 @@
+"""The suite of runs that another tool has recorded. It has no cases: what was asked and scored is in each journal."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison, Mark, Pair, Row
+from console.core.fault import UsageError
+from console.core.outcome import Outcome, Verdict
+from console.core.statistics.intervals import mean_interval, rate_interval
+from console.suites.metrics import interval_metric, rate_metric, sample_of_results
+from console.suites.stage import Stage
+from console.suites.suite import Category, Estimate, Metric, Option, Report, Result, SuiteEntry
+
+_LONGEST_VALUE = 4000
+
+
+class RecordedSuite:
+    """What is known of imported runs."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        self.entry = entry
+        self.options: tuple[Option, ...] = ()
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """Return nothing: nobody is asked."""
+        return ()
+
+    def categories(self) -> Sequence[Category]:
+        """Return nothing: the cases are in the runs."""
+        return ()
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> Iterable[Case]:
+        """Refuse.
+
+        Raises:
+            UsageError: always.
+        """
+        raise _cannot_be_played(self.entry.name)
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Return nothing: it is never played."""
+        return Estimate(0, 0, 0)
+
+    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+        """Refuse.
+
+        Raises:
+            UsageError: always.
+        """
+        raise _cannot_be_played(self.entry.name)
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Say that only the tool that scored it can judge it."""
+        why = "only the tool that ran it can judge it"
+        return Verdict(Outcome.UNDECIDED, reason="scored elsewhere", messages=(why,))
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Compare the target with the answer, with what each scorer said."""
+        recorded = cast("dict[str, Any]", output) if isinstance(output, dict) else {"answer": output}
+        scores = cast("dict[str, Any]", recorded.get("scores") or {})
+        targets = _texts(case.data.get("target"))
+        answer = _text(recorded.get("answer"))
+        passed = verdict.outcome is Outcome.PASSED
+        row = Row(
+            mark=Mark.SAME if passed else Mark.DIFFERS,
+            name="answer",
+            expected=targets,
+            actual=answer if answer else None,
+            decisive=not passed,
+        )
+        rows = [Row(mark=Mark.SAME if passed else Mark.DIFFERS, name=f"score {name}", actual=_text(value))
+                for name, value in scores.items()]  # fmt: skip
+        pair = Pair(row.mark, expected=" | ".join(targets), actual=answer, rows=(row, *rows), kind="result")
+        return Comparison(sentence=_sentence(verdict), pairs=(pair,), rule="\n".join(verdict.messages))
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Return the share that passed, the mean of every score, and what the tool itself reports."""
+        names = dict.fromkeys(result.category for result in results)
+        by_category = {name: [result for result in results if result.category == name] for name in names}
+        is_divided = len(by_category) > 1
+        return Report(
+            metrics=(*_metrics(results), *_reported(setting)),
+            categories={name: _metrics(part) for name, part in by_category.items()} if is_divided else {},
+            outcomes=_counts(results),
+        )
+
+
+def _cannot_be_played(name: str) -> UsageError:
+    return UsageError(f"{name} was recorded by another tool", hint="It can be reviewed and compared, not played.")
+
+
+def _sentence(verdict: Verdict) -> str:
+    if verdict.outcome is Outcome.PASSED:
+        return "passed"
+    return f"not passed: {verdict.reason}" if verdict.reason else verdict.outcome.value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return tuple(_text(item) for item in cast("list[Any]", value)) if isinstance(value, list) else (_text(value),)
+
+
+def _text(value: Any) -> str:
+    import msgspec
+
+    shown = value if isinstance(value, str) else "" if value is None else msgspec.json.encode(value).decode()
+    return shown if len(shown) <= _LONGEST_VALUE else f"{shown[:_LONGEST_VALUE]}…"
+
+
+def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
+    names = dict.fromkeys(name for result in results for name in result.verdict.scores)
+    return (rate_metric("passed", results), *(_mean(name, results) for name in names))
+
+
+def _mean(name: str, results: Sequence[Result]) -> Metric:
+    scored = [result for result in results if name in result.verdict.scores]
+    sample = sample_of_results(scored, lambda result: result.verdict.scores[name])
+    is_rate = {result.verdict.scores[name] for result in scored} <= {0.0, 1.0}
+    interval = rate_interval(sample) if is_rate else mean_interval(sample)
+    unit = "rate" if is_rate else "mean"
+    return Metric(name, None, unit=unit) if interval is None else interval_metric(name, interval, unit=unit)
+
+
+def _reported(setting: Setting) -> tuple[Metric, ...]:
+    reported = cast("dict[str, dict[str, float]]", setting.extras.get("reported") or {})
+    return tuple(
+        Metric(f"{score} {metric}", value, unit="score", note="as the tool reports it")
+        for score, metrics in reported.items()
+        for metric, value in metrics.items()
+    )
+
+
+def _counts(results: Sequence[Result]) -> dict[Outcome, int]:
+    counts: dict[Outcome, int] = {}
+    for result in results:
+        counts[result.verdict.outcome] = counts.get(result.verdict.outcome, 0) + 1
+    return counts

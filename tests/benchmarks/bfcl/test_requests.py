@@ -1,0 +1,125 @@
+"""What is sent to services for the rows of the official registry, and what their answers mean."""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from console.benchmarks.bfcl.models.handlers.services import SERVICES
+from console.benchmarks.bfcl.models.profile import find_profile
+from console.benchmarks.bfcl.request_check import RequestChecker, ServiceExchange
+from console.core.fault import UsageError
+from console.core.provider import PROVIDERS
+
+CHECKOUT = Path(__file__).resolve().parents[3]
+CASES = CHECKOUT / ".." / "shared" / "conformance" / "bfcl" / "requests-public.jsonl.gz"
+DATA = CHECKOUT / "data" / "bfcl"
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="`eval-console pull bfcl` brings the questions")
+needs_cases = pytest.mark.skipif(not (CASES.is_file() and DATA.is_dir()), reason="no recorded requests, or no data")
+
+Row = dict[str, Any]
+
+
+def condensed(value: Any) -> Any:
+    """Return a value with long texts as the recordings hold them."""
+    if isinstance(value, str) and len(value) > 200:
+        return {"sha256": hashlib.sha256(value.encode()).hexdigest(), "chars": len(value)}
+    if isinstance(value, Mapping):
+        return {key: condensed(inner) for key, inner in cast(Mapping[str, Any], value).items()}
+    return [condensed(inner) for inner in cast(list[Any], value)] if isinstance(value, list) else value
+
+
+def is_condensed(value: Any) -> bool:
+    """Whether a recorded reply lacks a long text, without which nobody can tell what is sent next."""
+    if isinstance(value, Mapping):
+        fields = cast(Mapping[str, Any], value)
+        return fields.keys() == {"sha256", "chars"} or any(map(is_condensed, fields.values()))
+    return any(map(is_condensed, cast(list[Any], value))) if isinstance(value, list) else False
+
+
+def recorded() -> list[Row]:
+    with gzip.open(CASES, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def answers_to(rows: list[Row]) -> list[Row | UsageError]:
+    with RequestChecker(DATA, ServiceExchange()) as checker:
+        return checker.check(rows)
+
+
+@needs_cases
+def test_requests_are_the_official_ones():
+    shortened = {(row["model"], row["id"]) for row in recorded() if is_condensed(row["reply"])}
+    offered = [row for row in recorded() if row["handler"] in SERVICES]
+    rows = [row for row in offered if (row["model"], row["id"]) not in shortened]
+    different = [
+        (row["model"], row["id"], row["step"])
+        for row, answer in zip(rows, answers_to(rows), strict=True)
+        if isinstance(answer, UsageError) or (answer["path"], condensed(answer["body"])) != (row["path"], row["body"])
+    ]
+    assert len(rows) > 900
+    assert different == []
+
+
+def test_addresses_of_services_are_those_that_their_providers_ask():
+    for handler, provider in {"OpenAIResponses": "responses", "Claude": "anthropic", "Gemini": "gemini"}.items():
+        assert SERVICES[f"{handler}Handler"].base_url == PROVIDERS[provider].address
+
+
+@needs_cases
+def test_a_service_that_is_not_offered_is_refused_by_name():
+    rows = [row for row in recorded() if row["handler"] not in SERVICES]
+    assert any(row["step"] for row in rows)
+    for row, answer in zip(rows, answers_to(rows), strict=True):
+        assert isinstance(answer, UsageError)
+        assert find_profile(row["model"]).handler in answer.message
+
+
+def step(model: str, number: int, reply: Any) -> Row:
+    return {"model": model, "category": "multi_turn_base", "id": "multi_turn_base_10", "step": number, "reply": reply}
+
+
+@needs_data
+def test_encrypted_reasoning_goes_back_as_it_came():
+    output = [
+        {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "sealed"},
+        {"type": "function_call", "id": "f", "call_id": "c", "name": "pwd", "arguments": "{}", "status": "completed"},
+    ]
+    reply = {"status": "completed", "output": output}
+    first, second = answers_to([step("gpt-5.2-2025-12-11-FC", 0, reply), step("gpt-5.2-2025-12-11-FC", 1, reply)])
+    assert isinstance(first, dict)
+    assert isinstance(second, dict)
+    assert first["body"]["include"] == ["reasoning.encrypted_content"]
+    assert "temperature" not in first["body"]
+    assert second["body"]["input"][1:3] == output
+    assert second["body"]["input"][3]["type"] == "function_call_output"
+
+
+@needs_data
+def test_only_the_last_two_questions_are_marked_for_the_cache():
+    reply = {"stop_reason": "tool_use", "content": [{"type": "tool_use", "id": "t", "name": "pwd", "input": {}}]}
+    rows = [step("claude-opus-4-5-20251101-FC", number, reply) for number in range(3)]
+    *_, last = answers_to(rows)
+    assert isinstance(last, dict)
+    users = [message["content"] for message in last["body"]["messages"] if message["role"] == "user"]
+    assert ["cache_control" in content[0] for content in users] == [False, True, True]
+    assert "cache_control" in last["body"]["tools"][-1]
+    assert "prompt_cache" not in last["body"]
+
+
+@needs_data
+@pytest.mark.parametrize(
+    "reply", [None, "text", {"status": "failed", "error": {"message": "x"}}, {"status": "completed"}, {}]
+)
+def test_an_answer_that_is_none_is_an_error_of_its_line(reply: Any):
+    rows = [
+        step("gpt-5.2-2025-12-11-FC", 0, reply),
+        step("gpt-5.2-2025-12-11-FC", 0, {"status": "completed", "output": []}),
+    ]
+    bad, good = answers_to(rows)
+    assert isinstance(bad, UsageError)
+    assert isinstance(good, dict)
