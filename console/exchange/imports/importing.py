@@ -13,9 +13,9 @@ import msgspec
 from console.core.json_text import decode_as
 from console.core.record import Closed, Finished, Opened
 from console.core.run import Summary
-from console.exchange.logs.log import Log, LogHead, LogSample, Problem
-from console.exchange.logs.records import SampleRecords, manifest_of, started_at, suite_name
-from console.exchange.logs.verdict import decisive_name, named_numbers
+from console.exchange.imports.log import Log, LogHead, LogSample, Problem
+from console.exchange.imports.records import SampleRecords, manifest_of, started_at, suite_name
+from console.exchange.imports.verdict import decisive_name, named_numbers
 from console.store.runs import RunFolder, new_run_id
 from console.store.staged_run import StagedRun
 

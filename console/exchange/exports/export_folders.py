@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from console.core.fault import UsageError
-from console.exchange.export_names import EXPORT_NAMES
+from console.exchange.exports.export_names import EXPORT_NAMES
 from console.store.runs import RunFolder
 
 Progress = Callable[[int, int], None]
@@ -52,19 +52,19 @@ def _cavebench(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
 
 
 def _traces(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.exchange.verifiers_traces import export_run
+    from console.exchange.exports.verifiers_traces import export_run
 
     return [export_run(run, root, data)]
 
 
 def _every_eval_ever(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.exchange.every_eval_ever import export_run
+    from console.exchange.exports.every_eval_ever import export_run
 
     return export_run(run, root, data)
 
 
 def _hub(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.exchange.hub_results import Benchmark, export_run
+    from console.exchange.exports.hub_results import Benchmark, export_run
 
     return [export_run(run, root, data, Benchmark("", "", ""))]
 

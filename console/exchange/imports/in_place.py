@@ -23,11 +23,11 @@ from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Closed, Finished, Noted, Opened, Started
 from console.core.run import Manifest
 from console.core.source import IN_PLACE
-from console.exchange.logs.inspect_log import EvalLog, Summary, brief_sample, sample_of
-from console.exchange.logs.log import LogHead, LogSample, Problem, table
-from console.exchange.logs.records import SampleRecords, manifest_of, started_at
-from console.exchange.logs.verdict import decisive_name, named_numbers
-from console.exchange.logs.zip_members import Member, read_member
+from console.exchange.imports.inspect_log import EvalLog, Summary, brief_sample, sample_of
+from console.exchange.imports.log import LogHead, LogSample, Problem, table
+from console.exchange.imports.records import SampleRecords, manifest_of, started_at
+from console.exchange.imports.verdict import decisive_name, named_numbers
+from console.exchange.imports.zip_members import Member, read_member
 from console.store.growing_run import GrowingRun, is_whole, wait_for_writer
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from console.core.fault import UsageError
-from console.exchange.csv_table import csv_table
 from console.exchange.document import RunDocument
-from console.exchange.html_page import html_page
-from console.exchange.inspect_log import eval_log
-from console.exchange.json_table import json_text
-from console.exchange.junit import junit_xml
-from console.exchange.markdown import markdown_section
-from console.exchange.otlp_traces import otlp_lines
+from console.exchange.exports.csv_table import csv_table
+from console.exchange.exports.html_page import html_page
+from console.exchange.exports.inspect_log import eval_log
+from console.exchange.exports.json_table import json_text
+from console.exchange.exports.junit import junit_xml
+from console.exchange.exports.markdown import markdown_section
+from console.exchange.exports.otlp_traces import otlp_lines
 from console.exchange.run_reader import read_document
 from console.store.atomic import write_atomically
 from console.store.runs import RunFolder

@@ -8,9 +8,9 @@ from typing import Any
 from console.core.chat import Reply, Usage
 from console.core.fault import UsageError
 from console.core.json_text import read_json
-from console.exchange.logs.chat import conversation
-from console.exchange.logs.json_log import read_pieces
-from console.exchange.logs.log import (
+from console.exchange.imports.chat import conversation
+from console.exchange.imports.json_log import read_pieces
+from console.exchange.imports.log import (
     Log,
     LogCall,
     LogFormat,
@@ -24,7 +24,7 @@ from console.exchange.logs.log import (
     text,
     without,
 )
-from console.exchange.logs.numbers import amount, count, moment
+from console.exchange.imports.numbers import amount, count, moment
 
 TOOL = "promptfoo"
 _VERSIONS = (2, 3)

@@ -5,8 +5,8 @@ from itertools import islice
 from pathlib import Path
 
 from console.core.json_text import read_json
-from console.exchange.logs.json_stream import json_lines
-from console.exchange.logs.log import LogHead, LogSample, Problem, Table, table
+from console.exchange.imports.json_stream import json_lines
+from console.exchange.imports.log import LogHead, LogSample, Problem, Table, table
 
 
 def line_tables(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Table]]:

@@ -1,7 +1,7 @@
 """A comparison as JUnit XML for CI: whether B is worse is one test case, and every case that was lost another."""
 
 from console.exchange.comparison_table import change_words, verdict_words
-from console.exchange.junit import safe_xml
+from console.exchange.exports.junit import safe_xml
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
 from console.insight.gate import Gate, GateVerdict
 

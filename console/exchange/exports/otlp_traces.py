@@ -18,7 +18,7 @@ from console.core.provider import provider_of
 from console.core.record import Asked, Tried
 from console.core.run import Manifest, ModelFacts
 from console.exchange.document import Item, RunDocument
-from console.exchange.genai_messages import input_messages, output_messages, tool_definitions
+from console.exchange.exports.genai_messages import input_messages, output_messages, tool_definitions
 from console.insight.conversation import Exchange
 from console.insight.message import normalized_message
 from console.store.journal_line import scrub

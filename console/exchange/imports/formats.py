@@ -1,7 +1,7 @@
 """The formats that `import` reads, in the order in which they are tried: a file is recognised by what it holds.
 
 Results of the benchmarks that we play ourselves become runs of those suites, judged anew where the files allow it; logs
-of other tools become runs that only show what they say (`exchange.logs`).
+of other tools become runs that only show what they say.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,9 +10,17 @@ from pathlib import Path
 
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
-from console.exchange.logs.formats import LOG_FORMATS
-from console.exchange.logs.importing import ImportReport, Progress, import_log, outcome_counts
-from console.exchange.logs.log import LogFormat
+from console.exchange.imports import (
+    chat_log,
+    every_eval_ever,
+    inspect_log,
+    lm_eval_log,
+    promptfoo_log,
+    tau_log,
+    verifiers_log,
+)
+from console.exchange.imports.importing import ImportReport, Progress, import_log, outcome_counts
+from console.exchange.imports.log import LogFormat
 from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
 
@@ -120,6 +128,20 @@ def _log_format(form: LogFormat) -> ImportFormat:
 
     return ImportFormat(form.name, form.meaning, form.recognizes, load)
 
+
+LOG_FORMATS = (
+    inspect_log.EVAL,
+    inspect_log.JSON,
+    verifiers_log.TRACES,
+    verifiers_log.RESULTS,
+    lm_eval_log.FORMAT,
+    promptfoo_log.FORMAT,
+    tau_log.OLD,
+    tau_log.NEW,
+    every_eval_ever.FORMAT,
+    chat_log.FORMAT,
+)
+"""Logs of other tools."""
 
 IMPORT_FORMATS = {
     form.name: form

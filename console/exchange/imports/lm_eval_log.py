@@ -12,10 +12,10 @@ import msgspec
 
 from console.core.chat import Reply
 from console.core.json_text import read_json
-from console.exchange.logs.chat import conversation
-from console.exchange.logs.json_stream import LARGEST_BYTES
-from console.exchange.logs.jsonl import first_line, line_tables
-from console.exchange.logs.log import (
+from console.exchange.imports.chat import conversation
+from console.exchange.imports.json_stream import LARGEST_BYTES
+from console.exchange.imports.jsonl import first_line, line_tables
+from console.exchange.imports.log import (
     Log,
     LogCall,
     LogFormat,
@@ -30,7 +30,7 @@ from console.exchange.logs.log import (
     text,
     without,
 )
-from console.exchange.logs.numbers import amount, count, moment
+from console.exchange.imports.numbers import amount, count, moment
 
 TOOL = "lm_eval"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d:.-]+)\.jsonl\Z")

@@ -14,8 +14,8 @@ from console.core.record import AnyRecord, Asked, Finished, Noted, Performed, St
 from console.core.request import Thread, digest
 from console.core.run import Manifest, ModelFacts
 from console.core.source import SOURCE
-from console.exchange.logs.log import LogHead, LogSample
-from console.exchange.logs.verdict import RECORDED_ERROR, verdict_of
+from console.exchange.imports.log import LogHead, LogSample
+from console.exchange.imports.verdict import RECORDED_ERROR, verdict_of
 from console.suites.catalog import RECORDED
 
 UNREAD_RESULT = "unread"

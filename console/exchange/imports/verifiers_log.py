@@ -14,7 +14,7 @@ import msgspec
 from console.core.chat import Usage
 from console.core.fault import UsageError
 from console.core.json_text import read_json
-from console.exchange.logs.chat import (
+from console.exchange.imports.chat import (
     after_last_reply,
     calls_of_messages,
     chat_message,
@@ -23,8 +23,8 @@ from console.exchange.logs.chat import (
     first_question,
     reply_of,
 )
-from console.exchange.logs.jsonl import LinesLog, first_line, line_tables
-from console.exchange.logs.log import (
+from console.exchange.imports.jsonl import LinesLog, first_line, line_tables
+from console.exchange.imports.log import (
     Log,
     LogCall,
     LogFormat,
@@ -37,7 +37,7 @@ from console.exchange.logs.log import (
     text,
     without,
 )
-from console.exchange.logs.numbers import amount, count, moment, seconds
+from console.exchange.imports.numbers import amount, count, moment, seconds
 
 TOOL = "verifiers"
 REWARD = "reward"

@@ -4,9 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from console.core.chat import Usage
-from console.exchange.logs.chat import after_last_reply, calls_of_messages, content_text, conversation, first_question
-from console.exchange.logs.jsonl import LinesLog, first_line
-from console.exchange.logs.log import (
+from console.exchange.imports.chat import (
+    after_last_reply,
+    calls_of_messages,
+    content_text,
+    conversation,
+    first_question,
+)
+from console.exchange.imports.jsonl import LinesLog, first_line
+from console.exchange.imports.log import (
     Log,
     LogFormat,
     LogHead,
@@ -19,7 +25,7 @@ from console.exchange.logs.log import (
     text,
     without,
 )
-from console.exchange.logs.numbers import amount, count, seconds
+from console.exchange.imports.numbers import amount, count, seconds
 
 _TARGETS = ("target", "expected", "answer", "ideal", "reference")
 _SCORES = ("score", "reward", "passed", "correct")

@@ -14,7 +14,7 @@ import msgspec
 from console.core.chat import Reply, Usage
 from console.core.fault import UsageError
 from console.core.json_text import decode_as, read_json
-from console.exchange.logs.chat import (
+from console.exchange.imports.chat import (
     after_last_reply,
     calls_of_messages,
     chat_message,
@@ -22,9 +22,9 @@ from console.exchange.logs.chat import (
     first_question,
     tool_call,
 )
-from console.exchange.logs.images import media_name
-from console.exchange.logs.json_log import read_pieces
-from console.exchange.logs.log import (
+from console.exchange.imports.images import media_name
+from console.exchange.imports.json_log import read_pieces
+from console.exchange.imports.log import (
     Log,
     LogCall,
     LogFormat,
@@ -40,8 +40,8 @@ from console.exchange.logs.log import (
     text,
     without,
 )
-from console.exchange.logs.numbers import amount, count, moment, score_number, seconds
-from console.exchange.logs.zip_members import LARGEST_BYTES, BadMember, Member, ZipMembers
+from console.exchange.imports.numbers import amount, count, moment, score_number, seconds
+from console.exchange.imports.zip_members import LARGEST_BYTES, BadMember, Member, ZipMembers
 
 TOOL = "inspect_ai"
 _VERSIONS = (1, 2)

@@ -11,9 +11,9 @@ from typing import Any
 from console.core.chat import Reply
 from console.core.fault import UsageError
 from console.core.json_text import read_json
-from console.exchange.logs.chat import calls_of_messages, chat_message
-from console.exchange.logs.jsonl import first_line, line_tables
-from console.exchange.logs.log import (
+from console.exchange.imports.chat import calls_of_messages, chat_message
+from console.exchange.imports.jsonl import first_line, line_tables
+from console.exchange.imports.log import (
     Log,
     LogCall,
     LogFormat,
@@ -29,7 +29,7 @@ from console.exchange.logs.log import (
     text,
     without,
 )
-from console.exchange.logs.numbers import amount, count, moment
+from console.exchange.imports.numbers import amount, count, moment
 
 TOOL = "every_eval_ever"
 _VERSIONS = ("0.2", "0.3")

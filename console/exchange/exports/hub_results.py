@@ -18,7 +18,7 @@ from console import __version__
 from console.core.fault import UsageError
 from console.core.text import visible_line
 from console.exchange.document import RunDocument
-from console.exchange.export_formats import write_file
+from console.exchange.exports.export_formats import write_file
 from console.exchange.run_reader import read_document
 from console.store.runs import RunFolder
 from console.suites.suite import Metric

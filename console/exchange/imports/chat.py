@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import cast
 
 from console.core.chat import Reply, ToolCall
-from console.exchange.logs.images import media_name
-from console.exchange.logs.log import LogCall, Table, listed, table, tables, text
+from console.exchange.imports.images import media_name
+from console.exchange.imports.log import LogCall, Table, listed, table, tables, text
 
 _MEDIA = {"image": "image", "audio": "audio", "video": "video", "image_url": "image", "input_audio": "audio"}
 

@@ -7,7 +7,7 @@ link, and a content policy forbids everything but the style sheet inside the fil
 from collections.abc import Iterable, Sequence
 
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
-from console.exchange.html_parts import (
+from console.exchange.exports.html_parts import (
     CLASSES,
     SIMULATED,
     STYLE,

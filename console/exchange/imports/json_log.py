@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from console.core.fault import UsageError
-from console.exchange.logs.json_stream import JsonPieces, Names, Truncated
-from console.exchange.logs.log import Problem
+from console.exchange.imports.json_stream import JsonPieces, Names, Truncated
+from console.exchange.imports.log import Problem
 
 
 def read_pieces(path: Path, lists: Collection[Names], problems: list[Problem]) -> Iterator[tuple[Names, bytes | None]]:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from console.core.outcome import Outcome, Verdict
-from console.exchange.logs.log import LogSample, LogScore
-from console.exchange.logs.numbers import score_number
+from console.exchange.imports.log import LogSample, LogScore
+from console.exchange.imports.numbers import score_number
 
 _ERROR_NAME = re.compile(r"[A-Za-z_][\w.]{0,60}(?=[:(])")
 RECORDED_ERROR = "error in the log"

@@ -12,8 +12,8 @@ import msgspec
 
 from console.core.outcome import Outcome
 from console.exchange.document import Item, RunDocument
-from console.exchange.export_formats import write_file
-from console.exchange.inspect_messages import target_of
+from console.exchange.exports.export_formats import write_file
+from console.exchange.exports.inspect_messages import target_of
 from console.exchange.run_reader import read_document
 from console.insight.conversation import Conversation, Exchange
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply

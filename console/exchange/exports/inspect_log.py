@@ -18,7 +18,7 @@ from typing import Any
 
 from console.core.outcome import Outcome
 from console.exchange.document import Item, RunDocument
-from console.exchange.inspect_messages import model_events, model_output, model_usage, target_of, transcript
+from console.exchange.exports.inspect_messages import model_events, model_output, model_usage, target_of, transcript
 from console.store.journal_line import scrub
 from console.store.runs import slug
 

@@ -5,10 +5,10 @@ from itertools import islice
 from pathlib import Path
 
 from console.core.json_text import read_json
-from console.exchange.logs.chat import after_last_reply, calls_of_messages, chat_message, content_text
-from console.exchange.logs.json_log import read_pieces
-from console.exchange.logs.json_stream import Names
-from console.exchange.logs.log import (
+from console.exchange.imports.chat import after_last_reply, calls_of_messages, chat_message, content_text
+from console.exchange.imports.json_log import read_pieces
+from console.exchange.imports.json_stream import Names
+from console.exchange.imports.log import (
     Log,
     LogFormat,
     LogHead,
@@ -21,7 +21,7 @@ from console.exchange.logs.log import (
     text,
     without,
 )
-from console.exchange.logs.numbers import amount, count, moment, seconds
+from console.exchange.imports.numbers import amount, count, moment, seconds
 
 _REWARD = "reward"
 _OLD, _SIMULATIONS = (), ("simulations",)
