@@ -13,7 +13,7 @@ FLOORS = [
     {"widgets"},
     {"suite_views"},
     {"services"},
-    {"branching", "editor"},
+    {"editor"},
     {"dialogs"},
     {"screens"},
     {"exports", "key_dispatch", "navigation"},

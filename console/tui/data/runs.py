@@ -23,8 +23,10 @@ from console.suites.catalog import RECORDED
 if TYPE_CHECKING:
     from console.insight.trends import ListedRun
 
+FIRST_RUNS = 40
+"""Runs that are shown before all are read: more than a screen has room for."""
 FIRST_PAUSE_S = 0.25
-"""After so long further runs are handed on while they are read."""
+"""Seconds of reading until the list is handed on again."""
 UNFINISHED = ("interrupted", "stopped", "budget", "halted")
 """States from which a run can be resumed."""
 
@@ -133,26 +135,25 @@ class RunWatch:
         return RunLine(self.folder, summary)
 
 
-def read_newest_runs(root: Path, most: int = 40) -> tuple[list[RunLine], int] | None:
+def read_newest_runs(root: Path) -> tuple[list[RunLine], int] | None:
     """Return the newest runs, and how many there are in all; None: all must be read to know that."""
-    newest = read_newest(root, most)
+    newest = read_newest(root, FIRST_RUNS)
     return None if newest is None else ([_run_line(listed) for listed in newest[0]], newest[1])
 
 
-def read_runs(root: Path, show: Callable[[list[RunLine]], None], first: int = 40) -> list[RunLine]:
+def read_runs(root: Path, show: Callable[[list[RunLine]], None]) -> list[RunLine]:
     """Read the runs of a folder, newest first.
 
     Args:
         root: the folder.
-        show: called with those that were read so far: the first few, and where it takes long ever more, each time after
-            twice as long as before, because the list is made anew with each.
-        first: how many the first few are.
+        show: called with the runs read so far: once with the first `FIRST_RUNS`, then, where reading takes long, after
+            intervals that double, because each call rebuilds the whole list.
     """
     lines: list[RunLine] = []
     pause_s, due = FIRST_PAUSE_S, math.inf
     for listed in read_summaries(root):
         lines.append(_run_line(listed))
-        if len(lines) == first or time.monotonic() > due:
+        if len(lines) == FIRST_RUNS or time.monotonic() > due:
             show(lines[:])
             due, pause_s = time.monotonic() + pause_s, pause_s * 2
     return lines

@@ -63,9 +63,9 @@ class Field:
             raise ValueError(f"one of: {', '.join(choice or 'nothing' for choice in self.choices)}")
         return self.read(text.strip())
 
-    def next_choice(self, text: str, step: int = 1) -> str:
-        """Return the choice after (or before) a text."""
-        index = self.choices.index(text) + step if text in self.choices else 0
+    def next_choice(self, text: str) -> str:
+        """Return the choice after a text."""
+        index = self.choices.index(text) + 1 if text in self.choices else 0
         return self.choices[index % len(self.choices)]
 
 
