@@ -17,7 +17,7 @@ from console.core.run import Summary, Tally
 from console.store.lock import RunLock
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.start import run_app
 from console.tui.themes import ANSI, DARK, choose_theme
 

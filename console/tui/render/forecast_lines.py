@@ -10,8 +10,8 @@ from console.insight import number_format
 from console.insight.planning import detectable_words, doubling_words
 from console.tui.data.sample_run import SampleRun
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts
 
 _MOST_RUNS = 12
 """Runs that the box lists one by one."""

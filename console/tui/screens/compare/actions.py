@@ -13,7 +13,7 @@ from console.exchange.json_object import json_object
 from console.insight.comparison import RunComparison
 from console.store.runs import RunFolder
 from console.tui.branching import start_branch
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line

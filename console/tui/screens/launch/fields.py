@@ -17,7 +17,8 @@ from console.core.fault import UsageError
 from console.engine.compute_target import RAY
 from console.store.run_list import name_with_part
 from console.suites.suite import Mode, Option
-from console.tui.data.catalog_items import Models, RunLine
+from console.tui.data.models import Models
+from console.tui.data.runs import RunLine
 
 AUTO = "as models.toml says"
 NOW, QUEUED = "now", "queued"

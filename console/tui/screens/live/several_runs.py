@@ -12,14 +12,14 @@ from console.core.fault import UsageError
 from console.core.live import Status
 from console.store.runs import RunFolder
 from console.tui.actions import Action
-from console.tui.data.catalog_items import RunLine
 from console.tui.data.engine_states import EngineStates
-from console.tui.data.feed_pump import FeedPump
 from console.tui.data.run_feed import Changes, RunFeed
-from console.tui.render.symbols import muted
+from console.tui.data.runs import RunLine
+from console.tui.screens.feed_pump import FeedPump
 from console.tui.screens.live.controller import LiveController
 from console.tui.screens.live.lists import LiveRunsPanel
 from console.tui.services import Services
+from console.tui.symbols import muted
 
 
 class LiveRuns:
