@@ -17,11 +17,11 @@ from console.exchange.comparison_table import (
 )
 from console.insight.comparison import RunComparison
 from console.store.runs import RunFolder
-from console.tui.branching import start_branch
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
+from console.tui.screens.branching import start_branch
 from console.tui.screens.compare.controller import CompareController
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
