@@ -2,12 +2,22 @@
 
 from collections.abc import Callable
 
-from console.config.redaction import Redactor
+from console.config.redaction import LiveRedactor, Redactor
 from console.llm.wires.surrogates import SurrogateJoiner
 
 OnText = Callable[[str, str], None]
 """Sees new text at once: kind (`text`, `reasoning`, `tool`) and text."""
-_KINDS = ("text", "reasoning", "tool")
+
+
+class _Text:
+    """All of one kind of text: what has arrived, and what is kept back of it."""
+
+    __slots__ = ("joiner", "live", "parts")
+
+    def __init__(self, live: LiveRedactor) -> None:
+        self.parts: list[str] = []
+        self.joiner = SurrogateJoiner()
+        self.live = live
 
 
 class LiveTexts:
@@ -20,9 +30,7 @@ class LiveTexts:
         self.count = 0
         """Texts that have arrived."""
         self._on_text = on_text
-        self._live = {kind: redact.live() for kind in _KINDS}
-        self._joiners = {kind: SurrogateJoiner() for kind in _KINDS}
-        self._whole: dict[str, list[str]] = {kind: [] for kind in _KINDS}
+        self._texts: dict[str, _Text] = {}
 
     def show(self, kind: str, text: object) -> bool:
         """Show new text; return whether there was any. What is no text is passed over."""
@@ -32,24 +40,24 @@ class LiveTexts:
         if not text:
             return False
         self.count += 1
-        self._pass_on(kind, self._joiners[kind].feed(text))
+        whole = self._texts.get(kind)
+        if whole is None:
+            whole = self._texts[kind] = _Text(self.redact.live())
+        if text := whole.joiner.feed(text):
+            whole.parts.append(text)
+            if shown := whole.live.feed(text):
+                self._on_text(kind, shown)
         return True
 
     def end(self) -> None:
         """Show what was kept back while it might have become a secret or a whole character."""
-        for kind, live in self._live.items():
-            self._pass_on(kind, self._joiners[kind].end())
-            if rest := live.end():
-                self._on_text(kind, rest)
+        for kind, whole in self._texts.items():
+            rest = whole.joiner.end()
+            if shown := (whole.live.feed(rest) if rest else "") + whole.live.end():
+                self._on_text(kind, shown)
 
     @property
     def partial(self) -> str:
         """What has arrived: the text, or else the calls, or else the thoughts; without secrets."""
-        texts = {kind: "".join(parts) for kind, parts in self._whole.items()}
-        return self.redact(texts["text"] or texts["tool"] or texts["reasoning"])
-
-    def _pass_on(self, kind: str, text: str) -> None:
-        if text:
-            self._whole[kind].append(text)
-            if shown := self._live[kind].feed(text):
-                self._on_text(kind, shown)
+        texts = ("".join(self._texts[kind].parts) for kind in ("text", "tool", "reasoning") if kind in self._texts)
+        return self.redact(next(filter(None, texts), ""))
