@@ -1,0 +1,18 @@
+"""The face of AidanBench."""
+
+from pathlib import Path
+
+from console.suites.benchmark import Benchmark
+
+BENCHMARK = Benchmark(
+    "aidanbench",
+    suite="console.benchmarks.aidanbench.suite:AidanBenchSuite",
+    reasons="console.benchmarks.aidanbench.reasons:REASON_WORDS",
+    leaderboard="console.benchmarks.aidanbench.leaderboard:AIDANBENCH_LEADERBOARD",
+    pull="console.benchmarks.aidanbench.data.pull:OFFICIAL_DATA",
+    template="console.benchmarks.aidanbench.benchmark:TEMPLATE",
+    exports="console.benchmarks.aidanbench.files.exports:EXPORTS",
+    imports="console.benchmarks.aidanbench.files.imports:IMPORTS",
+    view="console.benchmarks.aidanbench.view.review:AidanBenchView",
+)
+TEMPLATE = Path(__file__).parent / "template"

@@ -1,0 +1,19 @@
+"""The face of BFCL v4."""
+
+from pathlib import Path
+
+from console.suites.benchmark import Benchmark
+
+BENCHMARK = Benchmark(
+    "bfcl",
+    suite="console.benchmarks.bfcl.suite:BfclSuite",
+    reasons="console.benchmarks.bfcl.reasons:REASON_WORDS",
+    leaderboard="console.benchmarks.bfcl.leaderboard:BFCL_LEADERBOARD",
+    pull="console.benchmarks.bfcl.data.pull:OFFICIAL_DATA",
+    template="console.benchmarks.bfcl.benchmark:TEMPLATE",
+    exports="console.benchmarks.bfcl.files.exports:EXPORTS",
+    imports="console.benchmarks.bfcl.files.imports:IMPORTS",
+    verbs="console.benchmarks.bfcl.verbs:VERBS",
+    view="console.benchmarks.bfcl.view:BfclView",
+)
+TEMPLATE = Path(__file__).parent / "template"
