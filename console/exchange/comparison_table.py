@@ -8,9 +8,9 @@ import msgspec
 
 from console.core.statistics.intervals import bounds as interval_fields
 from console.core.statistics.paired import Difference
-from console.exchange.csv_table import cell
 from console.exchange.document import outcome_word
-from console.exchange.markdown import escaped, table
+from console.exchange.exports.csv_table import cell
+from console.exchange.exports.markdown import escaped, table
 from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate, GateVerdict

@@ -21,15 +21,15 @@ from console.config.redaction import Redactor
 from console.config.secrets import redactor_for, resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
-from console.llm.completeness import finish_of
-from console.llm.deadlines import Deadlines
-from console.llm.embeddings import VectorReader, tokens_of
+from console.llm.embedding.vectors import VectorReader, tokens_of
 from console.llm.endpoint import Watch
-from console.llm.fault_hints import hint_for
-from console.llm.faults import ProviderError, fault_of, provider_error_of
-from console.llm.limiter import limiter_of
-from console.llm.native_content import without_native
-from console.llm.reply_builder import ReplyBuilder
+from console.llm.limits.limiter import limiter_of
+from console.llm.transport.deadlines import Deadlines
+from console.llm.transport.fault_hints import hint_for
+from console.llm.transport.faults import ProviderError, fault_of, provider_error_of
+from console.llm.wires.chat.reply_builder import ReplyBuilder
+from console.llm.wires.completeness import finish_of
+from console.llm.wires.native_content import without_native
 
 _TABLE = "_FINISH_REASON_MAP"
 _PROVEN_VERSION = "1.106"

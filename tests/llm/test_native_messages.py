@@ -8,9 +8,9 @@ import pytest
 from console.config.redaction import Redactor
 from console.core.chat import Reply
 from console.core.fault import Fault
-from console.llm.anthropic_api import AnthropicApi
-from console.llm.gemini_api import GeminiApi
-from console.llm.responses_api import ResponsesApi
+from console.llm.wires.anthropic.api import AnthropicApi
+from console.llm.wires.gemini.api import GeminiApi
+from console.llm.wires.responses.api import ResponsesApi
 
 APIS = {"responses": ResponsesApi(), "anthropic": AnthropicApi(), "gemini": GeminiApi()}
 WHOLE: dict[str, list[dict[str, Any]]] = {

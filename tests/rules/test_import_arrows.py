@@ -43,8 +43,8 @@ KNOW_BENCHMARKS = {
     "console/cli/verbs/imports.py",
     "console/cli/verbs/new.py",
     "console/cli/verbs/pull.py",
-    "console/exchange/export_folders.py",
-    "console/exchange/import_formats.py",
+    "console/exchange/exports/export_folders.py",
+    "console/exchange/imports/formats.py",
     "console/suites/leaderboard_rules.py",
     "console/suites/reason_words.py",
 }

@@ -25,7 +25,7 @@ from console.benchmarks.bfcl.models.decode.reply import FAILED, decode_reply
 from console.benchmarks.bfcl.models.execution import executable_calls
 from console.benchmarks.cavebench.rules import access
 from console.core.xml_tags import tag_contents
-from console.llm.simulated_judge import grade
+from console.llm.simulated.judge import grade
 from console.suites.call_matching.java_values import java_value
 from console.suites.call_matching.javascript_values import javascript_value
 

@@ -390,7 +390,7 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
         asked.append(model.name)
         return ["o4-mini", "vectors", "\x1b[31m"]
 
-    monkeypatch.setattr("console.llm.model_list.served_models", served)
+    monkeypatch.setattr("console.llm.servers.model_list.served_models", served)
     workspace.write_models('[old]\nmodel_id = "o1"\nbase_url = "http://127.0.0.1:1/v1"\n'
                       '[vectors]\nmodel_id = "vectors"\nbase_url = "http://127.0.0.1:1/v1"\n')  # fmt: skip
     async with opened(SIZES[size]) as (app, pilot):

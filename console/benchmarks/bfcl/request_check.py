@@ -31,11 +31,11 @@ from console.config.redaction import Redactor
 from console.core.case import Key, Setting
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
-from console.llm.anthropic_conversion import anthropic_body, read_message
-from console.llm.gemini_conversion import gemini_body, read_candidates
-from console.llm.reply_builder import ReplyBuilder
-from console.llm.request_body import chat_body
-from console.llm.responses_conversion import read_response, responses_body
+from console.llm.wires.anthropic.conversion import anthropic_body, read_message
+from console.llm.wires.chat.reply_builder import ReplyBuilder
+from console.llm.wires.gemini.conversion import gemini_body, read_candidates
+from console.llm.wires.request_body import chat_body
+from console.llm.wires.responses.conversion import read_response, responses_body
 from console.suites.suite import Row
 
 

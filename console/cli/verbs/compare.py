@@ -22,7 +22,6 @@ from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Summary
-from console.exchange.comparison_junit import comparison_junit
 from console.exchange.comparison_table import (
     change_words,
     comparison_csv,
@@ -33,7 +32,8 @@ from console.exchange.comparison_table import (
     verdict_words,
 )
 from console.exchange.document import outcome_word
-from console.exchange.export_formats import require_folder, write_file
+from console.exchange.exports.comparison_junit import comparison_junit
+from console.exchange.exports.export_formats import require_folder, write_file
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
 from console.insight.gate import Gate

@@ -9,9 +9,9 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.export_folders import export_folder
-from console.exchange.export_formats import export_format, require_folder, write_file
-from console.exchange.export_names import EXPORT_NAMES
+from console.exchange.exports.export_folders import export_folder
+from console.exchange.exports.export_formats import export_format, require_folder, write_file
+from console.exchange.exports.export_names import EXPORT_NAMES
 from console.exchange.run_reader import read_document
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
@@ -124,7 +124,7 @@ def _refuse_hub_options(args: ExportArguments, name: str) -> None:
 
 
 def _export_hub(args: ExportArguments, folder: RunFolder, root: Path) -> Path:
-    from console.exchange.hub_results import Benchmark, export_run
+    from console.exchange.exports.hub_results import Benchmark, export_run
 
     benchmark = Benchmark(args.hub_dataset or "", args.hub_task or "", args.hub_source or "")
     return export_run(folder, root, args.data, benchmark)

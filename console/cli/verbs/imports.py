@@ -10,8 +10,8 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.import_formats import IMPORT_FORMATS, ImportItem, ImportSettings, find_items
-from console.exchange.logs.importing import ImportReport, report_object
+from console.exchange.imports.formats import IMPORT_FORMATS, ImportItem, ImportSettings, find_items
+from console.exchange.imports.importing import ImportReport, report_object
 
 _SHOWN_PROBLEMS = 20
 _PROGRESS_EVERY_S = 0.2

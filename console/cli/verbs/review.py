@@ -50,7 +50,7 @@ def run(args: ReviewArguments) -> int:
 def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolder:
     """Return the run of that name, or the log that is shown as one; `beside`: its end may be listed while one reads."""
     if name.endswith(".eval") and Path(name).is_file():
-        from console.exchange.logs.in_place import in_thread, open_in_place
+        from console.exchange.imports.in_place import in_thread, open_in_place
 
         return open_in_place(Path(name), beside=in_thread if beside else None)
     return find_run(find_runs_root(args.runs), name)

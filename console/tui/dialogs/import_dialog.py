@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from console.core.fault import UsageError
-from console.exchange.logs.importing import ImportReport
+from console.exchange.imports.importing import ImportReport
 from console.insight import number_format
 from console.tui.data.import_session import ImportSession
 from console.tui.render.symbols import MUTED, SYMBOLS, muted

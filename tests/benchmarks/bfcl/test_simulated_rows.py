@@ -17,7 +17,7 @@ from console.benchmarks.bfcl.rules.score import score_output
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply, ToolCall
 from console.core.fault import UsageError
-from console.llm.personas import judge
+from console.llm.simulated.personas import judge
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "bfcl"
 WRONG_ANYWAY = {

@@ -1,0 +1,49 @@
+"""The OpenAI APIs that every compatible server offers: chat completions, and the older completions of one text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from console.config.model import ModelConfig
+from console.config.redaction import Redactor
+from console.core.chat import ChatRequest
+from console.core.fault import Fault, FaultKind
+from console.llm.wires.chat.reply_builder import ReplyBuilder
+from console.llm.wires.provider_api import OnText
+from console.llm.wires.request_body import chat_body, completion_body
+
+
+class ChatCompletionsApi:
+    """Chat completions, as every OpenAI-style server offers them."""
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"authorization": f"Bearer {key}"}
+
+    def path(self, model: ModelConfig, *, streamed: bool) -> str:
+        del model, streamed
+        return "chat/completions"
+
+    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+        return chat_body(model, request)
+
+    def is_streamed(self, body: Mapping[str, Any]) -> bool:
+        return body.get("stream") is True
+
+    def builder(self, on_text: OnText, redact: Redactor) -> ReplyBuilder:
+        return ReplyBuilder(on_text, redact)
+
+
+class CompletionsApi(ChatCompletionsApi):
+    """Completions of one text; only a suite that forms whole prompts can ask them."""
+
+    def path(self, model: ModelConfig, *, streamed: bool) -> str:
+        del model, streamed
+        return "completions"
+
+    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+        if any(message["role"] != "prompt" for message in request.messages):
+            raise Fault(
+                FaultKind.BAD_REQUEST,
+                "this provider continues a finished prompt, and was given a conversation",
+                hint='Name a row with bfcl_name = "…" for BFCL, or use provider = "openai".',
+            )
+        return completion_body(model, request)
