@@ -1,16 +1,25 @@
 """The face of a benchmark: everything that the rest of the program asks of one, by name, loaded when it is needed.
 
 The benchmarks of `BUILT_IN` come with the program. Other packages offer theirs by an entry point of the group
-`eval_console.benchmarks` that is a `Benchmark` too (see `suites.plugins`), so that they can do all that ours can.
+`eval_console.benchmarks` that is a `Benchmark` too (see `suites.benchmarks`), so that they can do all that ours can.
 """
 
-from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 BUILT_IN = ("bfcl", "aidanbench", "cavebench", "dialogue", "recorded")
 """Benchmarks that come with the program, in the order in which they are listed and asked."""
+
+
+class OfficialData(NamedTuple):
+    """Data of a benchmark that do not come with it."""
+
+    name: str
+    """What `pull` and the catalog call them."""
+    title: str
+    pull: str
+    """Place of a function that takes a `suites.pull.Pull` and returns the folder of the data."""
 
 
 class Benchmark(NamedTuple):
@@ -28,9 +37,12 @@ class Benchmark(NamedTuple):
     leaderboard: str = ""
     """`LeaderboardRules` that rank its models."""
     pull: str = ""
-    """A `suites.pull.OfficialData`: data that does not come with the benchmark, and how to get it."""
+    """`OfficialData`."""
     template: str = ""
     """Path of a folder from which `new` makes a suite."""
+    from_table: str = ""
+    """A callable that takes the data folder, the name of a new suite and a file with a table, writes the suite, and
+    returns its files and what it took the columns for."""
     exports: str = ""
     """A sequence of formats that only its runs can be exported in."""
     imports: str = ""
@@ -53,9 +65,16 @@ class Benchmark(NamedTuple):
         Raises:
             UsageError: it is of another package and cannot be imported; names benchmark, place and cause.
         """
-        place: str = getattr(self, part)
+        return self.load_place(getattr(self, part))
+
+    def load_place(self, place: str) -> Any:
+        """Import what one of its parts names in turn, `module:attribute`.
+
+        Raises:
+            UsageError: see `load`.
+        """
         if not self.is_built_in:
-            from console.suites.plugins import load_place
+            from console.suites.loading import load_place
 
             return load_place(self.name, place)
         module, _, attribute = place.partition(":")
@@ -66,24 +85,3 @@ class Benchmark(NamedTuple):
 def built_in() -> tuple[Benchmark, ...]:
     """Return the benchmarks that come with the program."""
     return tuple(import_module(f"console.benchmarks.{name}.benchmark").BENCHMARK for name in BUILT_IN)
-
-
-def benchmarks_with(part: str) -> Iterator[Benchmark]:
-    """Yield the benchmarks that have a part: those of the program, then those of other packages that can be loaded."""
-    yield from (benchmark for benchmark in built_in() if getattr(benchmark, part))
-    from console.suites.plugins import installed  # only here: looking for other packages is slow
-
-    yield from (benchmark for benchmark in installed() if getattr(benchmark, part))
-
-
-def find_benchmark(name: str, part: str) -> Benchmark | None:
-    """Return the benchmark of this name that has a part.
-
-    Raises:
-        UsageError: another package offers it and cannot be loaded, or two packages offer it.
-    """
-    if name in BUILT_IN:
-        return next((benchmark for benchmark in built_in() if benchmark.name == name and getattr(benchmark, part)), None)
-    from console.suites.plugins import find_installed  # only here: looking for other packages is slow
-
-    return find_installed(name, part)

@@ -5,21 +5,15 @@ two older groups are benchmarks with one part: `eval_console.suites` names a sui
 package whose import hangs is taken for broken as long as the program runs.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
 
 from console.core.fault import UsageError
 from console.suites.benchmark import BUILT_IN, Benchmark
-from console.suites.loading import LoadError, lacking_parts, run_limited
-from console.suites.suite import Suite, SuiteEntry
 
 GROUP = "eval_console.benchmarks"
 """Entry point group of benchmarks from other packages."""
 ONE_PART = {"eval_console.suites": "suite", "eval_console.views": "view"}
 """Older groups, by the one part of a benchmark that their entry points are."""
-_HINT = "Repair or remove the package that offers it."
-
-_hung: dict[str, LoadError] = {}
 
 
 def installed_names() -> list[str]:
@@ -58,61 +52,19 @@ def find_installed(name: str, part: str) -> Benchmark | None:
 _PARTS = {"suite": "format"}
 
 
-def broken_benchmarks() -> list[str]:
-    """Return one warning for each benchmark of another package that cannot be loaded, or whose suite cannot."""
+def broken_benchmarks(parts: Sequence[str] = ("suite",)) -> list[str]:
+    """Return a warning for each benchmark of another package that cannot be loaded, or one of whose parts cannot."""
     out: list[str] = []
     for group in (GROUP, *ONE_PART):
         for name, place in _points(group):
             try:
                 benchmark = _read(group, name, place)
-                if benchmark.suite:
-                    benchmark.load("suite")
+                for part in parts:
+                    if getattr(benchmark, part):
+                        benchmark.load(part)
             except UsageError as error:
                 out.append(error.message)
     return out
-
-
-def open_plugin(benchmark: Benchmark, entry: SuiteEntry) -> Suite:
-    """Open a suite whose format another package offers.
-
-    Raises:
-        UsageError: its code cannot be loaded, fails, or makes something that is no suite; names format and package.
-    """
-    factory: Callable[[SuiteEntry], Suite] = benchmark.load("suite")
-    try:
-        suite = factory(entry)
-        lacking = lacking_parts(suite)
-    except UsageError:
-        raise
-    except (Exception, SystemExit) as error:
-        problem = f"cannot open {entry.name}: {type(error).__name__}: {error}"
-        raise _refusal(benchmark.name, benchmark.suite, problem) from error
-    if lacking:
-        problem = f"is made for another version of this program: its suites lack {', '.join(lacking)}"
-        raise _refusal(benchmark.name, benchmark.suite, problem)
-    return suite
-
-
-def load_place(name: str, place: str) -> Any:
-    """Import an object of a benchmark of another package, within a time limit.
-
-    Args:
-        name: of the benchmark.
-        place: `module:attribute`.
-
-    Raises:
-        UsageError: it cannot be loaded, or its import hangs; names format and package.
-    """
-    from importlib.metadata import EntryPoint
-
-    if place in _hung:
-        raise _refusal(name, place, f"cannot be loaded: {_hung[place].message}")
-    try:
-        return run_limited(EntryPoint(name, place, GROUP).load)
-    except LoadError as error:
-        if error.hangs:
-            _hung[place] = error
-        raise _refusal(name, place, f"cannot be loaded: {error.message}") from error
 
 
 def _points(group: str) -> list[tuple[str, str]]:
@@ -126,13 +78,11 @@ def _points(group: str) -> list[tuple[str, str]]:
 def _read(group: str, name: str, place: str) -> Benchmark:
     if group in ONE_PART:
         return Benchmark(name, **{ONE_PART[group]: place})
+    from console.suites.loading import load_place, refusal  # only here: it loads what a suite is
+
     benchmark = load_place(name, place)
     if not isinstance(benchmark, Benchmark):
-        raise _refusal(name, place, "is no Benchmark")
+        raise refusal(name, place, "is no Benchmark")
     if benchmark.name != name:
-        raise _refusal(name, place, f"is called {benchmark.name!r}")
+        raise refusal(name, place, f"is called {benchmark.name!r}")
     return benchmark
-
-
-def _refusal(name: str, place: str, problem: str) -> UsageError:
-    return UsageError(f"suite format {name!r} ({place}) {problem}", hint=_HINT)
