@@ -41,8 +41,8 @@ OF_A_BENCHMARK = {"view": "tui", "view.py": "tui", "verbs": "cli", "doctor.py": 
 
 def _room(path: Path) -> str:
     """Return the room whose arrows hold for a module."""
-    parts = path.relative_to(CONSOLE).parts
-    return OF_A_BENCHMARK.get(parts[2], "suites") if parts[0] == "benchmarks" and len(parts) > 2 else parts[0]
+    room, *parts = path.relative_to(CONSOLE).parts
+    return OF_A_BENCHMARK.get(parts[1], "suites") if room == "benchmarks" and len(parts) > 1 else room
 
 
 @cache

@@ -27,8 +27,9 @@ from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
 from console.suites.suite import Category, SuiteEntry
-from console.tui.data.catalog_items import ModelLine, SuiteLine
 from console.tui.data.entry_checks import Checksum, Ping
+from console.tui.data.models import ModelLine
+from console.tui.data.suites import SuiteLine
 from console.tui.render.catalog_details import case_blocks, category_blocks, model_blocks, suite_blocks
 from console.tui.sanitize import ControlCharacterFilter
 

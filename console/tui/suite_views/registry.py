@@ -16,9 +16,9 @@ from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.suites.benchmark import BUILT_IN, built_in
 from console.suites.benchmarks import find_benchmark
+from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, NoteBlock, ReviewedCase, SuiteView
-from console.tui.widgets.block import Block
 
 T = TypeVar("T")
 

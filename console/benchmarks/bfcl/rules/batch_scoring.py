@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from console.benchmarks.bfcl.data.dataset import Dataset
-from console.benchmarks.bfcl.models.decode.reply import decode_reply
+from console.benchmarks.bfcl.models.decode.reply import decode_reply, executable_calls
 from console.benchmarks.bfcl.models.decoding import family_of
-from console.benchmarks.bfcl.models.execution import executable_calls
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.agentic_answer import check_answer
 from console.benchmarks.bfcl.rules.entry import Entry

@@ -43,8 +43,8 @@ _SCENARIO_ERROR = "ScenarioError"
 """Class that the worker's programs raise where the scenario is at fault."""
 _NEW_SPAN = ("model",)
 """Only a reply of the model gives its code new time."""
-_SPARE_S = 10.0
-"""How much longer than a cell's own limit the engine waits before it ends the worker."""
+SPARE_S = 10.0
+"""Seconds beyond a cell's own limit that the engine waits before it ends the worker."""
 _KEPT_OF_EXCESS = 2000
 """Characters kept of an output that the model does not get because it is too long."""
 
@@ -94,7 +94,7 @@ class _WorkerFactory:
                 read_only=[self._dataset.folder],
                 hidden=self._dataset.withheld,
                 limits=Limits(
-                    call_s=options.cell_s + _SPARE_S,
+                    call_s=options.cell_s + SPARE_S,
                     start_s=60.0,
                     frame_bytes=16 * MEBIBYTE,
                     call_bytes=64 * MEBIBYTE,

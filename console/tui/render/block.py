@@ -11,8 +11,8 @@ from textual.content import Content, Span
 
 from console.core.text import marked
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED
 from console.tui.sanitize import LINE_LIMIT, MESSAGE_LIMIT, shorten
+from console.tui.symbols import MUTED
 
 
 @dataclass(slots=True)

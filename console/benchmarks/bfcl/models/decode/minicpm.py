@@ -4,8 +4,7 @@ import ast
 import warnings
 from typing import Any
 
-from console.benchmarks.bfcl.models.decode.call_text import Call, call_texts
-from console.benchmarks.bfcl.models.decode.family import Family, Form
+from console.benchmarks.bfcl.models.decode.call_text import Call
 from console.benchmarks.bfcl.models.decode.prompted import text_of
 from console.benchmarks.bfcl.models.decode.python import Undecodable, read_call
 
@@ -16,18 +15,13 @@ NO_FILE = "/dev/null/reply"
 """Python looks for the line of a mistake in the file that a text is said to be from; there can be none of this name."""
 
 
-def _decode(output: Any, form: Form) -> list[Call] | str:
-    del form
-    return _read(output)
+def minicpm_calls(output: Any) -> list[Call] | str:
+    """Return the calls of an answer, or its text if there are none.
 
-
-def _executable(step: Any) -> list[str]:
-    value = _read(step)
-    return [] if isinstance(value, str) else call_texts(value, ", ")
-
-
-def _read(output: Any) -> list[Call] | str:
-    """Return the calls, or the text where there are none."""
+    Raises:
+        TypeError: it is not text.
+        ValueError: a closing tag stands before the opening one.
+    """
     text = text_of(output)
     if all(tag in text for tag in _THOUGHT):
         _, text = _widest(text, *_THOUGHT)
@@ -68,6 +62,3 @@ def _statement(node: ast.stmt) -> Call:
     if not isinstance(value, ast.Call):
         raise Undecodable("a statement that is no call")
     return read_call(value)
-
-
-FAMILY = Family(_decode, _executable)

@@ -11,10 +11,10 @@ from console.insight.conversation import SIMULATED_USER, Conversation
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint, reason_words
 from console.insight.rollout import SETUP, Rollout
-from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, block_title, muted
+from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.suite_views.registry import find_note_block
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, block_title, muted
 
 LONG_LINES = 6
 """Lines of a system prompt, note or result from which on it starts folded."""

@@ -8,8 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from console.benchmarks.bfcl.models.decode.call_text import Call, call_texts
-from console.benchmarks.bfcl.models.decode.family import Family, Form
+from console.benchmarks.bfcl.models.decode.call_text import Call
 from console.benchmarks.bfcl.models.decode.prompted import text_of
 from console.benchmarks.bfcl.models.decode.tags import all_between
 
@@ -19,16 +18,12 @@ _CONSTANTS: dict[str, Any] = {"null": None, "true": True, "false": False}
 _NUMBERS: tuple[Callable[[str], Any], ...] = (int, float)
 
 
-def _decode(output: Any, form: Form) -> list[Call]:
-    del form
-    return _calls(output)
+def functiongemma_calls(output: Any) -> list[Call]:
+    """Return the calls between the tags of an answer.
 
-
-def _executable(step: Any) -> list[str]:
-    return call_texts(_calls(step), ", ")
-
-
-def _calls(output: Any) -> list[Call]:
+    Raises:
+        TypeError: it is not text.
+    """
     blocks = (text.strip() for text in all_between(text_of(output), "<start_function_call>", "<end_function_call>"))
     return [_call(block.removeprefix("call:")) for block in blocks if block.startswith("call:")]
 
@@ -109,6 +104,3 @@ def _bare_value(token: str) -> Any:
         except ValueError:
             continue
     return token
-
-
-FAMILY = Family(_decode, _executable)
