@@ -9,7 +9,7 @@ BENCHMARK = Benchmark(
     suite="console.benchmarks.dialogue.suite:DialogueSuite",
     reasons="console.benchmarks.dialogue.reasons:REASON_WORDS",
     template="console.benchmarks.dialogue.benchmark:TEMPLATE",
-    from_table="console.benchmarks.dialogue.rows.proposal:write_from_table",
+    from_table="console.benchmarks.dialogue.data.proposal:write_from_table",
     view="console.benchmarks.dialogue.view:DialogueView",
 )
 TEMPLATE = Path(__file__).parent / "template"
