@@ -8,7 +8,7 @@ import argparse
 import shlex
 from pathlib import Path
 
-from console.benchmarks.dialogue.rows.proposal import write_from_table
+from console.benchmarks.dialogue.data.proposal import write_from_table
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_own_data
