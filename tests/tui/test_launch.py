@@ -18,7 +18,8 @@ from console.core.run import Budget, Selection
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.suites.suite import Option
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import Models, Suites
+from console.tui.data.models import Models
+from console.tui.data.suites import Suites
 from console.tui.screens.home.lists import RunList
 from console.tui.screens.launch import fields as launch_fields
 from console.tui.screens.launch.field_list import FieldList

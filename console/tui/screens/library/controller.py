@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
 from console.tui.data.entry_checks import Checksum, Ping
 from console.tui.data.filter_in_force import FilterInForce, has_words
+from console.tui.data.models import ModelLine, Models
+from console.tui.data.suites import SuiteLine, Suites
 
 if TYPE_CHECKING:
-    from console.suites.catalog import OfficialSuite
+    from console.suites.benchmark import OfficialData
 
 Kind = Literal["heading", "suite", "category", "pull", "model", "note", "case", ""]
 
@@ -60,7 +61,7 @@ class LibraryController:
     def model(self, name: str) -> ModelLine | None:
         return self.models.find(name) if self.models else None
 
-    def official_suite(self, name: str) -> "OfficialSuite | None":
+    def official_suite(self, name: str) -> "OfficialData | None":
         """Return the official data of that name, if a pull would bring it."""
         return next((suite for suite in self.suites.missing if suite.name == name), None) if self.suites else None
 
