@@ -40,7 +40,7 @@ def _site(run: RunFolder, root: Path, data: Path | None, progress: Progress | No
 
 
 def _verifiers(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.benchmarks.aidanbench.files.verifiers_results import export_run
+    from console.benchmarks.aidanbench.files.results import export_run
 
     return [export_run(run, root)]
 

@@ -94,7 +94,7 @@ def _load_bfcl(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
 
 
 def _load_verifiers(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-    from console.benchmarks.aidanbench.files.verifiers_importing import import_results
+    from console.benchmarks.aidanbench.files.importing import import_results
 
     yield _report(import_results(path, settings.runs_root), path, "verifiers")
 
@@ -112,7 +112,7 @@ def _is_bfcl(path: Path, head: bytes) -> bool:
 
 
 def _is_verifiers(path: Path, head: bytes) -> bool:
-    from console.benchmarks.aidanbench.files.verifiers_results import is_aidanbench
+    from console.benchmarks.aidanbench.files.results import is_aidanbench
 
     return path.name == "results.jsonl" and is_aidanbench(path)
 
