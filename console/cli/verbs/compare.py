@@ -32,7 +32,6 @@ from console.exchange.comparison_table import (
     summary_rows,
     verdict_words,
 )
-from console.exchange.document import outcome_word
 from console.exchange.exports.comparison_junit import comparison_junit
 from console.exchange.exports.export_formats import require_folder, write_file
 from console.exchange.json_kind import JsonKind
@@ -42,6 +41,7 @@ from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
 from console.insight.number_format import score
 from console.insight.prompt_change import prompt_changes
+from console.insight.rollout import outcome_word
 from console.store.run_list import find_run
 
 GRID = JsonKind(
