@@ -120,7 +120,7 @@ class HttpClient:
         path = self._api.path(self._model, streamed=streamed)
         try:
             async with deadlines, self._session.request("POST", path, encode(body)) as response:
-                await receive(response, builder, deadlines)
+                await receive(response, self._api.events(), builder, deadlines)
         except Fault as fault:
             if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or not builder.is_complete:
                 fault.partial = fault.partial or builder.partial

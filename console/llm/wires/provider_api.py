@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
+from console.llm.transport.events import EventReader
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
 
@@ -47,6 +48,11 @@ class Assembly(Protocol):
 
 class ProviderApi(Protocol):
     """One HTTP API for chat, such as OpenAI's chat completions. Stateless."""
+
+    @property
+    def events(self) -> Callable[[], EventReader]:
+        """Makes the reader of one stream: `SseReader` or `LineReader`."""
+        ...
 
     @property
     def assembly(self) -> Callable[[], Assembly]:
