@@ -3,11 +3,12 @@
 import gc
 
 from hypothesis import HealthCheck, settings
-from support import idle_wait
+from support import idle_wait, json_kinds
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 idle_wait.install()
+json_kinds.install()
 
 
 def pytest_collection_finish() -> None:

@@ -18,6 +18,7 @@ from console.llm.api_registry import api_of
 from console.llm.embedding.vectors import VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.limits.limiter import limiter_of
+from console.llm.reply import ReplyBuilder
 from console.llm.servers.model_list import served_models_hint
 from console.llm.servers.prompt_budget import UNCOUNTED, budget_of
 from console.llm.servers.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
@@ -109,7 +110,7 @@ class HttpClient:
             watch.on_failed_try(fault, 0.0)
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
-        builder = self._api.builder(watch.on_text, self._redact)
+        builder = ReplyBuilder(self._api.assembly(), watch.on_text, self._redact)
         if self._budget is not None and "max_tokens" not in body:
             body, is_counted = await self._budget.limited(body)
             if not is_counted:

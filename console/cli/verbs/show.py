@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import History, PlayedRollout, read_history, read_overview
+from console.cli.history import History, PlayedRollout, read_history
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
@@ -17,15 +17,32 @@ from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
+from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
-from console.insight.judging import judging_lines, judging_of
 from console.insight.reasons import reason_words
 from console.insight.turn_sums import turn_sums
 from console.store.notes import Notes
 from console.store.run_list import find_run, split_case
 from console.suites.run_suite import RunSuite, open_run_suite
 from console.suites.suite import Report
+
+CASE = JsonKind(
+    "case",
+    "show RUN#CASE",
+    "One rollout of a case: the whole conversation, and expected beside actual.",
+    {
+        "run": "its name",
+        "simulated": "whether the model was a simulated one",
+        "key": "case, rollout and attempt",
+        "case": "what was asked",
+        "finished": "output, verdict, time, tokens, cost; null while it runs",
+        "comparison": "expected beside actual; null where there is nothing to compare",
+        "calls": "every request with messages, tools, parameters and reply",
+        "label": "optional: what a model holds the cause of the failure to be",
+    },
+    is_stream=True,
+)
 
 
 class ShowArguments(Arguments):
@@ -51,10 +68,6 @@ def run(args: ShowArguments) -> int:
         return _show_case(args, history, case)
     show_report(args.output, history, run_suite(args, history).report(history.results()))
     annotations = Notes(history.folder.path).annotations()
-    judging = judging_of(history.manifest, read_overview(history.folder).rollouts.values(), annotations)
-    if judging is not None and judging.is_worth_saying and not args.json:
-        for line in judging_lines(judging):
-            args.output.text(f"judge: {line}", "warning")
     counts = annotation_counts(annotations.values())
     if counts and not args.json:
         args.output.text(f"readers: {counts}; no score is changed by that", "warning")
@@ -74,7 +87,7 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
         conversation = reader.conversation(played.key)
         comparison = suite.compare(played.case, played.finished)
         if output.machine:
-            output.data("case", _as_json(history.manifest, played, annotation, conversation, comparison))
+            output.data(CASE, _as_json(history.manifest, played, annotation, conversation, comparison))
             continue
         show_case(output, played, history.manifest, comparison)
         for kind, text in annotation_fields(annotation).items():

@@ -10,8 +10,23 @@ from typing import Any
 import msgspec
 
 from console.exchange.document import Item, RunDocument
-from console.exchange.json_object import json_object
+from console.exchange.json_kind import JsonKind
 from console.insight.judging import judging_object
+
+RUN_DOCUMENT = JsonKind(
+    "run_document",
+    "export --format json",
+    "A run complete but for its conversations.",
+    {
+        "run": "its name",
+        "simulated": "whether the model was a simulated one",
+        "manifest": "the plan of the run",
+        "summary": "state, counts, tokens, cost",
+        "report": "metrics by the suite's own formula, with intervals",
+        "judging": "optional: what the judges did, and how well they agree",
+        "rollouts": "outcome, reason, output, time, tokens, cost and remarks of each",
+    },
+)
 
 
 def run_fields(document: RunDocument) -> dict[str, Any]:
@@ -29,7 +44,7 @@ def run_fields(document: RunDocument) -> dict[str, Any]:
 
 def json_text(document: RunDocument) -> str:
     """Return a whole file."""
-    return json.dumps(json_object("run_document", run_fields(document)), indent=1, default=str) + "\n"
+    return json.dumps(RUN_DOCUMENT.as_object(run_fields(document)), indent=1, default=str) + "\n"
 
 
 def _rollout(item: Item) -> dict[str, Any]:

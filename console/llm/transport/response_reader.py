@@ -11,11 +11,11 @@ import aiohttp
 
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
+from console.llm.reply import ReplyBuilder
 from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.events import Event, EventReader
 from console.llm.transport.faults import fault_of, looks_like_html, read_provider_error
 from console.llm.transport.http import LARGEST_BODY, too_large
-from console.llm.wires.provider_api import AnswerBuilder
 
 
 def decode(raw: bytes, redact: Redactor) -> Any:
@@ -46,7 +46,7 @@ def excerpt(raw: bytes, redact: Redactor) -> str:
     return redact(raw[: 2 * _EXCERPT].decode("utf-8", "replace"))[:_EXCERPT]
 
 
-async def receive(response: aiohttp.ClientResponse, builder: AnswerBuilder, deadlines: Deadlines) -> None:
+async def receive(response: aiohttp.ClientResponse, builder: ReplyBuilder, deadlines: Deadlines) -> None:
     """Read the answer into `builder`, and report its content to the deadlines.
 
     Raises:
@@ -66,7 +66,7 @@ async def receive(response: aiohttp.ClientResponse, builder: AnswerBuilder, dead
 
 
 async def _receive_whole(
-    response: aiohttp.ClientResponse, head: bytes, builder: AnswerBuilder, deadlines: Deadlines
+    response: aiohttp.ClientResponse, head: bytes, builder: ReplyBuilder, deadlines: Deadlines
 ) -> None:
     parts, size = [head], len(head)
     while piece := await response.content.readany():
@@ -85,7 +85,7 @@ async def _receive_whole(
 
 
 async def _receive_events(
-    response: aiohttp.ClientResponse, head: bytes, builder: AnswerBuilder, deadlines: Deadlines
+    response: aiohttp.ClientResponse, head: bytes, builder: ReplyBuilder, deadlines: Deadlines
 ) -> None:
     reader = EventReader()
     size, piece, done = 0, head, False
@@ -114,7 +114,7 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
         return  # the answer is whole; only the connection is lost
 
 
-def _add_events(events: list[Event], builder: AnswerBuilder, deadlines: Deadlines) -> bool:
+def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines) -> bool:
     """Take events up to the end mark; return whether it was there. What comes behind it is no part of the answer."""
     is_new = done = False
     for event in events:
@@ -128,7 +128,7 @@ def _add_events(events: list[Event], builder: AnswerBuilder, deadlines: Deadline
     return done
 
 
-async def _next_piece(response: aiohttp.ClientResponse, builder: AnswerBuilder) -> bytes:
+async def _next_piece(response: aiohttp.ClientResponse, builder: ReplyBuilder) -> bytes:
     """Return more bytes; what breaks off after the model's last word breaks nothing."""
     try:
         return await response.content.readany()
@@ -138,13 +138,13 @@ async def _next_piece(response: aiohttp.ClientResponse, builder: AnswerBuilder) 
         return b""
 
 
-def _add_event(event: Event, builder: AnswerBuilder) -> bool:
+def _add_event(event: Event, builder: ReplyBuilder) -> bool:
     if event.name == b"error" and not looks_like_html(event.data):
         raise fault_of(read_provider_error(event.data, builder.redact))
     return builder.add_chunk(decode(event.data, builder.redact))
 
 
-def _add_last_event(event: Event | None, builder: AnswerBuilder) -> None:
+def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:
     """Take an event that lacks its last blank line; half an event is no event, but half an error is one."""
     if event is None:
         return

@@ -1,10 +1,12 @@
 """When an answer counts: only when its server has proven that it is whole, by saying why the model stopped.
 
-A reason counts if the OpenAI API has it, or if a provider that is named here is known to send it. Everything else
+A reason counts if its API has it, or if a provider that is named here is known to send it. Everything else
 (a reason nobody has heard of, an error in whatever form, none at all) is a fault of machinery and never an answer.
 `docs/reliability.md` shows the same table to readers; a test holds the two equal.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from console.core.fault import Fault, FaultKind
@@ -53,7 +55,6 @@ QUIRKS = (
 )
 """Upper and lower case do not matter: gateways to Gemini send `STOP`."""
 
-_FINISH = STANDARD | {quirk.reason: quirk.finish for quirk in QUIRKS}
 _FAILURES = {
     "error": FaultKind.SERVER,
     "insufficient_system_resource": FaultKind.SERVER,  # DeepSeek
@@ -68,14 +69,57 @@ _FAILURES = {
     "timeout": FaultKind.SERVER,
     "incomplete": FaultKind.TRUNCATED,
 }
-"""Reasons that say themselves what failed; any other unknown one is a `bad_answer`."""
+"""Reasons that say themselves what failed."""
 
 
-def finish_of(reason: str) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The reasons with which the servers of one API end an answer."""
+
+    finishes: Mapping[str, str]
+    """What each that proves an answer whole stands for in a `Reply`, in lower case; empty: the answer goes on."""
+    failures: Mapping[str, FaultKind] = field(default_factory=dict[str, FaultKind])
+    unknown: FaultKind = FaultKind.TRUNCATED
+    """The fault of any other reason."""
+    marked: bool = False
+    """Whether a mark ends each stream, so that text behind a reason can still be proven whole."""
+
+
+CHAT = Ends(
+    STANDARD | {quirk.reason: quirk.finish for quirk in QUIRKS}, _FAILURES, unknown=FaultKind.BAD_ANSWER, marked=True
+)
+ANTHROPIC = Ends(
+    {
+        "end_turn": "stop",
+        "stop_sequence": "stop",
+        "tool_use": "tool_calls",
+        "max_tokens": "length",
+        "model_context_window_exceeded": "length",
+        "refusal": "content_filter",
+    }
+)
+_GEMINI_FILTERS = (
+    *("safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "image_safety"),
+    "prompt blocked",  # our word for an answer with `promptFeedback.blockReason` in place of a candidate
+)
+GEMINI = Ends({"stop": "stop", "max_tokens": "length", **dict.fromkeys(_GEMINI_FILTERS, "content_filter")})
+"""`OTHER` and `MALFORMED_FUNCTION_CALL`, too, prove nothing."""
+RESPONSES = Ends(
+    {
+        "completed": "stop",
+        "incomplete: max_output_tokens": "length",
+        "incomplete: content_filter": "content_filter",
+    }
+)
+"""The status of a response, with the reason for an incomplete one behind it."""
+
+
+def finish_of(reason: str, ends: Ends = CHAT) -> str | None:
     """Return what a finish reason stands for in a `Reply`; None while the server has not said why the model stopped.
 
     Args:
         reason: as the server sent it, without secrets.
+        ends: the reasons of the server's API.
 
     Raises:
         Fault: it proves no whole answer.
@@ -83,9 +127,9 @@ def finish_of(reason: str) -> str | None:
     word = reason.strip().lower()
     if not word:
         return None
-    finish = _FINISH.get(word)
+    finish = ends.finishes.get(word)
     if finish is None:
-        kind = _FAILURES.get(word, FaultKind.BAD_ANSWER)
+        kind = ends.failures.get(word, ends.unknown)
         text = " ".join(reason.split())[:60]
         raise Fault(kind, f"the server ended the answer with the reason {text!r}, which does not prove it whole")
     return finish or None

@@ -1,66 +1,57 @@
-"""What the HTTP client needs to know of a provider's API: paths, headers, request bodies, and a builder of replies."""
+"""What the HTTP client needs to know of a provider's API: paths, headers, bodies, and how answers are put together."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from console.config.model import ModelConfig
-from console.config.redaction import Redactor
 from console.core.chat import ChatRequest, Reply
+from console.llm.wires.completeness import Ends
+from console.llm.wires.live_texts import LiveTexts
 
-OnText = Callable[[str, str], None]
-"""Sees new text at once: kind (`text`, `reasoning`, `tool`) and text."""
 
+class Assembly(Protocol):
+    """Joins the chunks of one answer into the message of its API."""
 
-class AnswerBuilder(Protocol):
-    """Collects one answer, chunk by chunk or whole, and makes a reply of it once it is proven complete."""
-
-    redact: Redactor
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the server has proven that the answer is whole."""
-        ...
+    reason: str | None
+    """Why the server says that the model stopped, as it sent it; None while the answer goes on."""
 
     @property
-    def partial(self) -> str:
-        """What has arrived, without secrets."""
+    def ends(self) -> Ends:
+        """The reasons that prove an answer of this API whole."""
         ...
 
-    def add_chunk(self, chunk: object) -> bool:
-        """Add a decoded chunk or body; return whether it brought anything new of the answer.
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        """Whether this is a chunk of a message: its fields that elsewhere explain an error mean something else."""
+        ...
+
+    def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
+        """Add a chunk, or a whole body, and show its new text; return whether it brought anything new of the answer.
 
         Raises:
-            Fault: it reports an error, or is no part of an answer.
+            Fault: it reports an error in a form of this API.
         """
         ...
 
-    def mark_end(self) -> None:
-        """Note that the server has marked the end of its stream."""
+    def message(self) -> dict[str, Any]:
+        """Return the whole message."""
         ...
 
-    def check_complete(self) -> None:
-        """Refuse an answer that has not been proven whole.
+    def read(self, message: dict[str, Any], finish: str) -> Reply:
+        """Return the reply that a message without secrets holds; `finish` is what its reason stands for.
 
         Raises:
-            Fault: `bad_answer` or `truncated`.
-        """
-        ...
-
-    def flag(self, oddity: str) -> None:
-        """Note an oddity worth showing."""
-        ...
-
-    def reply(self, latency_s: float, first_token_s: float | None) -> Reply:
-        """Return the whole reply, without secrets.
-
-        Raises:
-            Fault: the answer has not been proven whole.
+            Fault: it holds none.
         """
         ...
 
 
 class ProviderApi(Protocol):
     """One HTTP API for chat, such as OpenAI's chat completions. Stateless."""
+
+    @property
+    def assembly(self) -> Callable[[], Assembly]:
+        """Makes the assembly of one answer."""
+        ...
 
     def headers(self, key: str) -> Mapping[str, str]:
         """Return the headers that carry the key and name the API's version."""
@@ -80,8 +71,4 @@ class ProviderApi(Protocol):
 
     def is_streamed(self, body: Mapping[str, Any]) -> bool:
         """Whether a body asks for a stream."""
-        ...
-
-    def builder(self, on_text: OnText, redact: Redactor) -> AnswerBuilder:
-        """Return a builder of one answer."""
         ...

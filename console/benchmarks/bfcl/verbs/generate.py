@@ -21,6 +21,14 @@ from console.benchmarks.bfcl.models.decoding import family_of
 from console.benchmarks.bfcl.models.profile import profiles
 from console.benchmarks.bfcl.rules.categories import FORMAT_SENSITIVITY, is_prerequisite
 from console.benchmarks.bfcl.suite import BfclSuite
+from console.benchmarks.bfcl.verbs.local_serving import (
+    LOCAL_THREADS,
+    Serving,
+    ServingArguments,
+    add_serving_arguments,
+    local_model,
+    plan_serving,
+)
 from console.benchmarks.bfcl.verbs.phase import (
     PhaseArguments,
     add_phase_arguments,
@@ -30,14 +38,6 @@ from console.benchmarks.bfcl.verbs.phase import (
 )
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
-from console.cli.local_serving import (
-    LOCAL_THREADS,
-    Serving,
-    ServingArguments,
-    add_serving_arguments,
-    local_model,
-    plan_serving,
-)
 from console.cli.name_lists import split
 from console.cli.run_report import exit_code
 from console.config.model import ModelConfig
@@ -46,7 +46,16 @@ from console.config.paths import find_models_file
 from console.core.fault import UsageError
 from console.core.run import Selection
 from console.engine.plan import Plan, PreparedRun, prepare
+from console.exchange.json_kind import JsonKind
 from console.store.runs import create_run
+
+BFCL_GENERATION = JsonKind(
+    "bfcl_generation",
+    "bfcl generate",
+    "Result files that were written.",
+    {"model": "its name", "run": "its name", "written": "number of results", "files": "their paths"},
+    is_stream=True,
+)
 
 _IDS = "test_case_ids_to_generate.json"
 """The official name of the list of `--run-ids`, below the project root."""
@@ -218,7 +227,7 @@ def _generate(args: GenerateArguments, model: str, generation: _Generation, resu
         "files": list(map(str, paths)),
     }
     if output.machine:
-        output.data("bfcl_generation", facts)
+        output.data(BFCL_GENERATION, facts)
     else:
         output.text(f"{model}: {sink.written} results in {result_root / folder_name(model)} (run {folder.name})")
     return exit_code(summary, None, None, ending.signal)

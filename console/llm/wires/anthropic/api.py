@@ -5,13 +5,11 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from console.config.model import ModelConfig
-from console.config.redaction import Redactor
-from console.core.chat import ChatRequest
+from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.llm.wires.anthropic.conversion import anthropic_body, read_message
+from console.llm.wires.completeness import ANTHROPIC
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.message_builder import MessageBuilder, is_of_type
-from console.llm.wires.provider_api import OnText
 from console.llm.wires.request_body import as_accepted
 
 VERSION = "2023-06-01"
@@ -20,48 +18,31 @@ _DELTAS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "reaso
 """By the type of a delta: the field of the block that it continues, and what watchers see it as."""
 
 
-class AnthropicApi:
-    """Messages of Anthropic."""
-
-    def headers(self, key: str) -> Mapping[str, str]:
-        return {"x-api-key": key, "anthropic-version": VERSION}
-
-    def path(self, model: ModelConfig, *, streamed: bool) -> str:
-        del model, streamed
-        return "messages"
-
-    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-        return as_accepted(model, {"stream": True, **anthropic_body(model, request)})
-
-    def is_streamed(self, body: Mapping[str, Any]) -> bool:
-        return body.get("stream") is True
-
-    def builder(self, on_text: OnText, redact: Redactor) -> MessageBuilder:
-        return MessageBuilder(_MessageAssembly(), read_message, on_text, redact)
-
-
 class _MessageAssembly:
     """Blocks that begin, grow and end; the message is whole with its last event."""
 
+    ends = ANTHROPIC
+
     def __init__(self) -> None:
-        self.message: dict[str, Any] | None = None
-        self._growing: dict[str, Any] = {}
+        self.reason: str | None = None
+        self._message: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
         self._inputs: dict[int, list[str]] = {}
         self._texts: dict[tuple[int, str], list[str]] = {}
         """Pieces by block and field; joined at the end, as a text that grows piece by piece is copied each time."""
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
-        return is_of_type(chunk, "message", "content_block", "ping")
+        return str(chunk.get("type")).startswith(("message", "content_block", "ping"))
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         kind, index = chunk.get("type"), chunk.get("index")
         place = index if type(index) is int else len(self._blocks)
         if kind == "message":
-            self.message = dict(chunk)
+            self._message = dict(chunk)
+            self.reason = str(chunk.get("stop_reason"))
             return True
         if kind == "message_start":
-            self._growing = dict(_inner(chunk, "message"))
+            self._message = dict(_inner(chunk, "message"))
         elif kind == "content_block_start":
             self._blocks[place] = dict(_inner(chunk, "content_block"))
             name = self._blocks[place].get("name")
@@ -69,8 +50,8 @@ class _MessageAssembly:
         elif kind == "content_block_delta":
             return self._grow(place, _inner(chunk, "delta"), live)
         elif kind == "message_delta":
-            usage = {**_inner(self._growing, "usage"), **_inner(chunk, "usage")}
-            self._growing |= {**_inner(chunk, "delta"), "usage": usage}
+            usage = {**_inner(self._message, "usage"), **_inner(chunk, "usage")}
+            self._message |= {**_inner(chunk, "delta"), "usage": usage}
         elif kind == "message_stop":
             self._finish()
             return True
@@ -100,7 +81,33 @@ class _MessageAssembly:
             self._blocks[index][field] = "".join(pieces)
         for index, parts in self._inputs.items():
             self._blocks[index]["input"] = _input("".join(parts))
-        self.message = self._growing | {"content": [self._blocks[index] for index in sorted(self._blocks)]}
+        self._message["content"] = [self._blocks[index] for index in sorted(self._blocks)]
+        self.reason = str(self._message.get("stop_reason"))
+
+    def message(self) -> dict[str, Any]:
+        return self._message
+
+    def read(self, message: dict[str, Any], finish: str) -> Reply:
+        return read_message(message, finish)
+
+
+class AnthropicApi:
+    """Messages of Anthropic."""
+
+    assembly = _MessageAssembly
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"x-api-key": key, "anthropic-version": VERSION}
+
+    def path(self, model: ModelConfig, *, streamed: bool) -> str:
+        del model, streamed
+        return "messages"
+
+    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+        return as_accepted(model, {"stream": True, **anthropic_body(model, request)})
+
+    def is_streamed(self, body: Mapping[str, Any]) -> bool:
+        return body.get("stream") is True
 
 
 def _inner(chunk: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -20,16 +20,6 @@ MAX_TOKENS = 64_000
 CACHE = "prompt_cache"
 """Parameter that marks tools, system text and the last two user messages for the provider's cache; never sent."""
 _MARK = {"type": "ephemeral"}
-_FINISH = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "tool_use": "tool_calls",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "refusal": "content_filter",
-}
-"""All ends of a whole message; anything else proves nothing."""
-
 Block = dict[str, Any]
 
 
@@ -115,17 +105,15 @@ def _mark(blocks: Sequence[Block]) -> None:
         block["cache_control"] = _MARK
 
 
-def read_message(message: Mapping[str, Any]) -> Reply:
+def read_message(message: Mapping[str, Any], finish: str) -> Reply:
     """Return the reply that a finished message holds.
 
     Raises:
-        Fault: it holds no content, or no known end.
+        Fault: it holds no content.
     """
-    content, reason = message.get("content"), message.get("stop_reason")
+    content = message.get("content")
     if not isinstance(content, list):
         raise Fault(FaultKind.BAD_ANSWER, "the message holds no content")
-    if reason not in _FINISH:
-        raise Fault(FaultKind.TRUNCATED, f"the message ended without a known reason: {str(reason)[:40]}")
     blocks = [cast(Block, block) for block in cast(list[Any], content) if isinstance(block, dict)]
     calls = tuple(
         ToolCall(str(block.get("id", "")), str(block.get("name", "")), json.dumps(block.get("input", {})))
@@ -137,7 +125,7 @@ def read_message(message: Mapping[str, Any]) -> Reply:
         content="".join(texts) if texts or not calls else None,
         tool_calls=calls,
         reasoning="".join(str(block.get("thinking", "")) for block in blocks if block.get("type") == "thinking"),
-        finish=_FINISH[reason],
+        finish=finish,
         usage=read_usage(message.get("usage")),
         model=str(message.get("model", "")),
         native={"api": API, "content": blocks},

@@ -4,16 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from console.config.model import ModelConfig
-from console.config.redaction import Redactor
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
-from console.llm.wires.chat.reply_builder import ReplyBuilder
-from console.llm.wires.provider_api import OnText
+from console.llm.wires.chat.assembly import ChatAssembly
 from console.llm.wires.request_body import chat_body, completion_body
 
 
 class ChatCompletionsApi:
     """Chat completions, as every OpenAI-style server offers them."""
+
+    assembly = ChatAssembly
 
     def headers(self, key: str) -> Mapping[str, str]:
         return {"authorization": f"Bearer {key}"}
@@ -27,9 +27,6 @@ class ChatCompletionsApi:
 
     def is_streamed(self, body: Mapping[str, Any]) -> bool:
         return body.get("stream") is True
-
-    def builder(self, on_text: OnText, redact: Redactor) -> ReplyBuilder:
-        return ReplyBuilder(on_text, redact)
 
 
 class CompletionsApi(ChatCompletionsApi):

@@ -5,12 +5,8 @@ them is made regular — missing numbers, missing ids, an object where a text be
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
-
-from console.core.chat import ToolCall
-from console.llm.wires.surrogates import repair_surrogates
 
 
 @dataclass(slots=True)
@@ -77,29 +73,14 @@ class CallCollector:
         self._calls.append(call)
         return call
 
-    def __len__(self) -> int:
-        return len(self._calls)
-
-    def text(self) -> str:
-        """Return what has arrived, for the `partial` of a fault."""
-        return "\n".join(f"{call.name} {''.join(call.arguments)}" for call in self._calls)
-
-    def build(self, redact: Callable[[str], str]) -> tuple[ToolCall, ...]:
-        """Return the calls; one without an id gets its number for one, because the answer to it must name it.
-
-        Args:
-            redact: takes secrets out of a text.
-        """
-        calls: list[ToolCall] = []
-        for number, call in enumerate(self._calls):
-            arguments, replaced = repair_surrogates("".join(call.arguments))
-            if replaced:
-                self.flags.add("surrogates replaced")
-            if not call.name:
-                self.flags.add("a tool call has no name")
-            identity, name = repair_surrogates(call.id)[0], repair_surrogates(call.name)[0]
-            calls.append(ToolCall(redact(identity) or f"call_{number}", redact(name), redact(arguments)))
-        return tuple(calls)
+    def calls(self) -> list[dict[str, str]]:
+        """Return the calls; one without an id gets its number for one, because the answer to it must name it."""
+        if any(not call.name for call in self._calls):
+            self.flags.add("a tool call has no name")
+        return [
+            {"id": call.id or f"call_{number}", "name": call.name, "arguments": "".join(call.arguments)}
+            for number, call in enumerate(self._calls)
+        ]
 
 
 def _text(value: object) -> str:

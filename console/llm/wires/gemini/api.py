@@ -6,12 +6,10 @@ from typing import Any, cast
 from urllib.parse import quote
 
 from console.config.model import ModelConfig
-from console.config.redaction import Redactor
-from console.core.chat import ChatRequest
+from console.core.chat import ChatRequest, Reply
+from console.llm.wires.completeness import GEMINI
 from console.llm.wires.gemini.conversion import gemini_body, read_candidates
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.message_builder import MessageBuilder
-from console.llm.wires.provider_api import OnText
 from console.llm.wires.request_body import as_accepted
 
 _MEMBERS = frozenset({"candidates", "promptFeedback", "usageMetadata"})
@@ -20,32 +18,14 @@ _MERGED = ({"text"}, {"text", "thought"})
 """Fields of parts that grow; a part with anything else, such as a signature, stays one of its own."""
 
 
-class GeminiApi:
-    """Contents of Gemini."""
-
-    def headers(self, key: str) -> Mapping[str, str]:
-        return {"x-goog-api-key": key}
-
-    def path(self, model: ModelConfig, *, streamed: bool) -> str:
-        method = "streamGenerateContent?alt=sse" if streamed else "generateContent"
-        return f"models/{quote(model.model_id, safe='')}:{method}"
-
-    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-        return as_accepted(model, gemini_body(model, request))
-
-    def is_streamed(self, body: Mapping[str, Any]) -> bool:
-        del body
-        return True
-
-    def builder(self, on_text: OnText, redact: Redactor) -> MessageBuilder:
-        return MessageBuilder(_ContentAssembly(), read_candidates, on_text, redact)
-
-
 class _ContentAssembly:
     """Parts that follow each other; the answer is whole when a chunk says why it ended."""
 
+    ends = GEMINI
+
     def __init__(self) -> None:
-        self.message: dict[str, Any] | None = None
+        self.reason: str | None = None
+        self._candidate: dict[str, Any] | None = None
         self._parts: list[dict[str, Any]] = []
         self._pieces: list[str] = []
         """Of the last part's text; joined when it is whole, as a text that grows piece by piece is copied each time."""
@@ -61,7 +41,7 @@ class _ContentAssembly:
         if not isinstance(first, dict):
             feedback = chunk.get("promptFeedback")
             if isinstance(feedback, dict) and "blockReason" in feedback:
-                self.message = dict(self._rest)
+                self.reason, self._candidate = "prompt blocked", None
             return False
         candidate = cast(dict[str, Any], first)
         content = candidate.get("content")
@@ -70,14 +50,19 @@ class _ContentAssembly:
         for part in cast(list[Any], parts) if isinstance(parts, list) else []:
             if isinstance(part, dict):
                 is_new = self._add_part(cast(dict[str, Any], part), live) or is_new
-        reason = candidate.get("finishReason")
-        if reason or self.message is not None:
-            if not reason and self.message is not None:
-                reason = self.message["candidates"][0]["finishReason"]
-            self._join()
-            ended = {**candidate, "finishReason": reason, "content": {"parts": self._parts, "role": "model"}}
-            self.message = self._rest | {"candidates": [ended]}
+        self._candidate = candidate
+        if reason := candidate.get("finishReason"):
+            self.reason = str(reason)
         return is_new or bool(reason)
+
+    def message(self) -> dict[str, Any]:
+        if self._candidate is None:
+            return self._rest
+        self._join()
+        return self._rest | {"candidates": [self._candidate | {"content": {"parts": self._parts, "role": "model"}}]}
+
+    def read(self, message: dict[str, Any], finish: str) -> Reply:
+        return read_candidates(message, finish)
 
     def _join(self) -> None:
         if self._pieces:
@@ -94,3 +79,23 @@ class _ContentAssembly:
         if "functionCall" in part:
             return live.show("tool", json.dumps(part["functionCall"]))
         return live.show("reasoning" if part.get("thought") else "text", part.get("text"))
+
+
+class GeminiApi:
+    """Contents of Gemini."""
+
+    assembly = _ContentAssembly
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"x-goog-api-key": key}
+
+    def path(self, model: ModelConfig, *, streamed: bool) -> str:
+        method = "streamGenerateContent?alt=sse" if streamed else "generateContent"
+        return f"models/{quote(model.model_id, safe='')}:{method}"
+
+    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+        return as_accepted(model, gemini_body(model, request))
+
+    def is_streamed(self, body: Mapping[str, Any]) -> bool:
+        del body
+        return True

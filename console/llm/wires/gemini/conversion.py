@@ -15,15 +15,6 @@ from console.llm.wires.native_content import native_content
 from console.llm.wires.usage import token_count
 
 API = "gemini"
-_FINISH = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    **dict.fromkeys(
-        ("SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"),
-        "content_filter",
-    ),
-}
-"""All ends of a whole answer; anything else, `OTHER` and `MALFORMED_FUNCTION_CALL` among it, proves nothing."""
 _CONFIG = {"temperature": "temperature", "max_tokens": "maxOutputTokens"}
 
 Part = dict[str, Any]
@@ -117,19 +108,16 @@ def _arguments(function: Mapping[str, Any]) -> dict[str, Any]:
     return cast(dict[str, Any], value)
 
 
-def read_candidates(answer: Mapping[str, Any]) -> Reply:
+def read_candidates(answer: Mapping[str, Any], finish: str) -> Reply:
     """Return the reply that a finished answer holds.
 
     Raises:
-        Fault: it holds no candidate, or no known end.
+        Fault: it holds no candidate.
     """
     candidates = answer.get("candidates")
     if not isinstance(candidates, list) or not candidates:
         return _blocked(answer)
     first = cast(dict[str, Any], candidates[0]) if isinstance(candidates[0], dict) else {}
-    reason = first.get("finishReason")
-    if reason not in _FINISH:
-        raise Fault(FaultKind.TRUNCATED, f"the answer ended without a known reason: {str(reason)[:40]}")
     content = cast(dict[str, Any], first.get("content") or {})
     parts = [cast(Part, part) for part in cast(list[Any], content.get("parts") or []) if isinstance(part, dict)]
     calls = tuple(
@@ -141,7 +129,7 @@ def read_candidates(answer: Mapping[str, Any]) -> Reply:
         content="".join(texts) if texts or not calls else None,
         tool_calls=calls,
         reasoning="".join(str(part.get("text", "")) for part in parts if part.get("thought")),
-        finish="tool_calls" if calls and _FINISH[reason] == "stop" else _FINISH[reason],
+        finish="tool_calls" if calls and finish == "stop" else finish,
         usage=read_usage(answer.get("usageMetadata")),
         model=str(answer.get("modelVersion", "")),
         native={"api": API, "content": parts},

@@ -10,12 +10,10 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
-from console.llm.transport.faults import fault_of, provider_error_of
 from console.llm.wires.native_content import native_content
 from console.llm.wires.usage import token_count
 
 API = "responses"
-_ENDS = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
 def responses_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
@@ -47,13 +45,12 @@ def _items(message: Message) -> Iterator[Any]:
             yield {"type": "function_call", "call_id": call["id"], **call["function"]}
 
 
-def read_response(response: Mapping[str, Any]) -> Reply:
+def read_response(response: Mapping[str, Any], finish: str) -> Reply:
     """Return the reply that a finished response holds.
 
     Raises:
-        Fault: it did not complete, or holds no output; the reason is the provider's word.
+        Fault: it holds no output.
     """
-    finish = _finish(response)
     output = response.get("output")
     if not isinstance(output, list):
         raise Fault(FaultKind.BAD_ANSWER, "the response holds no output")
@@ -73,23 +70,6 @@ def read_response(response: Mapping[str, Any]) -> Reply:
         model=str(response.get("model", "")),
         native={"api": API, "content": items},
     )
-
-
-def _finish(response: Mapping[str, Any]) -> str:
-    status = response.get("status")
-    if status == "completed":
-        return "stop"
-    reason = _text_in(response.get("incomplete_details"), "reason")
-    if status == "incomplete" and reason in _ENDS:
-        return _ENDS[reason]
-    if isinstance(response.get("error"), dict):
-        raise fault_of(provider_error_of(response))
-    raise Fault(FaultKind.TRUNCATED, f"the response ended as {str(status)[:40]}: {(reason or 'no reason given')[:300]}")
-
-
-def _text_in(value: object, key: str) -> str:
-    inner = cast(dict[str, Any], value).get(key) if isinstance(value, dict) else None
-    return inner if isinstance(inner, str) else ""
 
 
 def _parts(items: list[dict[str, Any]], kind: str, key: str) -> Iterator[dict[str, Any]]:

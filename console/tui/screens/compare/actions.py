@@ -8,8 +8,13 @@ from functools import partialmethod
 
 from textual.content import Content
 
-from console.exchange.comparison_table import change_words, comparison_csv, comparison_fields, comparison_markdown
-from console.exchange.json_object import json_object
+from console.exchange.comparison_table import (
+    COMPARISON,
+    change_words,
+    comparison_csv,
+    comparison_fields,
+    comparison_markdown,
+)
 from console.insight.comparison import RunComparison
 from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
@@ -49,7 +54,7 @@ class ChangeFilters:
 
 
 def _comparison_json(comparison: RunComparison) -> str:
-    return json.dumps(json_object("comparison", comparison_fields(comparison)), indent=1)
+    return json.dumps(COMPARISON.as_object(comparison_fields(comparison)), indent=1)
 
 
 @dataclass
