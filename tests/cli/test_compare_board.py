@@ -19,7 +19,7 @@ def test_two_runs_in_text(console, pair):
     ended = console("compare", *pair)
     assert ended.code == Exit.OK, ended.err
     assert "(simulated)" in ended.out
-    assert "same data, same prompts" in ended.out
+    assert "same cases, same prompts" in ended.out
     assert "B − A: " in ended.out
     assert "p = " in ended.out
 

@@ -164,7 +164,8 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
         else ""
     )
     cases = f" rollouts of {part.cases} cases" if part.compared > part.cases else ""
-    output.text(f"{part.compared}{cases} compared{left}{only}; {_same_words(comparison)}")
+    sameness = f"{comparison.data.words('case')}, {comparison.prompts.words('prompt')}"
+    output.text(f"{part.compared}{cases} compared{left}{only}; {sameness}")
     if words := pairing_words(comparison):
         output.text(words, "warning")
     output.text()
@@ -189,14 +190,6 @@ def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Seq
         for change in changes:
             output.text(f"{change.sign} {change.role}: {change.before}{change.text}{change.after}")
         output.text()
-
-
-def _same_words(comparison: RunComparison) -> str:
-    words = {True: "same {}", False: "not the same {} in {other}", None: "{} not known to be the same"}
-    return ", ".join(
-        words[sameness.verdict].format(name, other=sameness.other)
-        for name, sameness in (("data", comparison.data), ("prompts", comparison.prompts))
-    )
 
 
 def _show_grid(output: Output, runs_grid: Grid) -> None:
