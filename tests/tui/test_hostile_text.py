@@ -149,6 +149,7 @@ async def test_hostile_text_on_every_screen(opened: Any, foreign: Any, all_hosti
     await assert_clean_everywhere(opened, (80, 24), foreign(all_hostile), "red")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600 + 60 * EXAMPLES)
 @settings(
     max_examples=EXAMPLES or 2,

@@ -18,7 +18,7 @@ WATCHED = """
 import sys
 from console.benchmarks.bfcl.models.decode.families import FAMILIES
 from console.benchmarks.bfcl.models.decode.reply import decode_reply, executable_calls
-from console.benchmarks.bfcl.rules.relevance import has_call
+from console.benchmarks.bfcl.rules.verdict import has_call
 decode_reply("[f(x=1)]", "simple_java"); decode_reply("[f(x=1)]", "simple_javascript"); decode_reply("[f(x=1)]", "x")
 seen = []
 watching = False

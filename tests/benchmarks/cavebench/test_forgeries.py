@@ -12,8 +12,8 @@ import pytest
 from support.memory_stage import MemoryStage, cell
 
 from console.benchmarks.cavebench.conversation import play
-from console.benchmarks.cavebench.conversation.record import BadRecord, CellJson, Question, SentMessage
 from console.benchmarks.cavebench.conversation.worker_reports import ReportGuard
+from console.benchmarks.cavebench.rules.record import BadRecord, CellJson, Question, SentMessage
 from console.benchmarks.cavebench.suite import CaveBenchSuite
 from console.core.case import Case, Setting
 from console.core.outcome import Outcome

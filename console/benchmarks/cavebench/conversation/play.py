@@ -16,7 +16,11 @@ from typing import Any, cast
 import msgspec
 
 from console.benchmarks.cavebench.conversation.confined import confined_turn, named_functions
-from console.benchmarks.cavebench.conversation.record import (
+from console.benchmarks.cavebench.conversation.scripted_answers import scripted_answers_for
+from console.benchmarks.cavebench.conversation.tool_loop import ToolLoop
+from console.benchmarks.cavebench.conversation.worker_reports import ReportGuard
+from console.benchmarks.cavebench.options import CaveOptions, read_options
+from console.benchmarks.cavebench.rules.record import (
     BadRecord,
     CellJson,
     Question,
@@ -25,10 +29,6 @@ from console.benchmarks.cavebench.conversation.record import (
     read_question,
     read_turn,
 )
-from console.benchmarks.cavebench.conversation.scripted_answers import scripted_answers_for
-from console.benchmarks.cavebench.conversation.tool_loop import ToolLoop
-from console.benchmarks.cavebench.conversation.worker_reports import ReportGuard
-from console.benchmarks.cavebench.options import CaveOptions, read_options
 from console.core.case import Case, Setting
 from console.core.chat import Message
 from console.core.fault import Fault, FaultKind

@@ -15,6 +15,8 @@ from console.benchmarks.bfcl.rules.variation import read_variation
 FAILED = "ast_decoder:decoder_failed"
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 
+_LEVELS = 100
+"""Levels of a decoded value that are kept: what reads it may descend into itself."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -94,3 +96,31 @@ def _is_call(item: Any) -> bool:
         return False
     values = list(cast(dict[Any, Any], item).values())
     return len(values) == 1 and isinstance(values[0], dict)
+
+
+def json_safe(value: Any, levels: int = _LEVELS) -> Any:
+    """Return a decoded value as JSON can hold it: what it cannot becomes its source text, what is too deep `…`."""
+    if not levels:
+        return "…"
+    match value:
+        case None | bool() | str():
+            return value
+        case int() | float():
+            return value if abs(value) < 2**63 else _source(value)
+        case list() | tuple():
+            return [json_safe(part, levels - 1) for part in cast(list[Any], value)]
+        case dict():
+            return {_key(key): json_safe(part, levels - 1) for key, part in cast(dict[Any, Any], value).items()}
+        case _:
+            return _source(value)
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else _source(key)
+
+
+def _source(value: Any) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__

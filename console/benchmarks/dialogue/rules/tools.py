@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from console.benchmarks.dialogue.rows.mistakes import FieldError, shown
+from console.benchmarks.dialogue.rules.mistakes import FieldError, shown
 
 if TYPE_CHECKING:
     from console.suites.call_matching.checker import Call

@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -11,14 +11,14 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import fields as fields_of
 
-from console.benchmarks.dialogue.rows.cells import read_cells
-from console.benchmarks.dialogue.rows.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
-from console.benchmarks.dialogue.rows.row import SHORTHANDS, Row, Rubric, ScriptedTurn
-from console.benchmarks.dialogue.rows.row_files import RawRow, cases_file, read_rows
-from console.benchmarks.dialogue.rows.script import Script, Turn, data_of
-from console.benchmarks.dialogue.rows.template import fill, variables_in
-from console.benchmarks.dialogue.rows.tools import openai_tool, tool_names
+from console.benchmarks.dialogue.data.cells import read_cells
+from console.benchmarks.dialogue.data.row_files import RawRow, cases_file, read_rows
+from console.benchmarks.dialogue.data.template import fill, variables_in
 from console.benchmarks.dialogue.rules.checks import read_check, verify, verify_rubric
+from console.benchmarks.dialogue.rules.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
+from console.benchmarks.dialogue.rules.row import SHORTHANDS, Row, Rubric, ScriptedTurn
+from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
+from console.benchmarks.dialogue.rules.tools import openai_tool, tool_names
 from console.core.case import Case
 from console.core.fault import UsageError
 from console.suites.catalog import read_suite_toml
@@ -37,26 +37,9 @@ _SETTINGS = ("scale", "threshold", "wording")
 """What a `judge` says besides the rubric."""
 _ALIKE = 0.8
 """From which likeness on a column is taken for a misspelt field."""
-VARIANT_MARK = "@"
-"""In an id: between the name of the row and that of the version."""
 _TITLE = 200
 _LONGEST_ID = 200
 """Characters of an id."""
-
-
-class Variants(msgspec.Struct, frozen=True):
-    """One text of the suite in several versions."""
-
-    field: str
-    """`prompt` or `system`."""
-    texts: dict[str, str]
-    """The templates by the name of the version."""
-
-
-def split_variant(case_id: str, names: Collection[str]) -> tuple[str, str]:
-    """Return the name of the row and of the version in a case's id; no version where it ends with none of them."""
-    row, _, name = case_id.rpartition(VARIANT_MARK)
-    return (row, name) if row and name in names else (case_id, "")
 
 
 class Dataset:

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.dialogue.rows.row import CHECKS, SHORTHANDS, Row, Rubric, ScriptedTurn
+from console.benchmarks.dialogue.rules.row import CHECKS, SHORTHANDS, Row, Rubric, ScriptedTurn
 
 _ANY_CHECK = {"$ref": "#/$defs/Check"}
 

@@ -1,11 +1,17 @@
-"""From an output to a verdict of ours: passed or failed with the official error type, broken for failed inferences."""
+"""Judging outputs: those of a run one by one, as verdicts of ours, and all of a category at once, for score files.
 
+A verdict is passed or failed with the official error type, or broken for a failed inference. Conversations are played
+again by the worker that holds the simulators; everything else is judged here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import msgspec
 
 from console.benchmarks.bfcl.data.dataset import Dataset
-from console.benchmarks.bfcl.models.decode.reply import decode_reply
+from console.benchmarks.bfcl.models.decode.reply import decode_reply, json_safe
 from console.benchmarks.bfcl.models.decoding import family_of
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry
@@ -13,7 +19,7 @@ from console.benchmarks.bfcl.rules.inference_error import is_unanswered
 from console.benchmarks.bfcl.rules.known_bad import why_bad
 from console.benchmarks.bfcl.rules.verdict import judge
 from console.benchmarks.bfcl.simulators.host import host_of
-from console.benchmarks.bfcl.simulators.judging import check_conversation
+from console.benchmarks.bfcl.simulators.judging import check_conversation, check_conversations
 from console.core.case import Setting
 from console.core.fault import Fault
 from console.core.outcome import Outcome, Verdict
@@ -23,8 +29,6 @@ _LONGEST = 2000
 """Characters of a text that a verdict keeps."""
 _SHORT = 300
 """Those of a result in a conversation that passed."""
-_LEVELS = 100
-"""Levels of a value that are kept: what reads it may descend into itself."""
 BROKEN = "inference_error"
 """Reason of an imported result that records a failed inference."""
 
@@ -95,29 +99,34 @@ def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Sett
     return Verdict(Outcome.FAILED, refusal.error_type, refusal.subject, (refusal.message,), detail=detail)
 
 
-def json_safe(value: Any, levels: int = _LEVELS) -> Any:
-    """Return a decoded value as JSON can hold it: what it cannot becomes its source text, what is too deep `…`."""
-    if not levels:
-        return "…"
-    match value:
-        case None | bool() | str():
-            return value
-        case int() | float():
-            return value if abs(value) < 2**63 else _source(value)
-        case list() | tuple():
-            return [json_safe(part, levels - 1) for part in cast(list[Any], value)]
-        case dict():
-            return {_key(key): json_safe(part, levels - 1) for key, part in cast(dict[Any, Any], value).items()}
-        case _:
-            return _source(value)
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What the official scorer says of one output."""
+
+    entry: Entry
+    output: Any
+    refusal: Refusal | None
+    """None: right."""
+    finding: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Of a refused conversation with simulators: what was played, and the `record` of the score file."""
 
 
-def _key(key: Any) -> str:
-    return key if isinstance(key, str) else _source(key)
+def mark_outputs(
+    dataset: Dataset, category: str, outputs: Sequence[tuple[str, Any]], setting: Setting
+) -> Iterator[Mark]:
+    """Judge outputs, given with their entry ids, in order.
 
-
-def _source(value: Any) -> str:
-    try:
-        return repr(value)
-    except (ValueError, RecursionError):
-        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
+    Raises:
+        Fault: the simulators cannot be started.
+        UsageError: damaged data.
+        KeyError: an unknown id.
+    """
+    entries = dataset.entries(category)
+    pairs = [(entries[entry_id], output) for entry_id, output in outputs]
+    if not names.is_multi_turn(category):
+        for entry, output in pairs:
+            yield Mark(entry, output, judge(entry, output, setting))
+        return
+    judged = check_conversations(pairs, family_of(setting), host_of(dataset), recorded=True)
+    for (entry, output), (refusal, finding) in zip(pairs, judged, strict=True):
+        yield Mark(entry, output, refusal, finding)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from console.benchmarks.dialogue.rows.dataset import KNOWN
-from console.benchmarks.dialogue.rows.mistakes import Mistakes
-from console.benchmarks.dialogue.rows.row_files import NAME, RawRow, read_rows
+from console.benchmarks.dialogue.data.dataset import KNOWN
+from console.benchmarks.dialogue.data.row_files import NAME, RawRow, read_rows
+from console.benchmarks.dialogue.rules.mistakes import Mistakes
 from console.config.toml_text import toml_key, toml_value
 from console.core.fault import UsageError
 from console.suites.new_folder import write_suite

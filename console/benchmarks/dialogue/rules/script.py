@@ -1,14 +1,18 @@
 """A case as it is played and judged: a row with the defaults of its suite. `Case.data` holds it as JSON."""
 
+from collections.abc import Collection
 from typing import Any, cast
 
 import msgspec
 from msgspec import Struct, field
 
-from console.benchmarks.dialogue.rows.row import CannedResult, Rubric, SimulatedAnswers
+from console.benchmarks.dialogue.rules.row import CannedResult, Rubric, SimulatedAnswers
 from console.core.case import Case
 from console.core.chat import Message
 from console.suites.simulated_user import SimulatedUser
+
+VARIANT_MARK = "@"
+"""Separates the name of the row from that of the version in an id."""
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):
@@ -65,3 +69,18 @@ def has_check(case: Case, *kinds: str) -> bool:
 def needs_judge(case: Case) -> bool:
     """Whether a check of a case needs a judge."""
     return has_check(case, "judge")
+
+
+class Variants(Struct, frozen=True):
+    """One text of the suite in several versions."""
+
+    field: str
+    """`prompt` or `system`."""
+    texts: dict[str, str]
+    """The templates by the name of the version."""
+
+
+def split_variant(case_id: str, names: Collection[str]) -> tuple[str, str]:
+    """Return the row and the version that the id of a case names; the version is empty if there is none."""
+    row, _, name = case_id.rpartition(VARIANT_MARK)
+    return (row, name) if row and name in names else (case_id, "")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from console.benchmarks.dialogue.rows.mistakes import Mistakes, shown
+from console.benchmarks.dialogue.rules.mistakes import Mistakes, shown
 from console.core.fault import UsageError
 from console.core.json_text import DEEPEST, read_json
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from console.benchmarks.dialogue.rows.mistakes import FieldError
+from console.benchmarks.dialogue.rules.mistakes import FieldError
 from console.core.json_text import read_json
 
 _SEPARATOR = " | "
