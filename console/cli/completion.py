@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, cast
 
-from console.cli.parser import HIDDEN, Arguments, Parser, VerbParser, build, verbs_of
+from console.cli.parser import HIDDEN, Arguments, Parser, VerbParser, all_verbs, build, verbs_of
 from console.core.fault import UsageError
 
 Values = Callable[[Arguments, str], Iterable[str]]
@@ -28,7 +28,7 @@ def complete() -> None:
     import argcomplete
 
     _keep_hash_signs()
-    parser = build()
+    parser = build(all_verbs())
     prepare(parser, os.environ.get("COMP_LINE", ""))
     argcomplete.autocomplete(parser, exclude=list(HIDDEN), always_complete_options=False)
 
@@ -163,9 +163,7 @@ def theme_names(args: Arguments, prefix: str) -> Iterable[str]:
 
 def verb_names(args: Arguments, prefix: str) -> Iterable[str]:
     """Return the verbs."""
-    from console.cli.parser import VERBS
-
-    return VERBS
+    return all_verbs()
 
 
 BY_OPTION: dict[str, Values] = {

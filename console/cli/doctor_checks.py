@@ -5,7 +5,7 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,10 @@ from console.engine.roles import pick_model
 from console.insight.number_format import plural
 from console.store.run_list import count_runs, list_runs
 from console.suites.archive import tree_sha256
-from console.suites.catalog import OFFICIAL_SUITES, Catalog
+from console.suites.benchmark import Benchmark, OfficialData
+from console.suites.benchmarks import loaded_parts
+from console.suites.catalog import Catalog
+from console.suites.plugins import broken_benchmarks
 from console.suites.suite import SuiteEntry
 
 GOOD, WARNING, BAD, ABSENT = "good", "warning", "bad", "absent"
@@ -197,10 +200,10 @@ def check_data(data: Path | None) -> list[Finding]:
     findings = [Finding("data", "catalogue", WARNING, warning) for warning in catalog.warnings]
     findings += [_check_suite(catalog, entry) for entry in catalog.entries()]
     names = {entry.name for entry in catalog.entries()}
-    missing = [suite for suite in OFFICIAL_SUITES if suite.name not in names]
+    missing: list[OfficialData] = [data for data in loaded_parts("pull") if data.name not in names]
     return findings + [
-        Finding("data", suite.name, ABSENT, f"not installed; {suite.title}", f"eval-console pull {suite.name}")
-        for suite in missing
+        Finding("data", data.name, ABSENT, f"not installed; {data.title}", f"eval-console pull {data.name}")
+        for data in missing
     ]
 
 
@@ -260,25 +263,9 @@ def check_journals(runs: Path | None) -> list[Finding]:
     return [*findings, Finding("journals", "all", GOOD, f"{lines} lines of {plural(checked, 'run')} were read")]
 
 
-def check_sandbox() -> list[Finding]:
-    """How far code written by a model can be confined on this machine, and whether it runs so: plays a real turn."""
-    from console.benchmarks.cavebench.conversation.trial import play_trial
-    from console.sandbox.probe import reached_level
-
-    try:
-        trial = asyncio.run(play_trial())
-        level = trial.level or reached_level()
-    except (UsageError, OSError) as error:
-        return [Finding("sandbox", "confinement", BAD, f"no worker could be started: {error}", _SANDBOX_HINT)]
-    missing = f"Missing: {', '.join(level.missing)}." if level.missing else ""
-    text = level.text.removeprefix("sandbox: ")
-    confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else WARNING, text, missing)
-    name = f"{trial.mode} turn"
-    if trial.trouble:
-        return [confinement, Finding("sandbox", name, BAD, trial.trouble, trial.hint or _SANDBOX_HINT)]
-    text = f"run and graded in {trial.seconds:.1f} s"
-    hint = "" if trial.mode == "cave" else "Cave mode needs the extra: pip install 'eval-console[cave]'."
-    return [confinement, Finding("sandbox", name, GOOD, text, hint)]
-
-
-_SANDBOX_HINT = "Suites that run code written by the model need Linux with Landlock or user namespaces."
+def check_benchmarks() -> list[Finding]:
+    """Check that what other packages offer can be loaded, and what single benchmarks check themselves."""
+    parts = [name for name in Benchmark._fields if name not in ("name", "view")]
+    findings = [Finding("benchmarks", "packages", WARNING, warning) for warning in broken_benchmarks(parts)]
+    checks: Iterator[Check] = loaded_parts("doctor")
+    return findings + [finding for check in checks for finding in check()]

@@ -5,7 +5,7 @@ import re
 from typing import Any, cast
 
 from console import __version__
-from console.cli.parser import HIDDEN, VERBS
+from console.cli.parser import HIDDEN, all_verbs
 
 _COMMON = "common options"
 """Title of the options that every verb has; the page of the whole program describes them."""
@@ -18,7 +18,9 @@ def man_page(parser: argparse.ArgumentParser) -> str:
         parser: loaded, so that it has its options.
     """
     name = parser.prog.replace(" ", "-")
-    words = VERBS.get(parser.prog.rpartition(" ")[2], "run, watch and understand LLM evaluations")
+    verbs = all_verbs()
+    verb = verbs.get(parser.prog.rpartition(" ")[2])
+    words = verb.meaning if verb else "run, watch and understand LLM evaluations"
     is_program = parser.prog == name
     lines = [
         f'.TH {_text(name.upper())} 1 "" "eval-console {__version__}" "User Commands"',
@@ -35,7 +37,7 @@ def man_page(parser: argparse.ArgumentParser) -> str:
             lines += _group(group)
     if parser.epilog:
         lines += [".SH NOTES", *_paragraphs(parser.epilog)]
-    pages = [f"eval-console-{verb}" for verb in VERBS] if is_program else ["eval-console"]
+    pages = [f"eval-console-{verb}" for verb in verbs] if is_program else ["eval-console"]
     also = ",\n".join(f".BR {_text(page)} (1)" for page in pages)
     return (
         "\n".join([*lines, ".SH SEE ALSO", *re.sub(r" \(1\),$", " (1),", also, flags=re.MULTILINE).split("\n")]) + "\n"

@@ -7,15 +7,19 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NamedTuple, NoReturn, cast
 
 from console import __version__
 from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.suites.benchmark import Benchmark, built_in
+from console.suites.benchmarks import benchmarks_with
 
-VERBS = {
+_VERBS = {
     "run": "run a suite with a model",
     "queue": "list the queue of runs; cancel, move, or continue it",
     "resume": "continue a run that was interrupted or stopped",
@@ -43,15 +47,44 @@ VERBS = {
     "doctor": "check keys, endpoints, data and terminal",
     "completion": "write what a shell needs to complete verbs, options, models, suites and runs",
     "help": "show the help of a verb",
-    "bfcl": "the official BFCL command: generate, evaluate, and its lists",
     "check": "grade saved outputs, one JSON line in, one out",
 }
-_MODULES = {"import": "console.cli.verbs.imports", "bfcl": "console.benchmarks.bfcl.verbs.bfcl"}
-"""Modules of verbs that do not lie in `cli.verbs` under the name of the verb."""
+_MODULES = {"import": "imports"}
+"""Names of modules of `cli.verbs` that are not those of their verbs."""
 HIDDEN = {
     "engine": "play a prepared run (started by the app)",
     "runner": "play the queue of runs (started by whatever is queued)",
 }
+
+
+class Verb(NamedTuple):
+    """One verb of the command line."""
+
+    meaning: str
+    module: str
+    """Module with the functions `arguments` and `run`; its docstring is the help."""
+    benchmark: Benchmark | None = None
+    """The benchmark of another package that offers it."""
+
+
+@cache
+def own_verbs() -> dict[str, Verb]:
+    """Return the verbs that come with the program by name, in the order of the help; not the hidden ones."""
+    verbs = {name: Verb(meaning, f"console.cli.verbs.{_MODULES.get(name, name)}") for name, meaning in _VERBS.items()}
+    for benchmark in built_in():
+        verbs |= benchmark.load("verbs") if benchmark.verbs else {}
+    return verbs
+
+
+def all_verbs() -> dict[str, Verb]:
+    """Return the verbs by name, also those of other packages, which are slow to look for."""
+    verbs: dict[str, Verb] = {}
+    for benchmark in benchmarks_with("verbs"):
+        if not benchmark.is_built_in:
+            with suppress(UsageError):  # said by `doctor`
+                offered: Mapping[str, Verb] = benchmark.load("verbs")
+                verbs |= {name: verb._replace(benchmark=benchmark) for name, verb in offered.items()}
+    return own_verbs() | {name: verb for name, verb in verbs.items() if name not in {*own_verbs(), *HIDDEN}}
 
 
 class Arguments(argparse.Namespace):
@@ -89,8 +122,10 @@ class Parser(argparse.ArgumentParser):
         """Turn argparse's error into one of ours."""
         raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
-    def check_before_verb(self, argv: Sequence[str]) -> None:
-        """Make sure that what stands before the verb are common options: argparse would take a value for the verb.
+    def check_before_verb(self, argv: Sequence[str]) -> str:
+        """Return the verb of a line, or nothing; before it only common options may stand.
+
+        Argparse would take a value of another option for the verb.
 
         Raises:
             UsageError: one is not.
@@ -98,7 +133,7 @@ class Parser(argparse.ArgumentParser):
         words = iter(argv)
         for word in words:
             if not word.startswith("-"):
-                return
+                return word
             name, _, value = word.partition("=")
             option = self._option_string_actions.get(name)
             if option is None:
@@ -107,6 +142,7 @@ class Parser(argparse.ArgumentParser):
                 raise UsageError(f"unknown option {name!r}", hint=f"{hint} See `{self.prog} --help`.")
             if option.nargs is None and not value:
                 next(words, None)
+        return ""
 
     def print_help(self, file: Any = None) -> None:
         """Write the help through the one door, as everything."""
@@ -120,6 +156,8 @@ class VerbParser(Parser):
     """
 
     module: str = ""
+    benchmark: Benchmark | None = None
+    """The benchmark of another package that the verb is of."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options
@@ -132,7 +170,7 @@ class VerbParser(Parser):
         """Make the parser, unless it was made before."""
         if self.module:
             super().__init__(**self._options)
-            verb = importlib.import_module(self.module)
+            verb = self.benchmark.load_place(self.module) if self.benchmark else importlib.import_module(self.module)
             self.module = ""
             self.description = (verb.__doc__ or "").strip()
             verb.arguments(self)
@@ -157,6 +195,9 @@ class VerbParser(Parser):
         )
 
 
+_HELP = {"-h", "--help"}
+
+
 def _nearest_option(word: str, options: Iterable[str]) -> str | None:
     """Return the option that is most like a word; the dashes that all of them share make none alike."""
     by_name = {option.lstrip("-"): option for option in options}
@@ -164,8 +205,8 @@ def _nearest_option(word: str, options: Iterable[str]) -> str | None:
     return by_name[close] if close else None
 
 
-def build() -> Parser:
-    """Return the parser of the whole command line."""
+def build(verbs: Mapping[str, Verb]) -> Parser:
+    """Return the parser of the whole command line with these verbs, and the hidden ones."""
     parser = Parser(
         prog="eval-console",
         description="Run, watch and understand LLM evaluations. Without a verb, the app opens.",
@@ -177,11 +218,12 @@ def build() -> Parser:
     screen = parser.add_argument_group("options of the app")
     screen.add_argument("--serve", action="store_true", help="open it in a browser of this machine (extra: serve)")
     screen.add_argument("--port", type=int, default=8765, metavar="N", help="of 127.0.0.1, for --serve")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=VerbParser)
-    for name, meaning in VERBS.items():
-        verbs.add_parser(name, help=meaning).module = _MODULES.get(name, f"console.cli.verbs.{name}")
+    parsers = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=VerbParser)
+    for name, verb in verbs.items():
+        of_verb = parsers.add_parser(name, help=verb.meaning)
+        of_verb.module, of_verb.benchmark = verb.module, verb.benchmark
     for name in HIDDEN:
-        verbs.add_parser(name).module = f"console.cli.verbs.{name}"
+        parsers.add_parser(name).module = f"console.cli.verbs.{name}"
     return parser
 
 
@@ -214,8 +256,10 @@ def parse(argv: Sequence[str]) -> Arguments:
         UsageError: unknown verb or option, or a value that does not fit.
         SystemExit: after `--help` and `--version`, with code 0.
     """
-    parser = build()
-    parser.check_before_verb(argv)
+    parser = build(own_verbs())
+    verb = parser.check_before_verb(argv)
+    if verb not in verbs_of(parser) and (verb or _HELP.intersection(argv)):
+        parser = build(all_verbs())
     return parser.parse_args(argv, namespace=Arguments())
 
 

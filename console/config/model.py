@@ -81,10 +81,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Its table in models.toml."""
     model_id: _Filled
     """What the provider calls it."""
-    provider: Literal["openai", "responses", "completions", "anthropic", "gemini", "litellm", "simulated", "local"] = (
-        "openai"
-    )
-    """`openai` is every server with an OpenAI-compatible API; `local` is the embedding of this machine."""
+    provider: str = "openai"
+    """A name of `core.provider.PROVIDERS`."""
     base_url: str | None = None
     """Address up to and including `/v1`, the first if there are several; None: the provider's own."""
     api_key: Secret | None = None

@@ -1,7 +1,7 @@
 """From a table of models.toml to a ModelConfig, or to mistakes that name line, key, and the key that was meant."""
 
 import math
-from typing import Any, cast, get_type_hints
+from typing import Any, Literal, cast, get_type_hints
 
 import msgspec
 
@@ -164,7 +164,7 @@ def _note_nesting(file: TomlFile, name: str, inner: str) -> None:
 
 
 _PARTS: dict[str, type[Price | Limits]] = {"price": Price, "limits": Limits}
-_KINDS = get_type_hints(ModelConfig, include_extras=True)
+_KINDS = get_type_hints(ModelConfig, include_extras=True) | {"provider": cast(Any, Literal)[tuple(PROVIDERS)]}
 _WORDS = {
     " | null": "", "`str`": "a text", "`int`": "a whole number", "`float`": "a number", "`bool`": "a truth value",
     "`object`": "a table", "`array`": "a list",

@@ -27,7 +27,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     actual: str | None = None
     """None: not given."""
     note: str = ""
-    """Ours: which rule, `after normalising`, `not in schema`, both types …"""
+    """Ours: which rule, `after normalizing`, `not in schema`, both types …"""
     decisive: bool = False
     """The row at which the grader stopped."""
     optional: bool = False

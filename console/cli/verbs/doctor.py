@@ -68,7 +68,7 @@ def run(args: DoctorArguments) -> int:
         *doctor_checks.check_data(args.data),
         *doctor_checks.check_runs(args.runs),
         *(doctor_checks.check_journals(args.runs) if args.deep else []),
-        *doctor_checks.check_sandbox(),
+        *doctor_checks.check_benchmarks(),
         *_cluster(args),
     ]
     if args.json:

@@ -11,7 +11,7 @@ from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.exports.export_folders import export_folder
 from console.exchange.exports.export_formats import export_format, require_folder, write_file
-from console.exchange.exports.export_names import EXPORT_NAMES
+from console.exchange.exports.export_names import all_exports
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import read_document
 from console.store.run_list import find_run
@@ -51,9 +51,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "which", metavar="RUN", nargs="*", default=["latest"], help="name, part of it, or latest; several for a site"
     )
-    forms = "; ".join(f"{form.name}: {form.meaning}" for form in EXPORT_NAMES.values())
+    exports = all_exports()
+    forms = "; ".join(f"{form.name}: {form.meaning}" for form in exports.values())
     forms += " (default: csv; with --json: json)"
-    parser.add_argument("--format", dest="form", choices=(*EXPORT_NAMES,), metavar="FORMAT", help=forms)
+    parser.add_argument("--format", dest="form", choices=(*exports,), metavar="FORMAT", help=forms)
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; `-` or nothing: text goes to stdout"
     )
@@ -76,11 +77,11 @@ def run(args: ExportArguments) -> int:
         require_folder(out)
     _refuse_hub_options(args, name)
     if name == "site":
-        return _write_site(args, folders, out or Path(EXPORT_NAMES[name].folder))
+        return _write_site(args, folders, out or Path(all_exports()[name].folder))
     folder = folders[0]
     if name == _HUB:
-        return _report_written(args, folder, name, [_export_hub(args, folder, out or Path(EXPORT_NAMES[name].folder))])
-    if EXPORT_NAMES[name].folder:
+        return _report_written(args, folder, name, [_export_hub(args, folder, out or Path(all_exports()[name].folder))])
+    if all_exports()[name].folder:
         return _report_written(args, folder, name, export_folder(name, folder, out, args.data))
     form = export_format(name)
     if out is None and not form.is_text:

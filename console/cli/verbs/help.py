@@ -8,7 +8,7 @@ from pathlib import Path
 
 from console.cli.exitcode import Exit
 from console.cli.man_page import man_page
-from console.cli.parser import VERBS, Arguments, VerbParser, build, verbs_of
+from console.cli.parser import Arguments, VerbParser, all_verbs, build, verbs_of
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 
@@ -46,15 +46,16 @@ def run(args: HelpArguments) -> int:
         args.output.file(man_page(_parser_of(args.verb_words)))
         return Exit.OK
     try:
-        build().parse_args([*args.verb_words, "--help"])
+        build(all_verbs()).parse_args([*args.verb_words, "--help"])
     except SystemExit:
         return Exit.OK
     raise AssertionError("--help ends the parsing")
 
 
 def _write_pages(args: HelpArguments, folder: Path) -> int:
+    verbs = all_verbs()
     try:
-        for words in ([], *([verb] for verb in VERBS)):
+        for words in ([], *([verb] for verb in verbs)):
             parser = _parser_of(words)
             (folder / f"{parser.prog.replace(' ', '-')}.1").write_text(man_page(parser), encoding="utf-8")
     except OSError as error:
@@ -62,7 +63,7 @@ def _write_pages(args: HelpArguments, folder: Path) -> int:
         raise UsageError(
             f"cannot be written to: {why}", where=str(folder), hint="Name a folder that is there."
         ) from None
-    args.output.info(f"{len(VERBS) + 1} pages are in {folder}; MANPATH or `man -l FILE` finds them")
+    args.output.info(f"{len(verbs) + 1} pages are in {folder}; MANPATH or `man -l FILE` finds them")
     return Exit.OK
 
 
@@ -72,7 +73,7 @@ def _parser_of(words: list[str]) -> argparse.ArgumentParser:
     Raises:
         UsageError: there is no such verb.
     """
-    parser: argparse.ArgumentParser = build()
+    parser: argparse.ArgumentParser = build(all_verbs())
     for word in words:
         choices = verbs_of(parser)
         if word not in choices:

@@ -4,13 +4,12 @@ import argparse
 import time
 from pathlib import Path
 
-from console.benchmarks.bfcl.verbs.phase import add_reading_arguments
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.imports.formats import IMPORT_FORMATS, ImportItem, ImportSettings, find_items
+from console.exchange.imports.formats import ImportItem, ImportSettings, find_items, import_formats
 from console.exchange.imports.importing import ImportReport, report_object
 from console.exchange.json_kind import JsonKind
 
@@ -30,20 +29,19 @@ class ImportArguments(Arguments):
 
     paths: list[Path]
     form: str | None
-    suite: str
-    mode: str | None
-    read_as: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="log files, or folders of them")
-    meanings = "; ".join(f"{form.name}: {form.meaning}" for form in IMPORT_FORMATS.values())
+    forms = import_formats()
+    meanings = "; ".join(f"{form.name}: {form.meaning}" for form in forms.values())
     parser.add_argument(
-        "--format", dest="form", choices=list(IMPORT_FORMATS), help=f"whose they are (default: found out); {meanings}"
+        "--format", dest="form", choices=list(forms), help=f"whose they are (default: found out); {meanings}"
     )
-    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="of BFCL results: which data")
-    add_reading_arguments(parser)
+    for form in forms.values():
+        if form.add_arguments is not None:
+            form.add_arguments(parser)
 
 
 def run(args: ImportArguments) -> int:
@@ -56,9 +54,7 @@ def run(args: ImportArguments) -> int:
     settings = ImportSettings(
         find_runs_root(args.runs, may_be_new=True),
         args.data,
-        args.suite,
-        args.read_as,
-        args.mode,
+        vars(args),
         progress=lambda path: _ProgressLine(args.output, path.name),
     )
     reports: list[ImportReport] = []

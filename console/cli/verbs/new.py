@@ -8,12 +8,13 @@ import argparse
 import shlex
 from pathlib import Path
 
-from console.benchmarks.dialogue.data.proposal import write_from_table
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_own_data
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
+from console.suites.benchmark import built_in
+from console.suites.benchmarks import find_benchmark
 from console.suites.new_folder import new_suite, template_kinds
 
 NEW_SUITE = JsonKind(
@@ -22,8 +23,6 @@ NEW_SUITE = JsonKind(
     "A suite's folder that was written.",
     {"suite": "its name", "folder": "its path", "files": "their paths", "notes": "how a table was read"},
 )
-
-_USUAL = "dialogue"
 
 
 class NewArguments(Arguments):
@@ -38,7 +37,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("name", metavar="NAME", help="name of the suite: of a new folder in --data, else in ./data")
     parser.add_argument(
-        "--kind", metavar="KIND", help=f"one of {', '.join(template_kinds())} (default: {_USUAL}, questions in a file)"
+        "--kind",
+        metavar="KIND",
+        help=f"one of {', '.join(template_kinds())} (default: {_usual()}, questions in a file)",
     )
     parser.add_argument(
         "--from", dest="source", type=Path, metavar="FILE", help="make it of this table: .csv, .json, .jsonl or .yaml"
@@ -54,11 +55,9 @@ def run(args: NewArguments) -> int:
     root = find_own_data(args.data)
     sentences: list[str] = []
     if args.source is None:
-        files = new_suite(root, args.name, args.kind or _USUAL)
-    elif args.kind in (None, "dialogue"):
-        files, sentences = write_from_table(root, args.name, args.source)
+        files = new_suite(root, args.name, args.kind or _usual())
     else:
-        raise UsageError(f"a table makes a suite of the kind dialogue, not {args.kind}", where="--from")
+        files, sentences = _from_table(args.kind or _usual(), root, args.name, args.source)
     if args.json:
         names = [str(path) for path in files]
         fields = {"suite": args.name, "folder": str(root / args.name), "files": names, "notes": sentences}
@@ -73,3 +72,15 @@ def run(args: NewArguments) -> int:
     args.output.text(f"Try it: eval-console run -m sim/careful -s {args.name}{data}")
     args.output.text(f"Look it over: eval-console suites check {args.name}{data}")
     return Exit.OK
+
+
+def _usual() -> str:
+    """Return the kind that a suite has unless another is named: the first that can be made of a table."""
+    return next(benchmark.name for benchmark in built_in() if benchmark.from_table)
+
+
+def _from_table(kind: str, root: Path, name: str, source: Path) -> tuple[list[Path], list[str]]:
+    benchmark = find_benchmark(kind, "from_table")
+    if benchmark is None:
+        raise UsageError(f"a table makes a suite of the kind {_usual()}, not {kind}", where="--from")
+    return benchmark.load("from_table")(root, name, source)

@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import History, PlayedRollout, read_history, read_overview
+from console.cli.history import History, PlayedRollout, read_history
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
@@ -20,7 +20,6 @@ from console.exchange.document import annotation_fields
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
-from console.insight.judging import judging_lines, judging_of
 from console.insight.reasons import reason_words
 from console.insight.turn_sums import turn_sums
 from console.store.notes import Notes
@@ -69,10 +68,6 @@ def run(args: ShowArguments) -> int:
         return _show_case(args, history, case)
     show_report(args.output, history, run_suite(args, history).report(history.results()))
     annotations = Notes(history.folder.path).annotations()
-    judging = judging_of(history.manifest, read_overview(history.folder).rollouts.values(), annotations)
-    if judging is not None and judging.is_worth_saying and not args.json:
-        for line in judging_lines(judging):
-            args.output.text(f"judge: {line}", "warning")
     counts = annotation_counts(annotations.values())
     if counts and not args.json:
         args.output.text(f"readers: {counts}; no score is changed by that", "warning")

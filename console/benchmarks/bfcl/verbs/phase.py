@@ -73,3 +73,9 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         help="read answers as those of a model of the official registry, or of a decode family",
     )
     group.add_argument("--mode", choices=("fc", "prompt"), help="read them as native calls or texts of a run of ours")
+
+
+def add_import_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `import` for result files."""
+    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="of BFCL results: which data")
+    add_reading_arguments(parser)
