@@ -1,24 +1,24 @@
-"""What is known of each provider of models: one table for keys, prices, lists and words about them."""
+"""The table of model providers: addresses, prices and abilities."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Provider(NamedTuple):
-    """One value of `provider` in models.toml."""
+    """Facts about one value of `provider` in models.toml."""
 
     address: str = ""
-    """Where it is asked when a model names no `base_url`; empty where nothing is asked over the network."""
+    """Default base URL for models without a `base_url`; empty if no network is used."""
     is_free: bool = False
-    """Whether calls cost nothing, because they run in this program."""
+    """True if calls cost nothing because they run in this program."""
     lists_models: bool = False
-    """Whether the models that a server offers can be asked for, which costs nothing."""
+    """True if the server can list its models, free of charge."""
     embeds: bool = False
-    """Whether it offers embeddings."""
+    """True if it offers embeddings."""
 
     @property
     def has_address(self) -> bool:
-        """Whether it is asked over the network, so that a model may name addresses of its own."""
+        """True if it is reached over the network, so that models may set a `base_url`."""
         return not self.is_free
 
 
@@ -32,9 +32,9 @@ PROVIDERS: Mapping[str, Provider] = {
     "simulated": Provider(is_free=True, embeds=True),
     "local": Provider(is_free=True, embeds=True),
 }
-"""`openai` is every server that offers OpenAI chat completions; `local` is the embedding of this machine."""
+"""`openai` is any server with OpenAI chat completions; `local` is the embedding model on this machine."""
 
 
 def provider_of(name: str) -> Provider:
-    """Return what is known of a provider; nothing is known of one that only an old run names."""
+    """Return the facts about a provider; empty ones for a provider that only an old run names."""
     return PROVIDERS.get(name, Provider())
