@@ -71,7 +71,7 @@ def test_options_and_roles_go_to_the_suites_that_have_a_use_for_them(where):
         ({"ids": ("causes-1", "causes-x")}, "--ids", "bfcl-starter has none"),
         ({"ids": ("causes-1", "simple_python_0", "causes-x")}, "--ids", "Did you mean causes-"),
         ({"ids": ("@/no/such/file",)}, "--ids", "cannot be read"),
-        ({"only_failed_of": "nothing"}, "", "no run is called"),
+        ({"only_failed_of": "nothing"}, "", "no run is named"),
     ],
 )
 def test_what_does_not_fit_is_said_of_its_option(where, change, flag, words):
