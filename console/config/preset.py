@@ -81,7 +81,7 @@ class Presets:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
         names = ", ".join(self.presets)
         hint = (
-            f"Did you mean {close}?" if close else f"Known presets: {names}." if names else "Press w in the form to save one."
+            f"Did you mean {close}?" if close else f"Known presets: {names}." if names else "w in the form saves one."
         )
         raise UsageError(f"no preset is named {name!r}", where="--preset", hint=hint)
 
@@ -191,7 +191,9 @@ _KEYS = {
 
 def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
     if not isinstance(table, dict):
-        file.mistake(f"{name!r} is outside of any preset", *file.place(name), "Start a preset with its name: [nightly].")
+        file.mistake(
+            f"{name!r} is outside of any preset", *file.place(name), "Start a preset with its name: [nightly]."
+        )
         return None
     entries, sound = cast("dict[str, Any]", table), True
     for key, value in entries.items():

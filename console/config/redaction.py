@@ -90,7 +90,9 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         """Take secrets; values not worth hiding are ignored."""
-        spellings = {spelling.text: spelling for secret in secrets if is_worth_hiding(secret) for spelling in _spellings(secret)}
+        spellings = {
+            spelling.text: spelling for secret in secrets if is_worth_hiding(secret) for spelling in _spellings(secret)
+        }
         self._spellings = tuple(spellings.values())
         self._probes = tuple({probe for spelling in self._spellings for probe in spelling.probes})
         self._triples = {text[n : n + 3] for text in spellings for n in range(len(text) - 2)}

@@ -1,4 +1,4 @@
-"""From a table of models.toml to a ModelConfig, or to mistakes that name line, key, and the key that was meant."""
+"""Conversion of a table of models.toml to a ModelConfig, or to errors with the line and the likely intended key."""
 
 import math
 from typing import Any, cast, get_type_hints
@@ -39,7 +39,9 @@ def read_table(file: TomlFile, name: str, table: object) -> ModelConfig | None:
     if unknown:
         return None
     if "model_id" not in entries:
-        file.mistake(f"[{name}] has no model_id", line, column, 'Add the provider\'s name for the model: model_id = "…".')
+        file.mistake(
+            f"[{name}] has no model_id", line, column, 'Add the provider\'s name for the model: model_id = "…".'
+        )
         return None
     return _build(file, name, (name,), entries, line)
 
@@ -180,6 +182,6 @@ _HINTS = {
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',
     "omit": 'omit = ["temperature"] names parameters that are never sent.',
     "rename": 'rename = { max_tokens = "max_completion_tokens" } sends a parameter under another name.',
-    "temperature": "temperature = 0.0 is a number from 0.",
-    "max_tokens": "max_tokens = 4096 is a whole number from 1.",
+    "temperature": "temperature = 0.0 is a number of at least 0.",
+    "max_tokens": "max_tokens = 4096 is an integer of at least 1.",
 }

@@ -102,7 +102,9 @@ def _decode(file: TomlFile) -> str | None:
         return None
     if len(raw) > _LARGEST:
         file.mistake(
-            "the file is larger than 1 MiB, so it cannot be a list of models", 0, hint="Give the right file with --models."
+            "the file is larger than 1 MiB, so it cannot be a list of models",
+            0,
+            hint="Give the right file with --models.",
         )
         return None
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -224,9 +226,9 @@ def _plain(message: str) -> str:
 def _syntax_hint(message: str, lines: list[str], line: int) -> str:
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     if text.lstrip().startswith("[") and "]" in message:
-        return 'Quote names with characters other than letters, digits, - and _: ["openrouter/qwen"].'
+        return 'Put names with characters other than letters, digits, - and _ in quotes: ["openrouter/qwen"].'
     if "overwrite" in message:
         return "A key may occur only once in a table; delete one of the two."
     if "Invalid value" in message or "Invalid character" in message:
-        return 'Texts need quotes: key = "value". Truth values are true and false.'
-    return "See https://toml.io for the form; a table is [name], a line is key = value."
+        return 'Strings need quotes: key = "value". Booleans are true and false.'
+    return "See https://toml.io for the syntax; a table is [name], a line is key = value."

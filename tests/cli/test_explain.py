@@ -196,7 +196,7 @@ def test_a_refused_key_stops_at_once(console, run_path: Path, served) -> None:
     ("options", "words"),
     [
         ((), "the run has no judge"),
-        (("--model", "nobody"), "no model is called 'nobody'"),
+        (("--model", "nobody"), "no model is named 'nobody'"),
         (("--model", "reader"), "unknown amount. Nothing was asked"),
         (("--model", "reader", "--limit", 0), "must be at least 1"),
         (("--model", "reader", "--filter", "labell:x"), "Did you mean label?"),

@@ -175,7 +175,7 @@ def test_when_a_start_asks_once_more():
     )
     assert Forecast([one(unpriced=("x",))]).cost_warning == ""
     assert Forecast([one(unpriced=("x",)), one(unpriced=("x",))]).cost_warning == (
-        "The price of x is not known; the limit counts only what its provider reports."
+        "The price of x is unknown; the limit counts only the cost its provider reports."
     )
     assert (
         Forecast([one(6.0), one(unpriced=("x",))]).cost_warning == "This will cost at least $6.00; it stops at $10.00."

@@ -56,7 +56,7 @@ def _ping(book: ModelBook, name: str, output: Output) -> int:
     if model is None:
         close = nearest(name, list(book.models))
         hint = f"Did you mean {close}?" if close else "`eval-console models` lists them."
-        raise UsageError(f"no model is called {name!r}", hint=hint)
+        raise UsageError(f"no model is named {name!r}", hint=hint)
     begun = time.monotonic()
     good, text, hint = _answer(model)
     seconds = round(time.monotonic() - begun, 3)
