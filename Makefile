@@ -7,12 +7,15 @@ SOAK   := perf/bench_soak.py
 FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
   tests/suites/test_parsing_growth.py tests/tui/test_crafted_journals.py
 
-.PHONY: run test check lint types unit bench soak constraints wheel clean
+.PHONY: run test test-all check lint types unit slow bench soak constraints wheel clean
 
 run: $(STAMP)  ## open the app
 	@$(BIN)/eval-console
 
-test: lint types unit  ## everything that CI runs
+test: $(STAMP)  ## lint, then types beside the tests: five minutes on two cores
+	@$(MAKE) --no-print-directory -j 2 lint types unit
+
+test-all: test slow  ## everything that CI runs
 
 check: lint types  ## without running tests
 
@@ -25,7 +28,10 @@ types: $(STAMP)
 	$(BIN)/basedpyright --pythonpath $(BIN)/python --project tests/pyrightconfig.json
 
 unit: $(STAMP)
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+slow: $(STAMP)  ## the tests that `make test` leaves out
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard perf/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done

@@ -1,8 +1,13 @@
 """Write docs/json.md anew: `python docs/make_json_page.py`. A test holds the page equal to the kinds in the code."""
 
+import importlib
+import pkgutil
 from pathlib import Path
 
-from console.exchange.json_object import KINDS, SCHEMA, Kind
+import console.benchmarks
+import console.cli
+import console.exchange
+from console.exchange.json_kind import SCHEMA, JsonKind
 
 PAGE = Path(__file__).resolve().parent / "json.md"
 _HEAD = f"""# JSON of the command line
@@ -24,18 +29,32 @@ Schema 1 had the same fields without `kind`, and bare lists in place of `runs`, 
 """
 
 
+def kinds() -> dict[str, JsonKind]:
+    """Return every kind that a module of the package declares, by its name, in alphabetical order.
+
+    Raises:
+        ValueError: two kinds have the same name.
+    """
+    found: dict[str, JsonKind] = {}
+    for package in (console.benchmarks, console.cli, console.exchange):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            for value in vars(importlib.import_module(module.name)).values():
+                if isinstance(value, JsonKind) and found.setdefault(value.name, value) is not value:
+                    raise ValueError(f"{module.name} declares the JSON kind {value.name!r}, which another one is named")
+    return dict(sorted(found.items()))
+
+
 def page() -> str:
     """Return the whole page."""
-    return _HEAD + "".join(section(name, kind) for name, kind in KINDS.items())
+    return _HEAD + "".join(section(kind) for kind in kinds().values())
 
 
-def section(name: str, kind: Kind) -> str:
+def section(kind: JsonKind) -> str:
     """Return what is said of one kind."""
     stream = " *Stream.*" if kind.is_stream else ""
     rows = "".join(f"| `{field}` | {meaning} |\n" for field, meaning in kind.fields.items())
-    return (
-        f"\n## {name}\n{kind.meaning}{stream} Written by `{kind.written_by}`.\n\n| field | meaning |\n|---|---|\n{rows}"
-    )
+    head = f"{kind.meaning}{stream} Written by `{kind.written_by}`."
+    return f"\n## {kind.name}\n{head}\n\n| field | meaning |\n|---|---|\n{rows}"
 
 
 if __name__ == "__main__":

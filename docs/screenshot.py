@@ -7,8 +7,8 @@ import asyncio
 import re
 from pathlib import Path
 
+from console.config.paths import WorkspacePaths
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import WorkspacePaths
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = "example-bfcl-starter"

@@ -26,11 +26,11 @@ from console.config.model import Limits  # noqa: E402
 from console.core.fault import Fault, FaultKind  # noqa: E402
 from console.engine.circuit_breaker import UNPROVEN_CALLS  # noqa: E402
 from console.engine.retry_line import RetryLine  # noqa: E402
-from console.llm import limiter as limiter_module  # noqa: E402
 from console.llm import retry as retry_module  # noqa: E402
 from console.llm.balancer import Balancer  # noqa: E402
 from console.llm.endpoint import Unwatched  # noqa: E402
-from console.llm.limiter import Limiter  # noqa: E402
+from console.llm.limits import limiter as limiter_module  # noqa: E402
+from console.llm.limits.limiter import Limiter  # noqa: E402
 from console.llm.retry import Try, ask_until_answered  # noqa: E402
 
 NAMES = ("poisoned", "slow", "random", "failing", "outage")

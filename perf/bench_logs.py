@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from bench_startup import CONSOLE, HELLO, Timing, start  # noqa: E402
 from support.inspect_logs import Json, eval_members, sample, write_zstd_eval  # noqa: E402
 
-from console.exchange.logs.in_place import open_in_place  # noqa: E402
+from console.exchange.imports.in_place import open_in_place  # noqa: E402
 
 
 def _sample(number: int) -> Json:

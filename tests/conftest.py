@@ -1,8 +1,17 @@
 """What holds for all tests: neither made-up examples nor waiting for the app depends on how busy the machine is."""
 
+import gc
+
 from hypothesis import HealthCheck, settings
-from support import idle_wait
+from support import idle_wait, json_kinds
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 idle_wait.install()
+json_kinds.install()
+
+
+def pytest_collection_finish() -> None:
+    """Exempt all collected tests and modules from garbage collection: each run in this process collects once."""
+    gc.collect()
+    gc.freeze()

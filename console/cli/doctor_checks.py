@@ -146,7 +146,7 @@ async def check_addresses(model: ModelConfig) -> list[Finding]:
 
 
 async def _check_address(model: ModelConfig, address_name: str) -> Finding:
-    from console.llm.model_list import served_models
+    from console.llm.servers.model_list import served_models
 
     name = f"{model.name} {address_name}".strip()
     try:
@@ -166,7 +166,7 @@ def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
     Raises:
         UsageError: there is no such model, or it has no key.
     """
-    from console.llm.parameter_trial import try_model as ask_both_ways
+    from console.llm.servers.parameter_trial import try_model as ask_both_ways
 
     model = pick_model(load_models(find_models_file(models)), name)
     adapted, trials = asyncio.run(ask_both_ways(model))

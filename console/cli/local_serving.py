@@ -99,7 +99,7 @@ def _tokenizer(weights: Path | None) -> Path | None:
     Raises:
         UsageError: that folder holds no tokenizer that can be read.
     """
-    from console.llm.token_counter import TokenCounter
+    from console.llm.servers.token_counter import TokenCounter
 
     remote = variable("REMOTE_OPENAI_TOKENIZER_PATH") if variable("REMOTE_OPENAI_BASE_URL") else None
     if remote is not None:
@@ -143,7 +143,7 @@ def plan_serving(args: ServingArguments, model: ModelConfig) -> Serving:
     Raises:
         UsageError: neither is possible.
     """
-    from console.llm.local_server import ServerSettings, is_served, running_server, server_command
+    from console.llm.servers.local_server import ServerSettings, is_served, running_server, server_command
 
     if is_served(model):
         return lambda log, notify: _served(nullcontext(), model, notify)
@@ -168,7 +168,7 @@ def plan_serving(args: ServingArguments, model: ModelConfig) -> Serving:
 @contextmanager
 def _served(server: AbstractContextManager[None], model: ModelConfig, notify: Callable[[str], None]) -> Generator[None]:
     """Say by what the lengths of answers are limited, once the server is there."""
-    from console.llm.prompt_budget import LARGEST, counts_tokens
+    from console.llm.servers.prompt_budget import LARGEST, counts_tokens
 
     with server:
         try:

@@ -84,7 +84,7 @@ def _dispatch(args: Arguments) -> int:
 
 
 def _serve(args: Arguments) -> int:
-    from console.tui.data.catalog_items import WorkspacePaths
+    from console.config.paths import WorkspacePaths
     from console.tui.serve import serve
 
     options = [f"--theme={args.theme}"] if args.theme else []

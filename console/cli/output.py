@@ -19,6 +19,19 @@ from console.core.ascii_text import to_ascii
 from console.core.captured_output import capture
 from console.core.fault import UsageError
 from console.core.text import visible, visible_file, visible_line
+from console.exchange.json_kind import JsonKind
+
+ERROR = JsonKind(
+    "error",
+    "any verb",
+    "Why a command ended early, beside the same words on stderr.",
+    {
+        "message": "what is wrong",
+        "where": "option, file, line or key; may be empty",
+        "hint": "what to do; may be empty",
+        "exit_code": "as the process ends",
+    },
+)
 
 _CLEAR_LINE = "\r\x1b[K"
 _STYLES = {"bad": "31", "good": "32", "warning": "33", "faint": "2", "strong": "1"}
@@ -54,7 +67,7 @@ class Output:
         """Write why a command ends early, on stderr and, as JSON, on stdout; return its exit code."""
         self.warn(f"eval-console: {UsageError(message, where=where, hint=hint)}")
         if self.machine:
-            self.data("error", {"message": message, "where": where, "hint": hint, "exit_code": int(code)})
+            self.data(ERROR, {"message": message, "where": where, "hint": hint, "exit_code": int(code)})
         return code
 
     @property
@@ -86,15 +99,13 @@ class Output:
         """Write what could as well be a file: its tabs stay. Exporters make their text clean, so it stays as it is."""
         _write(sys.stdout, visible_file(text))
 
-    def data(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """Write one JSON object of a kind that `exchange.json_object` lists, on one line of stdout."""
+    def data(self, kind: JsonKind, fields: Mapping[str, Any]) -> None:
+        """Write one JSON object on one line of stdout."""
         self.many_data(kind, [fields])
 
-    def many_data(self, kind: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    def many_data(self, kind: JsonKind, rows: Iterable[Mapping[str, Any]]) -> None:
         """Write JSON objects of one kind, one a line."""
-        from console.exchange.json_object import json_object
-
-        self.lines(json_object(kind, fields) for fields in rows)
+        self.lines(kind.as_object(fields) for fields in rows)
 
     def lines(self, values: Iterable[Any]) -> None:
         """Write bare JSON values, one a line, without flushing in between; what was written stays if one raises."""

@@ -12,6 +12,7 @@ from console.cli.output import Output, terminal_width
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import Summary
+from console.exchange.json_kind import JsonKind
 from console.insight.number_format import metric_bounds, metric_value, plural
 from console.insight.reasons import counts_in_words
 from console.insight.warnings import run_warnings
@@ -19,6 +20,20 @@ from console.store.notes import Notes
 from console.suites.metrics import basis_words
 from console.suites.suite import Metric, Repeats, Report, Suite
 from console.suites.summing import split_words, summed_up
+
+RUN = JsonKind(
+    "run",
+    "show, run, resume, retry, branch, merge",
+    "A run with its counts and the report of its suite. `run` writes one for each run that it plays.",
+    {
+        "run": "its name",
+        "folder": "where it is kept",
+        "summary": "state, counts, tokens, cost",
+        "report": "metrics by the suite's own formula, with intervals; null when the suite is not here",
+        "labels": "optional: what a model holds the causes of failures to be; opinions, no results",
+    },
+    is_stream=True,
+)
 
 _MetricRow = tuple[str, str, str, str, str]
 """Name, value, interval, what it rests on, and a note."""
@@ -75,7 +90,7 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     """Write what a run came to."""
     summary = history.summary
     if output.machine:
-        output.data("run", _fields(history, report))
+        output.data(RUN, _fields(history, report))
         return
     mark = "  (simulated)" if summary.simulated else ""
     output.text(f"{summary.id}{mark}", "strong")

@@ -13,6 +13,7 @@ from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
 from console.core.outcome import Outcome
 from console.core.run import Selection
+from console.exchange.json_kind import JsonKind
 from console.insight.number_format import plural
 from console.suites.catalog import Catalog
 from console.suites.guard import describe_error
@@ -20,6 +21,19 @@ from console.suites.headline import HasHeadline
 from console.suites.selection import select_cases
 from console.suites.suite import Suite
 from console.testing.case_play import PlayedCase, play_case, usual_setting
+
+SUITE_CHECK = JsonKind(
+    "suite_check",
+    "suites check SUITE",
+    "Whether a suite can be read, run and graded, tried with simulated models.",
+    {
+        "suite": "its name",
+        "cases": "their number",
+        "played": "a case of each category with a right and a wrong answer, and what the suite's code printed",
+        "run": "calls, tokens and cost of a whole run",
+        "ok": "whether nothing is wrong",
+    },
+)
 
 _LEAST_PLAYED, _MOST_PLAYED = 5, 40
 _MOST_PRICES = _MOST_PRINTED = 5
@@ -41,7 +55,7 @@ def check_one(args: Arguments, name: str) -> int:
     is_sound = not any(item.problems for item in played)
     if args.json:
         args.output.data(
-            "suite_check",
+            SUITE_CHECK,
             {
                 "suite": name,
                 "cases": len(cases),

@@ -7,7 +7,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.core.run import Manifest, ModelFacts
 from console.llm.endpoint import Endpoint
-from console.llm.limiter import FAULTS_UNTIL_SUSPECT
+from console.llm.limits.limiter import FAULTS_UNTIL_SUSPECT
 from console.llm.providers import open_endpoint
 
 

@@ -24,8 +24,8 @@ from console.engine.process import spawn_engine
 from console.engine.queue import RetryScope
 from console.engine.runner import wake
 from console.engine.stall_limit import stall_limit
-from console.llm.keeper_socket import LocalKeepers
-from console.llm.limiter import LIMITERS
+from console.llm.limits.keeper_socket import LocalKeepers
+from console.llm.limits.limiter import LIMITERS
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
 from console.suites.guard import files_of

@@ -99,7 +99,7 @@ async def _warning_about(role: str, model: ModelConfig) -> str:
 
 
 async def _warning_about_address(role: str, model: ModelConfig) -> str:
-    from console.llm.model_list import served_models, served_models_text
+    from console.llm.servers.model_list import served_models, served_models_text
 
     place = public_address(model.base_url) or "its provider"
     try:

@@ -8,15 +8,43 @@ import msgspec
 
 from console.core.statistics.intervals import bounds as interval_fields
 from console.core.statistics.paired import Difference
-from console.exchange.csv_table import cell
 from console.exchange.document import outcome_word
-from console.exchange.markdown import escaped, table
+from console.exchange.exports.csv_table import cell
+from console.exchange.exports.markdown import escaped, table
+from console.exchange.json_kind import JsonKind
 from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate, GateVerdict
 from console.insight.number_format import bounds, duration, money, number, p_text, plural, rate, signed
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
+
+COMPARISON = JsonKind(
+    "comparison",
+    "compare A B, run --baseline",
+    "Two runs side by side.",
+    {
+        "simulated": "whether a model of either was a simulated one",
+        "a": "the first run",
+        "b": "the second run",
+        "compared_by": "passing, or the name of a score",
+        "same_data": "whether both asked the same cases; null: unknown",
+        "same_prompts": "whether both asked in the same words; null: unknown",
+        "data": "cases that are the same, and that are not",
+        "prompts": "the same of prompts",
+        "only_a": "rollouts that only the first has",
+        "only_b": "rollouts that only the second has",
+        "paired": "how many rollouts were paired by case id, and by what is asked",
+        "table": "lost, gained, difference with interval and p",
+        "categories": "the same for each category",
+        "reasons": "how often each reason occurs in either",
+        "scores": "the difference of each score",
+        "spent": "time, tokens and cost of either",
+        "pairs": "every rollout that both have",
+        "gate": "optional: the answer to --fail-if-worse",
+    },
+    is_stream=True,
+)
 
 _GATE_MARKS = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
 ONE_CASE = "one case: it shows what changed, not how often"

@@ -9,7 +9,7 @@ from console.core.case import Key
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.exchange.document import AnnotationFields, Item, RunDocument, annotation_fields
-from console.exchange.logs.in_place import whole_records
+from console.exchange.imports.in_place import whole_records
 from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_of

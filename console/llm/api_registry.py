@@ -3,14 +3,14 @@
 import importlib
 
 from console.config.model import ModelConfig
-from console.llm.provider_api import ProviderApi
+from console.llm.wires.provider_api import ProviderApi
 
 APIS = {
-    "openai": "console.llm.openai_api:ChatCompletionsApi",
-    "completions": "console.llm.openai_api:CompletionsApi",
-    "responses": "console.llm.responses_api:ResponsesApi",
-    "anthropic": "console.llm.anthropic_api:AnthropicApi",
-    "gemini": "console.llm.gemini_api:GeminiApi",
+    "openai": "console.llm.wires.chat.api:ChatCompletionsApi",
+    "completions": "console.llm.wires.chat.api:CompletionsApi",
+    "responses": "console.llm.wires.responses.api:ResponsesApi",
+    "anthropic": "console.llm.wires.anthropic.api:AnthropicApi",
+    "gemini": "console.llm.wires.gemini.api:GeminiApi",
 }
 """Imported only when a model names the provider."""
 

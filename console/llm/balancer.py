@@ -17,7 +17,7 @@ import msgspec
 from console.core.fault import Fault
 from console.core.live import EndpointState
 from console.llm.endpoint import Watch
-from console.llm.limiter import Limiter, Slot
+from console.llm.limits.limiter import Limiter, Slot
 
 _FIRST_PROBE_S = 1.0
 _LONGEST_PROBE_S = 30.0

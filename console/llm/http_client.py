@@ -15,18 +15,19 @@ from console.config.secrets import resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.llm.api_registry import api_of
-from console.llm.deadlines import Deadlines
-from console.llm.embeddings import VectorReader, embedding_body, tokens_of
+from console.llm.embedding.vectors import VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
-from console.llm.fault_hints import hint_for
-from console.llm.faults import fault_of, read_provider_error
-from console.llm.http_session import LARGEST_BODY, ErrorResponse, HttpSession, read
-from console.llm.limiter import limiter_of
-from console.llm.model_list import served_models_hint
-from console.llm.prompt_budget import UNCOUNTED, budget_of
-from console.llm.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
-from console.llm.request_body import encode
-from console.llm.response_reader import decode, receive
+from console.llm.limits.limiter import limiter_of
+from console.llm.reply import ReplyBuilder
+from console.llm.servers.model_list import served_models_hint
+from console.llm.servers.prompt_budget import UNCOUNTED, budget_of
+from console.llm.servers.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
+from console.llm.transport.deadlines import Deadlines
+from console.llm.transport.fault_hints import hint_for
+from console.llm.transport.faults import fault_of, read_provider_error
+from console.llm.transport.http import LARGEST_BODY, ErrorResponse, HttpSession, read
+from console.llm.transport.response_reader import decode, receive
+from console.llm.wires.request_body import encode
 
 
 class HttpClient:
@@ -109,7 +110,7 @@ class HttpClient:
             watch.on_failed_try(fault, 0.0)
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
-        builder = self._api.builder(watch.on_text, self._redact)
+        builder = ReplyBuilder(self._api.assembly(), watch.on_text, self._redact)
         if self._budget is not None and "max_tokens" not in body:
             body, is_counted = await self._budget.limited(body)
             if not is_counted:

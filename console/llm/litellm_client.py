@@ -21,15 +21,16 @@ from console.config.redaction import Redactor
 from console.config.secrets import redactor_for, resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
-from console.llm.completeness import finish_of
-from console.llm.deadlines import Deadlines
-from console.llm.embeddings import VectorReader, tokens_of
+from console.llm.embedding.vectors import VectorReader, tokens_of
 from console.llm.endpoint import Watch
-from console.llm.fault_hints import hint_for
-from console.llm.faults import ProviderError, fault_of, provider_error_of
-from console.llm.limiter import limiter_of
-from console.llm.native_content import without_native
-from console.llm.reply_builder import ReplyBuilder
+from console.llm.limits.limiter import limiter_of
+from console.llm.reply import ReplyBuilder
+from console.llm.transport.deadlines import Deadlines
+from console.llm.transport.fault_hints import hint_for
+from console.llm.transport.faults import ProviderError, fault_of, provider_error_of
+from console.llm.wires.chat.assembly import ChatAssembly
+from console.llm.wires.completeness import finish_of
+from console.llm.wires.native_content import without_native
 
 _TABLE = "_FINISH_REASON_MAP"
 _PROVEN_VERSION = "1.106"
@@ -110,19 +111,19 @@ class LitellmClient:
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
-        builder = ReplyBuilder(watch.on_text, self._redact)
+        builder = ReplyBuilder(ChatAssembly(), watch.on_text, self._redact)
         deadlines = Deadlines(self._model.limits, streamed=True, partial=lambda: builder.partial)
         try:
             async with deadlines:
                 stream = await litellm.acompletion(**self._settings(), **self._request_body(request))
                 is_reported_usage = await _receive(stream, builder, deadlines)
+            reply = builder.reply(deadlines.elapsed_s, deadlines.first_token_s)
         except Fault as fault:
             raise self._completed_fault(fault, builder) from None
         except Exception as error:
             if _is_filter(error):
                 return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))
             raise self._completed_fault(fault_from(error, self._redact, begun=not builder.is_empty), builder) from None
-        reply = builder.reply(deadlines.elapsed_s, deadlines.first_token_s)
         return reply if is_reported_usage else msgspec.structs.replace(reply, usage=None)
 
     async def embed(self, texts: list[str], watch: Watch) -> list[list[float]]:

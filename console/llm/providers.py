@@ -11,8 +11,8 @@ from console.llm.endpoint import Endpoint
 CLIENTS = {
     **dict.fromkeys(APIS, "console.llm.http_client:HttpClient"),
     "litellm": "console.llm.litellm_client:LitellmClient",
-    "simulated": "console.llm.simulated:SimulatedEndpoint",
-    "local": "console.llm.local:LocalEndpoint",
+    "simulated": "console.llm.simulated.endpoint:SimulatedEndpoint",
+    "local": "console.llm.embedding.local:LocalEndpoint",
 }
 """By the `provider` of a model. Imported only when a model names it: litellm alone takes seconds."""
 

@@ -11,9 +11,9 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.core.provider import PROVIDERS
 from console.llm.balancer import Balancer
-from console.llm.embeddings import BATCH
+from console.llm.embedding.vectors import BATCH
 from console.llm.endpoint import Watch
-from console.llm.limiter import Limiter
+from console.llm.limits.limiter import Limiter
 from console.llm.retry import ask_until_answered
 
 

@@ -24,7 +24,7 @@ from console.config.model import Limits
 from console.core.fault import Fault, FaultKind
 from console.llm.balancer import Address, Balancer
 from console.llm.endpoint import Watch
-from console.llm.limiter import FAULTS_UNTIL_DOWN, Slot
+from console.llm.limits.limiter import FAULTS_UNTIL_DOWN, Slot
 
 AnswerT = TypeVar("AnswerT")
 

@@ -9,9 +9,9 @@ from typing import Any
 from console.core.case import Key
 from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
 from console.core.request import digest
-from console.llm.bag_of_words import vector_of
-from console.llm.call_mutations import mutate_calls
-from console.llm.personas import PERSONAS, PlannedReply
+from console.llm.embedding.bag_of_words import vector_of
+from console.llm.simulated.mutations import mutate_calls
+from console.llm.simulated.personas import PERSONAS, PlannedReply
 
 Effect = tuple[str, str]
 """One finished effect: digest of the request, and result as JSON."""

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
-from console.exchange.export_names import EXPORT_NAMES
+from console.exchange.exports.export_names import EXPORT_NAMES
 
 
 class Action(msgspec.Struct, frozen=True):

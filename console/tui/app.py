@@ -19,20 +19,21 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.filter import LineFilter, Monochrome, NoColor
 
+from console.config.paths import WorkspacePaths
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.app_services import AppServices
-from console.tui.data.catalog_items import RunLine, WorkspacePaths
+from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import LOOK_EVERY_S
 from console.tui.frame_output import AsciiFilter, FrameOutput
 from console.tui.key_dispatch import KeyQueue, do_action, find_method, responders_on
 from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
 from console.tui.navigation import load_screens
-from console.tui.render.symbols import SYMBOLS, outcome_counts, state_word
 from console.tui.sanitize import ControlCharacterFilter, one_line
 from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen
+from console.tui.symbols import SYMBOLS, outcome_counts, state_word
 from console.tui.textual_patches import (
     catch_fatal_errors,
     end_by_error,

@@ -11,17 +11,18 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.signal import Signal
 
+from console.config.paths import WorkspacePaths
 from console.insight import number_format
-from console.tui.data.catalog_items import RunLine, WorkspacePaths
+from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import Workspace
 from console.tui.exports import Exports
 from console.tui.keymap import KeyMap
 from console.tui.navigation import Navigator
-from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal
 from console.tui.screens.base import BaseScreen
 from console.tui.services import AnswerT, CallP, Severity
+from console.tui.symbols import SYMBOLS
 
 if TYPE_CHECKING:
     from console.tui.data.run_feed import RunFeeds

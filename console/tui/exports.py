@@ -10,7 +10,7 @@ from textual.app import App
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.exchange.export_names import EXPORT_NAMES
+from console.exchange.exports.export_names import EXPORT_NAMES
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.sanitize import one_line
@@ -48,8 +48,8 @@ class Exports:
         self._app.run_worker(lambda: self._write_run(run, form), thread=True, group="export")
 
     def _write_run(self, run: RunFolder, form: str) -> None:
-        from console.exchange.export_folders import export_folder
-        from console.exchange.export_formats import export_file, export_format
+        from console.exchange.exports.export_folders import export_folder
+        from console.exchange.exports.export_formats import export_file, export_format
 
         services = self._services
         try:
@@ -77,7 +77,7 @@ class Exports:
         return announce
 
     def export_text(self, text: str, path: Path) -> None:
-        from console.exchange.export_formats import write_file
+        from console.exchange.exports.export_formats import write_file
 
         try:
             write_file(path, text.encode())

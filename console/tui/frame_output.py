@@ -159,7 +159,7 @@ def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:
 class AsciiFilter(LineFilter):
     """With `--ascii`, replaces every sign of ours that is no ASCII by one that is, of the same width.
 
-    Marks have ASCII letters of their own (`console.tui.render.symbols`); this takes care of what figures, frames,
+    Marks have ASCII letters of their own (`console.tui.symbols`); this takes care of what figures, frames,
     bars and sentences use. Foreign letters stay as they are: they are what the reader came to read.
     """
 

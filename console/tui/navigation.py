@@ -10,11 +10,12 @@ from textual.app import App
 from textual.content import Content
 from textual.screen import Screen
 
+from console.config.paths import find_runs_root
 from console.insight.rollout import Slot
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import RunLine, runs_root
 from console.tui.data.draft import Draft, keep_draft, kept_draft
+from console.tui.data.runs import RunLine
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 from console.tui.textual_patches import start_in_mode
@@ -109,7 +110,7 @@ class Navigator:
         Raises:
             UsageError: no such run.
         """
-        run = find_run(runs_root(self._services.paths), name)
+        run = find_run(find_runs_root(self._services.paths.runs, may_be_new=True), name)
         screen = "live" if run.is_live and not case else "review"
         self._services.ui_state.keep("run", run.name)
         start_in_mode(self._app, self._add_run_mode(screen, run, (case, 0) if case else None))

@@ -13,7 +13,7 @@ from textual.content import Content, Span
 from textual.filter import LineFilter
 
 from console.core.text import marked, visible_line
-from console.tui.render.symbols import MUTED
+from console.tui.symbols import MUTED
 
 MESSAGE_LIMIT = 1_000_000
 """Characters of one text that are shown; of a longer one, its head and tail."""

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
-from console.tui.data.catalog_items import WorkspacePaths
 
 HOST = "127.0.0.1"
 DRIVER = "TEXTUAL_DRIVER"

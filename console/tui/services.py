@@ -15,7 +15,7 @@ from console.insight.rollout import Slot
 from console.store.runs import RunFolder
 
 if TYPE_CHECKING:
-    from console.tui.data.catalog_items import WorkspacePaths
+    from console.config.paths import WorkspacePaths
     from console.tui.data.draft import Draft
     from console.tui.data.run_feed import RunFeeds
     from console.tui.data.ui_state import UiState

@@ -11,9 +11,8 @@ import threading
 from collections.abc import Callable, Generator
 from types import FrameType
 
-from console.config.paths import state_dir
+from console.config.paths import WorkspacePaths, state_dir
 from console.core.fault import UsageError
-from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.serve import is_served
 
 CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -95,7 +94,7 @@ def run_app(
     gc.disable()  # the first collection would fall into the first frame; the app turns it on again after that
     from console.tui.app import ConsoleApp
     from console.tui.data.ui_state import UiState
-    from console.tui.render.symbols import SYMBOLS
+    from console.tui.symbols import SYMBOLS
     from console.tui.themes import NAMES, choose_theme
 
     if theme and theme not in NAMES:

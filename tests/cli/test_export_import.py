@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from console.cli.exitcode import Exit
-from console.exchange.export_formats import EXPORT_FORMATS
+from console.exchange.exports.export_formats import EXPORT_FORMATS
 
 
 @pytest.fixture

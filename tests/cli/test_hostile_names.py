@@ -29,7 +29,7 @@ from support.hostile_workspace import (
 
 from console.cli.exitcode import Exit
 from console.cli.parser import HIDDEN, VERBS, VerbParser, build
-from console.exchange.export_formats import EXPORT_FORMATS
+from console.exchange.exports.export_formats import EXPORT_FORMATS
 from console.suites.new_folder import template_kinds
 
 RAW = re.compile(

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from console.cli.output import Output
+from console.cli.verbs.branch import PROMPT
 
 HOSTILE = "\x1b]52;c;aGk=\x07\x9b2J\u202etxt\rover\x7f\u200b\ud800"
 
@@ -30,7 +31,7 @@ def test_rows_stay_on_their_line(capsys):
 
 
 def test_json_is_ascii_and_reads_back(capsys):
-    Output(machine=True).data("prompt", {"text": HOSTILE + "grün"})
+    Output(machine=True).data(PROMPT, {"text": HOSTILE + "grün"})
     out = capsys.readouterr().out
     assert out.isascii()
     assert not set("\x1b\x07\r\x7f") & set(out)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from support.exported_runs import played, simulated_starter
 
-from console.exchange.export_formats import export_file, export_format
-from console.exchange.import_formats import ImportSettings, find_items
+from console.exchange.exports.export_formats import export_file, export_format
+from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.run_reader import RunReader
 from console.insight import number_format
 from console.store.runs import RunFolder

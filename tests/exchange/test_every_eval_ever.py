@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.exported_runs import played
 
-from console.exchange.every_eval_ever import export_run
-from console.exchange.import_formats import ImportSettings, find_items
+from console.exchange.exports.every_eval_ever import export_run
+from console.exchange.imports.formats import ImportSettings, find_items
 
 REQUIRED = {
     "schema_version", "evaluation_id", "retrieved_timestamp", "source_metadata", "model_info", "eval_library",

@@ -9,9 +9,9 @@ from support.graded_runs import graded_run
 
 from console.cli.parser import parse
 from console.core.fault import UsageError
-from console.exchange.export_folders import export_folder
-from console.exchange.export_formats import EXPORT_FORMATS
-from console.exchange.export_names import EXPORT_NAMES
+from console.exchange.exports.export_folders import export_folder
+from console.exchange.exports.export_formats import EXPORT_FORMATS
+from console.exchange.exports.export_names import EXPORT_NAMES
 from console.tui.actions import ACTIONS
 
 

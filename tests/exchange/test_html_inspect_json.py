@@ -21,8 +21,8 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.document import Item, RunDocument
-from console.exchange.export_formats import EXPORT_FORMATS, export_file, export_format
-from console.exchange.html_page import html_page
+from console.exchange.exports.export_formats import EXPORT_FORMATS, export_file, export_format
+from console.exchange.exports.html_page import html_page
 from console.exchange.run_reader import read_document
 from console.store.journal import JournalWriter
 from console.store.notes import Note, Notes

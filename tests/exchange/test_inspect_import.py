@@ -21,9 +21,9 @@ from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.engine.plan import reopen
-from console.exchange.import_formats import ImportSettings, find_items
-from console.exchange.logs import importing, json_stream, zip_members
-from console.exchange.logs.importing import ImportReport
+from console.exchange.imports import importing, json_stream, zip_members
+from console.exchange.imports.formats import ImportSettings, find_items
+from console.exchange.imports.importing import ImportReport
 from console.exchange.run_reader import RunReader, read_document
 from console.insight.conversation import Conversation
 from console.insight.passage import PassageKind
@@ -340,7 +340,7 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path):
 
 
 def test_attachments_in_a_circle_end_and_cannot_swell_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from console.exchange.logs import inspect_log
+    from console.exchange.imports import inspect_log
 
     monkeypatch.setattr(inspect_log, "_LARGEST_RESOLVED", 10_000)
     attachments = {"a": "attachment://a", "big": "x" * 4000}

@@ -8,8 +8,8 @@ import pytest
 
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.exchange.import_formats import ImportSettings, find_items
-from console.exchange.logs.importing import ImportReport
+from console.exchange.imports.formats import ImportSettings, find_items
+from console.exchange.imports.importing import ImportReport
 from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout

@@ -11,8 +11,8 @@ from console.config.paths import state_dir
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.exchange.import_formats import ImportSettings, find_items
-from console.exchange.logs.in_place import in_thread, open_in_place
+from console.exchange.imports.formats import ImportSettings, find_items
+from console.exchange.imports.in_place import in_thread, open_in_place
 from console.exchange.run_reader import RunReader
 from console.insight.passage import PassageKind
 from console.store.growing_run import GrowingRun
@@ -116,7 +116,7 @@ def long_log(tmp_path: Path) -> Path:
 
 
 def test_the_first_failure_is_there_at_once_and_the_rest_follows(long_log: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("console.exchange.logs.in_place._LEAD_S", 0.0)
+    monkeypatch.setattr("console.exchange.imports.in_place._LEAD_S", 0.0)
     rest: list[Callable[[], None]] = []
     folder = open_in_place(long_log, beside=rest.append)
     early = RunReader(folder).side.rollouts
@@ -132,7 +132,7 @@ def test_the_first_failure_is_there_at_once_and_the_rest_follows(long_log: Path,
 
 
 def test_the_feed_takes_what_follows(long_log: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("console.exchange.logs.in_place._LEAD_S", 0.0)
+    monkeypatch.setattr("console.exchange.imports.in_place._LEAD_S", 0.0)
 
     async def opened() -> int:
         feed = RunFeeds().open(open_in_place(long_log, beside=in_thread))
@@ -164,7 +164,7 @@ def test_a_disk_that_is_full_while_the_rest_is_listed_ends_nothing(long_log: Pat
     rest: list[Callable[[], None]] = []
     folder = open_in_place(long_log, beside=rest.append)
     with monkeypatch.context() as full:
-        full.setattr("console.exchange.logs.in_place._LEAD_S", 0.0)
+        full.setattr("console.exchange.imports.in_place._LEAD_S", 0.0)
         full.setattr(GrowingRun, "append", refuse)
         rest[0]()
     assert not folder.is_closed

@@ -7,10 +7,10 @@ import xml.etree.ElementTree as ElementTree
 from console.core.case import Key, Setting
 from console.core.outcome import Outcome
 from console.core.run import Manifest, ModelFacts, Summary, Tally
-from console.exchange.csv_table import HEADINGS, csv_table
 from console.exchange.document import Item, RunDocument
-from console.exchange.junit import junit_xml
-from console.exchange.markdown import markdown_section
+from console.exchange.exports.csv_table import HEADINGS, csv_table
+from console.exchange.exports.junit import junit_xml
+from console.exchange.exports.markdown import markdown_section
 from console.insight.rollout import Rollout
 from console.suites.suite import Metric, Report
 

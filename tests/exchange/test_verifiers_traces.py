@@ -11,9 +11,9 @@ from support.recorded_runs import Recorder
 from console.core.chat import Reply
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
-from console.exchange.import_formats import ImportSettings, find_items
+from console.exchange.exports.verifiers_traces import export_run
+from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.run_reader import RunReader
-from console.exchange.verifiers_traces import export_run
 from console.store.runs import RunFolder
 
 

@@ -15,7 +15,7 @@ from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.tui.render.progress import outcome_words
 from console.tui.render.rollout_rows import state_mark
-from console.tui.render.symbols import SYMBOLS
+from console.tui.symbols import SYMBOLS
 
 __all__ = ["console", "home"]
 

@@ -12,7 +12,7 @@ from server.faults.registry import both
 from server.http1 import Exchange
 
 from console.core.fault import Fault, FaultKind
-from console.llm.completeness import QUIRKS, STANDARD, finish_of
+from console.llm.wires.completeness import QUIRKS, STANDARD, finish_of
 
 REASONS = STANDARD | {quirk.reason: quirk.finish for quirk in QUIRKS if quirk.finish}
 FAILURES = (

@@ -12,7 +12,7 @@ from support.echoes import ANSWERS, ERRORS, install, pieces_in
 
 from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
-from console.llm.model_list import served_models
+from console.llm.servers.model_list import served_models
 
 KEY = "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=64))
 CLIENTS = {

@@ -12,8 +12,8 @@ from server.vectors import vector
 
 from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
-from console.llm.embeddings import BATCH, VectorReader, tokens_of
-from console.llm.model_list import served_models
+from console.llm.embedding.vectors import BATCH, VectorReader, tokens_of
+from console.llm.servers.model_list import served_models
 
 
 @pytest.mark.parametrize("model_id", ["e", "e-floats"])

@@ -5,9 +5,9 @@ from collections import defaultdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.llm.keeper import FromKeeper, Holds, Join, Keeper, Lease, Leave, Paused, Refused, Starts, Want
-from console.llm.learned_limit import Learned
-from console.llm.limit_share import LimitShare
+from console.llm.limits.keeper import FromKeeper, Holds, Join, Keeper, Lease, Leave, Paused, Refused, Starts, Want
+from console.llm.limits.learned import Learned
+from console.llm.limits.share import LimitShare
 
 
 class Processes:

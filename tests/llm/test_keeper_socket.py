@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from console.llm.endpoint import Unwatched
-from console.llm.keeper_socket import LocalKeepers, endpoint_digest, keepers_folder
-from console.llm.limit_share import LimitShare
-from console.llm.limiter import Limiter
+from console.llm.limits.keeper_socket import LocalKeepers, endpoint_digest, keepers_folder
+from console.llm.limits.limiter import Limiter
+from console.llm.limits.share import LimitShare
 
 
 class Engine:
@@ -134,8 +134,8 @@ def test_sockets_go_where_paths_are_short_enough(tmp_path: Path, monkeypatch: py
 async def test_a_killed_process_is_followed_by_another(endpoint: str) -> None:
     program = (
         "import asyncio\n"
-        "from console.llm.keeper_socket import LocalKeepers\n"
-        "from console.llm.limit_share import LimitShare\n"
+        "from console.llm.limits.keeper_socket import LocalKeepers\n"
+        "from console.llm.limits.share import LimitShare\n"
         "async def main():\n"
         "    keepers = LocalKeepers()\n"
         "    share = LimitShare(4, None, 600.0)\n"

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from console.core.fault import Fault, FaultKind
-from console.llm import limiter as limiter_module
-from console.llm.limiter import FAULTS_UNTIL_DOWN, Limiter, LimiterRegistry
+from console.llm.limits import limiter as limiter_module
+from console.llm.limits.limiter import FAULTS_UNTIL_DOWN, Limiter, LimiterRegistry
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from console.config.weights import find_weights
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.weights import VOCABULARY, WEIGHTS
+from console.llm.embedding.minilm import MOST_TOKENS, MiniLM, embed
+from console.llm.embedding.wordpiece import WordPiece, read_vocabulary
 from console.llm.endpoint import Unwatched
-from console.llm.minilm import MOST_TOKENS, MiniLM, embed
 from console.llm.providers import open_endpoint
-from console.llm.wordpiece import WordPiece, read_vocabulary
 from console.suites import minilm_pull
 from console.suites.pull import Pull
 
@@ -47,7 +47,7 @@ def test_long_texts_are_cut_between_start_and_end() -> None:
 
 
 def test_missing_weights_say_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("console.llm.minilm.find_weights", lambda data=None: None)
+    monkeypatch.setattr("console.llm.embedding.minilm.find_weights", lambda data=None: None)
     with pytest.raises(Fault, match="not here") as caught:
         embed(["x"])
     assert caught.value.kind is FaultKind.DATA

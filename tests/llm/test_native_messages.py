@@ -8,9 +8,10 @@ import pytest
 from console.config.redaction import Redactor
 from console.core.chat import Reply
 from console.core.fault import Fault
-from console.llm.anthropic_api import AnthropicApi
-from console.llm.gemini_api import GeminiApi
-from console.llm.responses_api import ResponsesApi
+from console.llm.reply import ReplyBuilder
+from console.llm.wires.anthropic.api import AnthropicApi
+from console.llm.wires.gemini.api import GeminiApi
+from console.llm.wires.responses.api import ResponsesApi
 
 APIS = {"responses": ResponsesApi(), "anthropic": AnthropicApi(), "gemini": GeminiApi()}
 WHOLE: dict[str, list[dict[str, Any]]] = {
@@ -57,7 +58,7 @@ ERRORS: list[Any] = [
 
 
 def play(api: str, *chunks: Any) -> Reply:
-    builder = APIS[api].builder(lambda kind, text: None, Redactor())
+    builder = ReplyBuilder(APIS[api].assembly(), lambda kind, text: None, Redactor())
     for chunk in chunks:
         builder.add_chunk(chunk)
     return builder.reply(0.1, None)

@@ -5,7 +5,7 @@ from email.utils import formatdate
 
 import pytest
 
-from console.llm.retry_after import retry_after
+from console.llm.transport.retry_after import retry_after
 
 SKEWED = formatdate(2_000_000_000, usegmt=True)
 

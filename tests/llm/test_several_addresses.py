@@ -16,8 +16,8 @@ from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
 from console.llm import balancer
 from console.llm.endpoint import Endpoint
-from console.llm.limit_share import LimitShare
-from console.llm.limiter import Limiter
+from console.llm.limits.limiter import Limiter
+from console.llm.limits.share import LimitShare
 from console.llm.providers import open_endpoint
 
 LATENCY_S = 0.02

@@ -186,6 +186,6 @@ async def test_human_pace_streams_and_takes_its_time(seen, monkeypatch):
 
 
 def test_every_built_in_model_has_a_persona():
-    from console.llm.personas import PERSONAS as PLAYED
+    from console.llm.simulated.personas import PERSONAS as PLAYED
 
     assert set(PERSONAS) == set(PLAYED)

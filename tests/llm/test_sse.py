@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.llm.sse import EventReader
+from console.llm.transport.events import EventReader
 
 
 def by_the_book(raw: bytes) -> list[tuple[bytes, bytes]]:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 from support.virtual_loop import VirtualLoop
 
-from console.llm import limiter as limiter_module
-from console.llm.keeper import FromKeeper, Keeper, ToKeeper
-from console.llm.limit_share import LimitShare
-from console.llm.limiter import Limiter
+from console.llm.limits import limiter as limiter_module
+from console.llm.limits.keeper import FromKeeper, Keeper, ToKeeper
+from console.llm.limits.limiter import Limiter
+from console.llm.limits.share import LimitShare
 
 MESSAGE_S = 0.001
 """What a message takes between processes."""

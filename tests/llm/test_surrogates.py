@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.llm.surrogates import SurrogateJoiner, repair_surrogates
+from console.llm.wires.surrogates import SurrogateJoiner, repair_surrogates
 
 ANY = st.text(
     alphabet=st.one_of(st.characters(), st.characters(categories=["Cs"]), st.sampled_from("😀a")), max_size=40

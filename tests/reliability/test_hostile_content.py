@@ -10,7 +10,7 @@ from server.openai_server import OpenAIServer, Scripted
 from support.lookup_suite import right, write_models, write_rows, write_suite
 from support.tmux_terminal import TmuxTerminal
 
-from console.exchange.export_formats import EXPORT_FORMATS
+from console.exchange.exports.export_formats import EXPORT_FORMATS
 
 ATTACKS = {
     "markup": "[/x]",

@@ -43,8 +43,8 @@ KNOW_BENCHMARKS = {
     "console/cli/verbs/imports.py",
     "console/cli/verbs/new.py",
     "console/cli/verbs/pull.py",
-    "console/exchange/export_folders.py",
-    "console/exchange/import_formats.py",
+    "console/exchange/exports/export_folders.py",
+    "console/exchange/imports/formats.py",
     "console/suites/leaderboard_rules.py",
     "console/suites/reason_words.py",
 }
@@ -106,16 +106,33 @@ def test_libraries_stay_in_their_room(library):
     assert strangers == []
 
 
-@pytest.mark.parametrize("room", ["core", "insight"])
-def test_pure_rooms_do_no_io(room):
+PURE = ["core", "insight", *(f"benchmarks/{path.parent.name}/rules" for path in CONSOLE.glob("benchmarks/*/rules"))]
+
+
+@pytest.mark.parametrize("folder", PURE)
+def test_pure_folders_do_no_io(folder):
     forbidden = {"asyncio", "socket", "subprocess", "threading", "os", "pathlib", "io", "shutil", "tempfile", "urllib"}
-    for path in (CONSOLE / room).rglob("*.py"):
+    for path in (CONSOLE / folder).rglob("*.py"):
         used = {name.split(".")[0] for name in _imports(path)} & forbidden
         assert not used, f"{path.relative_to(ROOT)} imports {used}"
         calls = {
             node.func.id for node in nodes_of(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         assert not calls & {"open", "print", "input"}, path
+
+
+def test_rules_of_a_benchmark_know_no_other_part_of_it():
+    """Rules judge what they are given: they read no data, hold no conversation and start no worker."""
+    for path in CONSOLE.glob("benchmarks/*/rules/**/*.py"):
+        name = path.relative_to(CONSOLE).parts[1]
+        own = [module.split(".") for module in _imports(path) if module.startswith(f"console.benchmarks.{name}.")]
+        others = {parts[3] for parts in own} - {"rules", "options", "models"}
+        assert not others, f"{path.relative_to(ROOT)} knows {others}"
+
+
+def test_only_verbs_of_a_benchmark_read_arguments():
+    for path in CONSOLE.glob("benchmarks/**/*.py"):
+        assert "argparse" not in _imports(path) or "verbs" in path.parts, path
 
 
 def test_suites_do_not_reach_for_the_network():

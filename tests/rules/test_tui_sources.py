@@ -91,7 +91,7 @@ def test_before_the_first_paint_nothing_heavy_is_loaded() -> None:
     code = """
 import asyncio, sys
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import WorkspacePaths
+from console.config.paths import WorkspacePaths
 async def main():
     app = ConsoleApp(WorkspacePaths())
     app.services.workspace.read_all = lambda: None

@@ -19,13 +19,12 @@ from support.fuzz_budget import BUDGET
 
 from console.benchmarks.aidanbench.rules.reply_tags import answer_of, format_reward, strict_coherence
 from console.benchmarks.bfcl.models.decode import length, syntax
-from console.benchmarks.bfcl.models.decode.family import FAMILIES
+from console.benchmarks.bfcl.models.decode.families import FAMILIES
 from console.benchmarks.bfcl.models.decode.python import parse_expression
-from console.benchmarks.bfcl.models.decode.reply import FAILED, decode_reply
-from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.bfcl.models.decode.reply import FAILED, decode_reply, executable_calls
 from console.benchmarks.cavebench.rules import access
 from console.core.xml_tags import tag_contents
-from console.llm.simulated_judge import grade
+from console.llm.simulated.judge import grade
 from console.suites.call_matching.java_values import java_value
 from console.suites.call_matching.javascript_values import javascript_value
 

@@ -24,7 +24,7 @@ from console.core.record import Asked, Finished
 from console.core.run import Selection
 from console.engine.launch import run_in_foreground
 from console.engine.plan import Plan, prepare
-from console.llm import simulated
+from console.llm.simulated import endpoint as simulated
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
 

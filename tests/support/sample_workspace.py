@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from console.config.paths import WorkspacePaths
 from console.core.case import Case, Key, Setting
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.store.journal import JournalWriter
 from console.store.runs import RunFolder, create_run
-from console.tui.data.catalog_items import WorkspacePaths
 
 AT = 1_737_120_000.0
 """17 January 2025, 13:20 UTC: far enough back that lists always show it the same way."""

@@ -31,11 +31,10 @@ async def assert_until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
 
 async def wait_until_unchanged(app: App[Any], pilot: Pilot[int]) -> None:
     """Wait until the picture stays the same."""
-    last, same = "", 0
-    while same < 2:
+    await pilot.pause()
+    last = ""
+    while last != (last := text_of(app)):
         await pilot.pause()
-        shown = text_of(app)
-        last, same = shown, same + 1 if shown == last else 0
 
 
 def assert_no_control_byte(app: App[Any]) -> None:

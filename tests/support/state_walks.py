@@ -22,6 +22,7 @@ from support.suite_runs import CodeSuite, LoopSuite, brick_run, code_run
 from textual.pilot import Pilot
 from textual.screen import Screen
 
+from console.config.paths import WorkspacePaths
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
 from console.core.record import Tried
@@ -31,7 +32,6 @@ from console.store.lock import RunLock
 from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.sample_run import SampleRun
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.launch import actions

@@ -10,9 +10,9 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.signal import Signal
 
+from console.config.paths import WorkspacePaths
 from console.insight.rollout import Slot
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.draft import Draft
 from console.tui.data.run_feed import RunFeeds
 from console.tui.data.ui_state import UiState

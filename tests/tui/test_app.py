@@ -17,7 +17,7 @@ from console.core.run import Summary, Tally
 from console.store.lock import RunLock
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.start import run_app
 from console.tui.themes import ANSI, DARK, choose_theme
 
@@ -163,7 +163,7 @@ def test_no_color_sends_no_colour(terminal: Callable[..., Any]) -> None:
 
 def test_ascii_marks_where_the_encoding_is_poor(terminal: Callable[..., Any]) -> None:
     code = PROGRAM.replace(
-        "import sys\n", "import sys\nfrom console.tui.render.symbols import SYMBOLS\nSYMBOLS.use_ascii()\n", 1
+        "import sys\n", "import sys\nfrom console.tui.symbols import SYMBOLS\nSYMBOLS.use_ascii()\n", 1
     )
     one = terminal(code)
     found = one.read_until(b"SUITES")

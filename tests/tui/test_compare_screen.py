@@ -13,7 +13,7 @@ from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import read_run
+from console.tui.data.runs import read_run
 from console.tui.navigation import newest_alike
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.leaderboard.screen import LeaderboardScreen

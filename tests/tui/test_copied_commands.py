@@ -80,7 +80,10 @@ async def commands_of_the_library(opened: Any) -> dict[str, str]:
     return commands
 
 
-def test_commands_of_the_library(opened: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_of_the_library(
+    opened: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
     commands = asyncio.run(commands_of_the_library(opened))
     assert {"model", "suite"} <= {key.split("\x1f")[0] for key in commands}
     of_suites = [words for key, words in commands.items() if key.startswith("suite")]

@@ -13,7 +13,8 @@ from textual.widget import Widget
 from console.core.case import Case
 from console.engine.forecast import Forecast, RunForecast
 from console.suites.suite import Category, SuiteEntry
-from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
+from console.tui.data.models import ModelLine, Models
+from console.tui.data.suites import SuiteLine, Suites
 from console.tui.render.forecast_lines import Preflight
 from console.tui.screens.home.controller import NextSteps, RunListing
 from console.tui.screens.home.lists import RunList, StartList

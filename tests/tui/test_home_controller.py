@@ -8,7 +8,8 @@ import pytest
 from console.core.run import Summary, Tally
 from console.store.runs import RunFolder
 from console.suites.suite import DemoRun, SuiteEntry
-from console.tui.data.catalog_items import RunLine, SuiteLine, Suites
+from console.tui.data.runs import RunLine
+from console.tui.data.suites import SuiteLine, Suites
 from console.tui.screens.home.controller import HomeController, demo_runs
 
 

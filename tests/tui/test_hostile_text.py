@@ -27,8 +27,9 @@ from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
 from console.suites.suite import Category, SuiteEntry
-from console.tui.data.catalog_items import ModelLine, SuiteLine
 from console.tui.data.entry_checks import Checksum, Ping
+from console.tui.data.models import ModelLine
+from console.tui.data.suites import SuiteLine
 from console.tui.render.catalog_details import case_blocks, category_blocks, model_blocks, suite_blocks
 from console.tui.sanitize import ControlCharacterFilter
 
@@ -148,6 +149,7 @@ async def test_hostile_text_on_every_screen(opened: Any, foreign: Any, all_hosti
     await assert_clean_everywhere(opened, (80, 24), foreign(all_hostile), "red")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600 + 60 * EXAMPLES)
 @settings(
     max_examples=EXAMPLES or 2,

@@ -9,9 +9,9 @@ from support.screen_text import assert_until, text_of
 from textual.widgets import Input
 
 from console.core.fault import UsageError
-from console.exchange.import_formats import IMPORT_FORMATS, ImportItem
-from console.exchange.logs.importing import ImportReport
-from console.exchange.logs.log import Problem
+from console.exchange.imports.formats import IMPORT_FORMATS, ImportItem
+from console.exchange.imports.importing import ImportReport
+from console.exchange.imports.log import Problem
 from console.tui.data.import_session import ImportSession
 from console.tui.dialogs.import_dialog import ImportDialog
 

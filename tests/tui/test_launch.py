@@ -18,7 +18,8 @@ from console.core.run import Budget, Selection
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.suites.suite import Option
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import Models, Suites
+from console.tui.data.models import Models
+from console.tui.data.suites import Suites
 from console.tui.screens.home.lists import RunList
 from console.tui.screens.launch import fields as launch_fields
 from console.tui.screens.launch.field_list import FieldList
@@ -390,7 +391,7 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
         asked.append(model.name)
         return ["o4-mini", "vectors", "\x1b[31m"]
 
-    monkeypatch.setattr("console.llm.model_list.served_models", served)
+    monkeypatch.setattr("console.llm.servers.model_list.served_models", served)
     workspace.write_models('[old]\nmodel_id = "o1"\nbase_url = "http://127.0.0.1:1/v1"\n'
                       '[vectors]\nmodel_id = "vectors"\nbase_url = "http://127.0.0.1:1/v1"\n')  # fmt: skip
     async with opened(SIZES[size]) as (app, pilot):

@@ -15,8 +15,9 @@ from console.engine.forecast import Forecast, RunForecast, forecast_runs
 from console.engine.matrix import plans_of
 from console.store.runs import RunFolder
 from console.suites.suite import Category, Mode, SuiteEntry
-from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites, read_suites
+from console.tui.data.models import ModelLine, Models
 from console.tui.data.sample_run import SampleRun
+from console.tui.data.suites import SuiteLine, Suites, read_suites
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.field_list import FieldEditor
 from console.tui.screens.launch.suite_tree import Part

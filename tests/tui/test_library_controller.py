@@ -6,8 +6,9 @@ import pytest
 
 from console.suites.catalog import OFFICIAL_SUITES
 from console.suites.suite import Category, SuiteEntry
-from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
 from console.tui.data.entry_checks import Checksum
+from console.tui.data.models import ModelLine, Models
+from console.tui.data.suites import SuiteLine, Suites
 from console.tui.screens.library.controller import MODELS, NOTHING, SUITES, Entry, LibraryController
 
 

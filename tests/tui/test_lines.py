@@ -8,9 +8,9 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from console.tui.render import lines
+from console.tui.render.block import Block
 from console.tui.render.columns import Column, column_widths, row
 from console.tui.sanitize import literal
-from console.tui.widgets.block import Block
 
 TEXT = st.text(st.sampled_from("ab  c漢e\u0301👩‍👧x—"), max_size=200)
 

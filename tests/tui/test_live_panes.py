@@ -14,7 +14,7 @@ from console.core.record import Finished, Started, Tried
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.tui import themes
-from console.tui.data.catalog_items import RunLine, read_run
+from console.tui.data.runs import RunLine, read_run
 from console.tui.screens.live.controller import TileState, WatchedRun
 from console.tui.screens.live.conversation_grid import ConversationGrid, TileContent
 from console.tui.screens.live.lists import FailureList, LiveRunsPanel, ProblemList

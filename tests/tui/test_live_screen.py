@@ -310,7 +310,7 @@ def hostile_run(root: Path, texts: tuple[str, ...]) -> Recorder:
     return recorder
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((160, 45), marks=pytest.mark.slow)])
 async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, workspace: Any, all_hostile: Any) -> None:
     folder = hostile_run(workspace.root / "runs", all_hostile).folder
     async with opened(size) as (app, pilot):

@@ -9,7 +9,7 @@ from support.recorded_runs import plain_run
 from support.screen_text import assert_until, settle, text_of
 
 from console.core.run import ModelFacts, Tally
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.render.rollout_rows import run_cells
 
 

@@ -13,8 +13,8 @@ from console.core.case import Key
 from console.core.live import Activity, Status
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
+from console.tui.render.block import Block
 from console.tui.screens.review.screen import ReviewScreen
-from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
 SIZES = [(80, 24), (160, 45)]

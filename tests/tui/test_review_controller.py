@@ -21,7 +21,7 @@ from console.insight.overview import Overview
 from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
-from console.tui.data.give_way import GiveWay
+from console.tui.data.throttle import Throttle
 from console.tui.screens.review.case_list import empty_text, end_of_list_text, status_text
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
@@ -462,9 +462,9 @@ def test_portions_of_a_slow_list_become_rarer(run: RunDouble) -> None:
 
 def test_a_thread_that_computes_rests_as_long_but_never_for_long() -> None:
     computed, rests = iter([0.0, 0.004, 0.004, 0.005, 0.005, 2.0, 2.0]), list[float]()
-    give_way = GiveWay(lambda: next(computed), rests.append)
+    throttle = Throttle(lambda: next(computed), rests.append)
     for _ in range(3):
-        give_way()
+        throttle()
     assert rests == pytest.approx([0.004, 0.001, 0.01])
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from console.core.ascii_text import to_ascii
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.tui.render.diff import Layout, Style, fitting, heading, pair_lines, turn_strip, turns_of
-from console.tui.render.symbols import SYMBOLS, bar, spark
+from console.tui.symbols import SYMBOLS, bar, spark
 
 PAIR = Pair(
     Mark.DIFFERS,

@@ -644,7 +644,7 @@ def hostile_run(root: Path, texts: tuple[str, ...]) -> RunFolder:
     return recorder.close()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((160, 45), marks=pytest.mark.slow)])
 async def test_hostile_text_is_only_text(
     size: tuple[int, int], opened: Any, workspace: Any, all_hostile: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,9 +14,9 @@ from console.core.case import Key
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.tui.render import diff
+from console.tui.render.block import Block
 from console.tui.suite_views import registry
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
-from console.tui.widgets.block import Block
 
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", lambda case, context: [Block("diff")]),

@@ -12,7 +12,7 @@ from console.core.tally import without_output
 from console.insight.rollout import Rollout
 from console.insight.turn_sums import turn_sums
 from console.suites.suite import Result
-from console.tui.widgets.block import Block
+from console.tui.render.block import Block
 
 
 def verdict(*made: int) -> Verdict:

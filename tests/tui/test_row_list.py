@@ -7,8 +7,9 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 
 from console.tui import themes
+from console.tui.render.columns import Column
 from console.tui.sanitize import ControlCharacterFilter, one_line
-from console.tui.widgets.row_list import Column, RowList
+from console.tui.widgets.row_list import RowList
 
 COLUMNS = (Column("id", 8), Column("text", 10, 1), Column("n", 4, right=True))
 

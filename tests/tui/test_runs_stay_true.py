@@ -15,6 +15,7 @@ from support.screen_text import assert_until, settle, text_of
 from textual.app import App
 from textual.signal import Signal
 
+from console.config.paths import WorkspacePaths
 from console.core.case import Case, Key, Setting
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Closed, Finished, Opened, Started
@@ -26,7 +27,7 @@ from console.store.journal_line import as_json
 from console.store.lock import RunLock
 from console.store.run_changes import RunChanges
 from console.tui.data import workspace as workspace_module
-from console.tui.data.catalog_items import RunLine, WorkspacePaths, read_run, read_runs
+from console.tui.data.runs import RunLine, read_run, read_runs
 from console.tui.data.workspace import THREAD, Workspace
 from console.tui.screens.live.screen import LiveScreen
 

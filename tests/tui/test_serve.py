@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.tui import serve
-from console.tui.data.catalog_items import WorkspacePaths
 
 ROOT = Path(__file__).resolve().parents[2]
 

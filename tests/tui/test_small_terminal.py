@@ -10,7 +10,7 @@ from support.screen_text import assert_until, text_of, wait_until_unchanged
 from support.screen_tour import tour_screens
 
 from console.core.ascii_text import to_ascii
-from console.tui.render.symbols import SYMBOLS, Symbols
+from console.tui.symbols import SYMBOLS, Symbols
 
 Frame = Callable[..., str]
 

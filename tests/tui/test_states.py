@@ -1,5 +1,7 @@
 """Every screen and state: held as a frame at two sizes, saying the same in every theme, legibly.
 
+Themes are compared in the wide frames, which show every pane, and in `make test-all` in the narrow ones as well.
+
 `PICTURES=folder` draws all of them in every theme, to be looked at; `UPDATE_FRAMES=1` renews the frames.
 """
 
@@ -80,11 +82,16 @@ async def assert_alike(stage: Stage, name: str) -> None:
     await stage.pilot.pause()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("size", "themes"),
+    [("80x24", False), ("160x45", True), pytest.param("80x24", True, marks=pytest.mark.slow)],
+    ids=["80x24", "160x45", "80x24 in every theme"],
+)
 @pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.__name__)
 async def test_states(
     walk: Walk,
     size: str,
+    themes: bool,
     workspace: Any,
     opened: Any,
     monkeypatch: pytest.MonkeyPatch,
@@ -101,7 +108,7 @@ async def test_states(
             except AssertionError as difference:
                 other.append(f"{name}-{size}: {difference}")
             found = pairs(stage.app)
-            if PICTURES or not found <= SEEN:
+            if PICTURES or (themes and not found <= SEEN):
                 await assert_alike(stage, name)
                 SEEN.update(found)
     assert not other, "\n".join(other)

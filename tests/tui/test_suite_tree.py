@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from console.suites.suite import Category, SuiteEntry
-from console.tui.data.catalog_items import SuiteLine
+from console.tui.data.suites import SuiteLine
 from console.tui.screens.launch.suite_tree import Mark, Part, Row, SuiteTree
 
 GROUPED = SuiteLine(

@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 
 from console.tui import themes
-from console.tui.widgets.block import Block
+from console.tui.render.block import Block
 from console.tui.widgets.transcript import Hit, Hits, Transcript
 
 

@@ -9,7 +9,7 @@ from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.tui.app import ConsoleApp, ring
-from console.tui.data.catalog_items import read_run
+from console.tui.data.runs import read_run
 from console.tui.data.ui_state import UiState
 from console.tui.keymap import load_key_map
 from console.tui.themes import ANSI, LIGHT, choose_theme

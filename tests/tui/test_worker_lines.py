@@ -12,7 +12,7 @@ from console.core.case import Setting
 from console.core.live import EndpointState, Status, WorkerState
 from console.core.run import Manifest, ModelFacts
 from console.insight.overview import Overview
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.dialogs.help import TextScreen
 from console.tui.render.progress import progress_line, worker_lines
 from console.tui.render.rollout_rows import state_and_waits

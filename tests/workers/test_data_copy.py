@@ -29,7 +29,7 @@ from console.engine.workers.messages import WorkerFacts
 from console.engine.workers.preflight import needs_data
 from console.engine.workers.remote_player import RemotePlayer
 from console.engine.workers.session import WorkerSession
-from console.llm.limiter import LIMITERS
+from console.llm.limits.limiter import LIMITERS
 from console.store.journal import JournalReader
 from console.store.runs import create_run
 from console.suites import allowed

@@ -36,7 +36,7 @@ from console.engine.budget import cost_of
 from console.store.runs import RunFolder
 
 pytest.importorskip("ray")
-pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 ROUNDS = int(os.environ.get("EVAL_CONSOLE_LOSSES", "1"))
 CALLS = (
     "run",

@@ -26,7 +26,7 @@ from console.engine.workers.messages import LineReader, LineWriter, NotUnderstoo
 from console.engine.workers.preflight import check_models, compare
 from console.engine.workers.remote_player import RemotePlayer, WorkerGone
 from console.engine.workers.session import WorkerSession
-from console.llm.limiter import LIMITERS
+from console.llm.limits.limiter import LIMITERS
 from console.store.journal import JournalReader
 from console.store.runs import create_run
 

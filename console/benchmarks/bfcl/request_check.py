@@ -31,11 +31,12 @@ from console.config.redaction import Redactor
 from console.core.case import Key, Setting
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
-from console.llm.anthropic_conversion import anthropic_body, read_message
-from console.llm.gemini_conversion import gemini_body, read_candidates
-from console.llm.reply_builder import ReplyBuilder
-from console.llm.request_body import chat_body
-from console.llm.responses_conversion import read_response, responses_body
+from console.llm.reply import ReplyBuilder
+from console.llm.wires.anthropic.conversion import anthropic_body, read_message
+from console.llm.wires.chat.assembly import ChatAssembly
+from console.llm.wires.gemini.conversion import gemini_body, read_candidates
+from console.llm.wires.request_body import chat_body
+from console.llm.wires.responses.conversion import read_response, responses_body
 from console.suites.suite import Row
 
 
@@ -84,8 +85,8 @@ class ServiceExchange:
         if not isinstance(answer, dict | list):
             raise UsageError("a line needs `reply` (what the server answered)")
         if profile.api in _READERS:
-            return _READERS[profile.api](cast(dict[str, Any], answer))
-        builder = ReplyBuilder(lambda kind, text: None, Redactor())
+            return _READERS[profile.api](cast(dict[str, Any], answer), "stop")
+        builder = ReplyBuilder(ChatAssembly(), lambda kind, text: None, Redactor())
         for chunk in cast(list[Any], answer if isinstance(answer, list) else [answer]):
             builder.add_chunk(_readable(chunk))
         builder.mark_end()

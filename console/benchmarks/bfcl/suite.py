@@ -86,9 +86,7 @@ class BfclSuite:
     def cases(self, categories: Sequence[str], setting: Setting) -> Iterator[Case]:
         """The entries in official order; each case records the wording that is used."""
         del setting
-        from console.benchmarks.bfcl.data.selection import in_official_order
-
-        for entry in in_official_order(self.dataset, categories or self.dataset.categories):
+        for entry in self.dataset.in_official_order(categories or self.dataset.categories):
             yield entry.case(wording=self.dataset.wording_name)
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
@@ -173,7 +171,7 @@ class BfclSuite:
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Judge an output by the official rules."""
-        from console.benchmarks.bfcl.rules.score import score_conversation, score_output
+        from console.benchmarks.bfcl.scoring import score_conversation, score_output
 
         entry = entry_of(case)
         if names.is_multi_turn(entry.category):

@@ -25,10 +25,10 @@ from console.insight.rollout import Rollout
 from console.insight.turn_sums import TurnSums, turn_sums
 from console.suites.suite import Metric, Report
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
+from console.tui.render.block import Block
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 
 OUTPUT_LIMIT = 20_000
 """Characters of an output that are shown; of a longer one, its head and tail."""

@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from console.benchmarks.dialogue.rows.script import Script
 from console.benchmarks.dialogue.rules.answer import read_output
 from console.benchmarks.dialogue.rules.evaluate import evaluate
 from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.script import Script
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict

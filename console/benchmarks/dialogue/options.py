@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from console.benchmarks.dialogue.rows.dataset import Variants
+from console.benchmarks.dialogue.rules.script import Variants
 from console.core.fault import UsageError
 from console.suites.suite import Option
 

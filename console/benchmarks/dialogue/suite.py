@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from console.benchmarks.dialogue.data.dataset import Dataset
 from console.benchmarks.dialogue.options import OPTIONS, read_options, settled_vary
-from console.benchmarks.dialogue.rows.dataset import Dataset
-from console.benchmarks.dialogue.rows.script import has_check, needs_judge, script_of
+from console.benchmarks.dialogue.rules.script import has_check, needs_judge, script_of
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
@@ -138,7 +138,7 @@ class DialogueSuite:
 
     def row_schema(self) -> dict[str, Any]:
         """The schema of one row."""
-        from console.benchmarks.dialogue.rows.schema import row_schema
+        from console.benchmarks.dialogue.data.schema import row_schema
 
         return row_schema()
 

@@ -14,12 +14,12 @@ from console.insight.passage import Passage, PassageKind
 from console.insight.rollout import Rollout
 from console.suites.suite import Metric, Report
 from console.tui.render import lines
-from console.tui.render.conversation_blocks import passage_block
+from console.tui.render.block import Block
 from console.tui.render.diff import turns_of
-from console.tui.render.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 from console.tui.sanitize import one_line
+from console.tui.suite_views.conversation_blocks import passage_block
 from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 
 VARIANT_MARK = "@"
 """In a case's id: between the row and the version of the prompt."""

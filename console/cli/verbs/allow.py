@@ -10,10 +10,24 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
+from console.exchange.json_kind import JsonKind
 from console.suites.allowed import RUNS_WHERE, allow, revoke
 from console.suites.catalog import Catalog
 from console.suites.code_trial import try_code
 from console.suites.folder_code import FolderCode
+
+ALLOWED_SUITE = JsonKind(
+    "allowed_suite",
+    "allow",
+    "A suite whose code may run, as it is now.",
+    {
+        "suite": "its name",
+        "is_allowed": "false after --revoke",
+        "digest": "optional: of its files",
+        "files": "optional: what the digest covers",
+        "cases": "optional: how many it has",
+    },
+)
 
 
 class AllowArguments(Arguments):
@@ -44,7 +58,7 @@ def run(args: AllowArguments) -> int:
     if args.revoke:
         was_allowed = revoke(code)
         if args.json:
-            args.output.data("allowed_suite", {"suite": entry.name, "is_allowed": False})
+            args.output.data(ALLOWED_SUITE, {"suite": entry.name, "is_allowed": False})
         else:
             args.output.text(f"{entry.name}: {'may run no more' if was_allowed else 'was not allowed'}")
         return Exit.OK
@@ -52,7 +66,7 @@ def run(args: AllowArguments) -> int:
     allow(code)
     if args.json:
         files = {"digest": code.digest, "files": list(code.sources), "cases": trial.cases}
-        args.output.data("allowed_suite", {"suite": entry.name, "is_allowed": True, **files})
+        args.output.data(ALLOWED_SUITE, {"suite": entry.name, "is_allowed": True, **files})
         return Exit.OK
     if trial.printed:
         args.output.info(f"it printed: {trial.printed}")

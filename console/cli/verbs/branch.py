@@ -17,7 +17,15 @@ from console.core.case import PromptEdit
 from console.core.fault import UsageError
 from console.engine.branch import branch_plan
 from console.engine.launch import start
+from console.exchange.json_kind import JsonKind
 from console.insight.prompt_edit import as_text, from_text, opening_of
+
+PROMPT = JsonKind(
+    "prompt",
+    "branch --show-prompt",
+    "The opening of a case, to be edited.",
+    {"text": "in the form that --prompt reads"},
+)
 
 
 class BranchArguments(Arguments):
@@ -50,7 +58,7 @@ def run(args: BranchArguments) -> int:
     if args.show_prompt:
         text = as_text(opening_of(conversation))
         if args.json:
-            args.output.data("prompt", {"text": text})
+            args.output.data(PROMPT, {"text": text})
         else:
             args.output.file(text)
         return Exit.OK

@@ -18,7 +18,16 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
+from console.exchange.json_kind import JsonKind
 from console.suites.check import check
+
+CHECKED_LINE = JsonKind(
+    "checked_line",
+    "check --json",
+    "The answer to one line of input. Without --json, `check` writes the bare answer, in the form of its input.",
+    {"answer": "verdict fields of the suite, or `line` and `error`"},
+    is_stream=True,
+)
 
 _AHEAD = 400
 """Lines of a file that are judged together."""
@@ -49,7 +58,7 @@ def run(args: CheckArguments) -> int:
     ahead = 1 if args.file == "-" else _AHEAD  # who writes to a pipe may wait for each answer
     answers = check(args.suite, _lines(args.file), find_data_roots(args.data), ahead=ahead)
     if args.json:
-        args.output.many_data("checked_line", ({"answer": answer} for answer in answers))
+        args.output.many_data(CHECKED_LINE, ({"answer": answer} for answer in answers))
     else:
         args.output.lines(answers)
     if answers.errors:

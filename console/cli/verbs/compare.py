@@ -22,8 +22,8 @@ from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Summary
-from console.exchange.comparison_junit import comparison_junit
 from console.exchange.comparison_table import (
+    COMPARISON,
     change_words,
     comparison_csv,
     comparison_fields,
@@ -33,7 +33,9 @@ from console.exchange.comparison_table import (
     verdict_words,
 )
 from console.exchange.document import outcome_word
-from console.exchange.export_formats import require_folder, write_file
+from console.exchange.exports.comparison_junit import comparison_junit
+from console.exchange.exports.export_formats import require_folder, write_file
+from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
 from console.insight.gate import Gate
@@ -41,6 +43,13 @@ from console.insight.grid import Grid, grid
 from console.insight.number_format import score
 from console.insight.prompt_change import prompt_changes
 from console.store.run_list import find_run
+
+GRID = JsonKind(
+    "grid",
+    "compare A B C",
+    "More than two runs side by side.",
+    {"runs": "their names", "rows": "the outcomes of each case, in the order of the runs"},
+)
 
 _MARKS = {
     Outcome.PASSED: "P",
@@ -104,7 +113,7 @@ def run(args: CompareArguments) -> int:
         else:
             write_file(args.out, text.encode())
     elif args.json:
-        args.output.data("comparison", with_gate(comparison_fields(comparison), gate))
+        args.output.data(COMPARISON, with_gate(comparison_fields(comparison), gate))
     else:
         _show(args.output, comparison, readers)
         if gate is not None:
@@ -222,7 +231,7 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
             }
             for row in runs_grid.rows
         ]
-        output.data("grid", {"runs": [side.name for side in runs_grid.sides], "rows": rows})
+        output.data(GRID, {"runs": [side.name for side in runs_grid.sides], "rows": rows})
         return
     for number, side in enumerate(runs_grid.sides, 1):
         mark = "  (simulated)" if side.manifest.simulated else ""

@@ -8,6 +8,14 @@ import argparse
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
+from console.exchange.json_kind import JsonKind
+
+COMPLETION = JsonKind(
+    "completion",
+    "completion",
+    "What a shell needs to complete.",
+    {"shell": "its name", "text": "to be evaluated by it"},
+)
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -29,7 +37,7 @@ def run(args: CompletionArguments) -> int:
 
     text = shellcode(["eval-console"], shell=args.shell)
     if args.json:
-        args.output.data("completion", {"shell": args.shell, "text": text})
+        args.output.data(COMPLETION, {"shell": args.shell, "text": text})
     else:
         args.output.file(text)
     return Exit.OK

@@ -11,9 +11,17 @@ from console.cli.verbs.tag import add_rollout, find_rollout, show_annotation
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.document import annotation_fields
+from console.exchange.json_kind import JsonKind
 from console.store.journal_line import scrub
 from console.store.notes import Note, Notes
 from console.store.run_list import find_run
+
+DISPUTES = JsonKind(
+    "disputes",
+    "dispute RUN",
+    "Cases of a run whose ground truth somebody disputes.",
+    {"run": "its name", "disputed": "case, rollout, reason, who and when"},
+)
 
 
 class DisputeArguments(Arguments):
@@ -63,7 +71,7 @@ def _list(args: DisputeArguments) -> int:
             {"case": case, "rollout": number + 1} | dict(annotation_fields(annotation))
             for (case, number), annotation in disputed
         ]
-        args.output.data("disputes", {"run": folder.name, "disputed": rows})
+        args.output.data(DISPUTES, {"run": folder.name, "disputed": rows})
     elif disputed:
         rows = [
             (case, annotation_fields(annotation)["disputed_by"], annotation.dispute)

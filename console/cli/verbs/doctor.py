@@ -8,6 +8,20 @@ from console.cli.doctor_checks import ABSENT, BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.target_arguments import add_target_arguments, target_of
+from console.exchange.json_kind import JsonKind
+
+FINDINGS = JsonKind(
+    "findings",
+    "doctor",
+    "What was looked at.",
+    {"findings": "area, name, state (good, warning, bad, absent), text and hint of each"},
+)
+TRIAL = JsonKind(
+    "trial",
+    "doctor --try",
+    "What a model answered to a request with tools and one without.",
+    {"findings": "as of `findings`", "entry": "the entry of models.toml that works"},
+)
 
 _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
@@ -58,7 +72,7 @@ def run(args: DoctorArguments) -> int:
         *_cluster(args),
     ]
     if args.json:
-        args.output.data("findings", {"findings": [dataclasses.asdict(finding) for finding in findings]})
+        args.output.data(FINDINGS, {"findings": [dataclasses.asdict(finding) for finding in findings]})
     else:
         _show(args, findings)
     return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
@@ -76,7 +90,7 @@ def _cluster(args: DoctorArguments) -> list[Finding]:
 def _try(args: DoctorArguments) -> int:
     findings, entry = doctor_checks.try_model(args.models, args.model_to_try)
     if args.json:
-        args.output.data("trial", {"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
+        args.output.data(TRIAL, {"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
     else:
         _show(args, findings)
         args.output.text(entry)

@@ -21,6 +21,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_models_file, find_runs_root
 from console.core.annotation import NO_ANNOTATION
 from console.core.fault import Fault, UsageError
+from console.exchange.json_kind import JsonKind
 from console.insight.filter import read_filter
 from console.insight.judging import judge_name
 from console.insight.rollout import Rollout
@@ -32,6 +33,46 @@ from console.store.runs import RunFolder
 if TYPE_CHECKING:  # what asks models is loaded when one is asked, which keeps `explain --help` quick
     from console.config.model import ModelConfig
     from console.engine.labelling import Answer, LabellingPlan, Question
+
+LABELS = JsonKind(
+    "labels",
+    "explain",
+    "What a model holds the causes of failures to be: opinions, no results.",
+    {
+        "run": "its name",
+        "model": "who labelled",
+        "simulated": "whether the model was a simulated one",
+        "failures": "how many were listed",
+        "labelled": "how many were labelled now",
+        "labelled_before": "how many had a label of this model for the same prompt",
+        "without_label": "failures whose replies could not be read, or did not come",
+        "stopped": "why not all were asked about; empty: they were",
+        "cost_usd": "of the calls made now; null: unknown",
+        "groups": "label, and for each case the label with sentence, model, digest of the prompt and cost",
+    },
+)
+LABELS_FORECAST = JsonKind(
+    "labels_forecast",
+    "explain --dry-run",
+    "What labelling would ask and cost; nothing was asked.",
+    {
+        "run": "its name",
+        "model": "who would label",
+        "simulated": "whether the model was a simulated one",
+        "calls": "failures that would be asked about",
+        "labelled_before": "how many have a label of this model for the same prompt",
+        "without_label": "failures whose replies could not be read before",
+        "input_tokens": "in all",
+        "output_tokens": "in all",
+        "cost_usd": "null when the price is unknown",
+    },
+)
+LABELS_TAKEN_BACK = JsonKind(
+    "labels_taken_back",
+    "explain --undo",
+    "How many labels of a model were taken back.",
+    {"run": "its name", "model": "whose; empty: there are none", "taken_back": "their number"},
+)
 
 
 class ExplainArguments(Arguments):
@@ -137,7 +178,7 @@ def _alone(folder: RunFolder) -> Generator[None]:
 def _show_forecast(args: Arguments, folder: RunFolder, plan: "LabellingPlan") -> int:
     if args.json:
         args.output.data(
-            "labels_forecast",
+            LABELS_FORECAST,
             {
                 "run": folder.name,
                 "model": plan.model.name,
@@ -234,7 +275,7 @@ def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Re
     without = [answer.key for answer in result.without] + list(plan.unreadable)
     if args.json:
         args.output.data(
-            "labels",
+            LABELS,
             {
                 "run": folder.name,
                 "model": plan.model.name,
@@ -277,7 +318,7 @@ def _undo(args: ExplainArguments, folder: RunFolder, notes: Notes) -> int:
         raise UsageError("takes back all labels of a model", where="--undo", hint="Leave --filter and --limit out.")
     model, count = retract_labels(notes, args.model or "")
     if args.json:
-        args.output.data("labels_taken_back", {"run": folder.name, "model": model, "taken_back": count})
+        args.output.data(LABELS_TAKEN_BACK, {"run": folder.name, "model": model, "taken_back": count})
     elif count:
         args.output.text(f"{count} labels of {model} taken back")
     else:

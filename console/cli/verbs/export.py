@@ -9,12 +9,26 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.export_folders import export_folder
-from console.exchange.export_formats import export_format, require_folder, write_file
-from console.exchange.export_names import EXPORT_NAMES
+from console.exchange.exports.export_folders import export_folder
+from console.exchange.exports.export_formats import export_format, require_folder, write_file
+from console.exchange.exports.export_names import EXPORT_NAMES
+from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import read_document
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
+
+EXPORT = JsonKind(
+    "export",
+    "export",
+    "What an export wrote; without a file to write to, the text itself.",
+    {
+        "run": "its name",
+        "simulated": "whether the model was a simulated one",
+        "format": "its name",
+        "files": "what was written",
+        "text": "optional: the export itself, where no file was named",
+    },
+)
 
 _HUB = "hf-eval-results"
 _SHOWN_EVERY = 50
@@ -104,7 +118,7 @@ def _write_site(args: ExportArguments, folders: list[RunFolder], out: Path) -> i
         args.output.warn(f"{why}\n  Exported without report and comparisons.")
     simulated = any(folder.manifest().simulated for folder in folders)
     if args.json:
-        args.output.data("export", {**_fields(folders[0], "site", [out]), "simulated": simulated})
+        args.output.data(EXPORT, {**_fields(folders[0], "site", [out]), "simulated": simulated})
     else:
         args.output.text(f"{out / 'index.html'}{'  (simulated)' if simulated else ''}")
     return Exit.OK
@@ -124,7 +138,7 @@ def _refuse_hub_options(args: ExportArguments, name: str) -> None:
 
 
 def _export_hub(args: ExportArguments, folder: RunFolder, root: Path) -> Path:
-    from console.exchange.hub_results import Benchmark, export_run
+    from console.exchange.exports.hub_results import Benchmark, export_run
 
     benchmark = Benchmark(args.hub_dataset or "", args.hub_task or "", args.hub_source or "")
     return export_run(folder, root, args.data, benchmark)
@@ -132,7 +146,7 @@ def _export_hub(args: ExportArguments, folder: RunFolder, root: Path) -> Path:
 
 def _write_text(args: ExportArguments, folder: RunFolder, form: str, text: str) -> int:
     if args.json and form != "json":
-        args.output.data("export", _fields(folder, form, []) | {"text": text})
+        args.output.data(EXPORT, _fields(folder, form, []) | {"text": text})
     else:
         args.output.file(text)
     return Exit.OK
@@ -140,7 +154,7 @@ def _write_text(args: ExportArguments, folder: RunFolder, form: str, text: str) 
 
 def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: list[Path]) -> int:
     if args.json:
-        args.output.data("export", _fields(folder, form, paths))
+        args.output.data(EXPORT, _fields(folder, form, paths))
         return Exit.OK
     mark = "  (simulated)" if folder.manifest().simulated else ""
     for path in paths:

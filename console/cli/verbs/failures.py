@@ -17,6 +17,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.outcome import Outcome
+from console.exchange.json_kind import JsonKind
 from console.insight.failures import Group, GroupBy, group
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Slot
@@ -24,6 +25,13 @@ from console.store.notes import Notes
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.suites.summing import LETTERS
+
+FAILURES = JsonKind(
+    "failures",
+    "failures",
+    "Failures of a run in groups.",
+    {"run": "its name", "groups": "label, count, cases and parts of each, and labels that a model gave"},
+)
 
 
 class FailuresArguments(Arguments):
@@ -52,7 +60,7 @@ def run(args: FailuresArguments) -> int:
     annotations = Notes(folder.path).annotations()
     groups = _groups(folder, GroupBy(args.by), read_filter(args.filter), annotations)
     if args.json:
-        args.output.data("failures", {"run": folder.name, "groups": [_as_json(item, annotations) for item in groups]})
+        args.output.data(FAILURES, {"run": folder.name, "groups": [_as_json(item, annotations) for item in groups]})
     elif groups:
         for item in groups:
             _show(args.output, item, annotations, 0)

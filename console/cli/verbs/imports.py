@@ -10,8 +10,16 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.import_formats import IMPORT_FORMATS, ImportItem, ImportSettings, find_items
-from console.exchange.logs.importing import ImportReport, report_object
+from console.exchange.imports.formats import IMPORT_FORMATS, ImportItem, ImportSettings, find_items
+from console.exchange.imports.importing import ImportReport, report_object
+from console.exchange.json_kind import JsonKind
+
+IMPORTS = JsonKind(
+    "imports",
+    "import",
+    "What became of each file that was imported.",
+    {"imported": "run, model, suite, counts, problems and totals of each", "failed": "file and reason of each"},
+)
 
 _SHOWN_PROBLEMS = 20
 _PROGRESS_EVERY_S = 0.2
@@ -59,7 +67,7 @@ def run(args: ImportArguments) -> int:
         _import_item(args.output, item, settings, reports, failures)
     if args.json:
         args.output.data(
-            "imports",
+            IMPORTS,
             {
                 "imported": [report_object(report) for report in reports],
                 "failed": [{"file": str(path), "why": str(error)} for path, error in failures],

@@ -10,11 +10,16 @@ from console.cli.run_lookup import listed_runs, suite_facts
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.exchange.json_kind import JsonKind
 from console.exchange.leaderboard_measures import completed
 from console.insight.leaderboard import Leaderboard, leaderboards
 from console.insight.number_format import half_or_bounds, number, rate
 from console.store.run_list import find_run
 from console.suites.leaderboard import Cell
+
+LEADERBOARD = JsonKind(
+    "leaderboard", "leaderboard", "All models ranked on each suite.", {"boards": "suite, columns and rows of each"}
+)
 
 
 class LeaderboardArguments(Arguments):
@@ -50,7 +55,7 @@ def run(args: LeaderboardArguments) -> int:
     root = find_runs_root(args.runs)
     boards = [completed(board, lambda name: find_run(root, name)) for board in boards]
     if args.json:
-        args.output.data("leaderboard", {"boards": [_as_json(board) for board in boards]})
+        args.output.data(LEADERBOARD, {"boards": [_as_json(board) for board in boards]})
         return Exit.OK
     for index, board in enumerate(boards):
         args.output.text(("\n" if index else "") + board.suite, "strong")

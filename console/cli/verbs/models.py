@@ -15,6 +15,26 @@ from console.config.paths import find_models_file
 from console.core.fault import UsageError
 from console.core.provider import provider_of
 from console.core.suggestion import nearest
+from console.exchange.json_kind import JsonKind
+
+MODELS = JsonKind(
+    "models",
+    "models",
+    "The models of models.toml and the simulated ones.",
+    {"models": "name, provider, price, key state"},
+)
+PING = JsonKind(
+    "ping",
+    "models --ping",
+    "Whether the server of a model answers.",
+    {
+        "name": "of the model",
+        "good": "whether it can be asked",
+        "text": "what was found",
+        "hint": "what would help",
+        "seconds": "how long it took",
+    },
+)
 
 
 class ModelsArguments(Arguments):
@@ -39,7 +59,7 @@ def run(args: ModelsArguments) -> int:
     for mistake in book.mistakes:
         output.warn(str(mistake))
     if args.json:
-        output.data("models", {"models": [_as_json(model) for model in book.models.values()]})
+        output.data(MODELS, {"models": [_as_json(model) for model in book.models.values()]})
     else:
         output.rows(
             ("model", "id at the provider", "provider", "mode", "key"),
@@ -61,7 +81,7 @@ def _ping(book: ModelBook, name: str, output: Output) -> int:
     good, text, hint = _answer(model)
     seconds = round(time.monotonic() - begun, 3)
     if output.machine:
-        output.data("ping", {"name": name, "good": good, "text": text, "hint": hint, "seconds": seconds})
+        output.data(PING, {"name": name, "good": good, "text": text, "hint": hint, "seconds": seconds})
     else:
         output.text(f"{name}: {text} ({seconds:.2f} s)" + (f"\n  {hint}" if hint else ""))
     return Exit.OK if good else Exit.INCONCLUSIVE

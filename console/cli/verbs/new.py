@@ -8,12 +8,20 @@ import argparse
 import shlex
 from pathlib import Path
 
-from console.benchmarks.dialogue.rows.proposal import write_from_table
+from console.benchmarks.dialogue.data.proposal import write_from_table
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_own_data
 from console.core.fault import UsageError
+from console.exchange.json_kind import JsonKind
 from console.suites.new_folder import new_suite, template_kinds
+
+NEW_SUITE = JsonKind(
+    "new_suite",
+    "new",
+    "A suite's folder that was written.",
+    {"suite": "its name", "folder": "its path", "files": "their paths", "notes": "how a table was read"},
+)
 
 _USUAL = "dialogue"
 
@@ -54,7 +62,7 @@ def run(args: NewArguments) -> int:
     if args.json:
         names = [str(path) for path in files]
         fields = {"suite": args.name, "folder": str(root / args.name), "files": names, "notes": sentences}
-        args.output.data("new_suite", fields)
+        args.output.data(NEW_SUITE, fields)
         return Exit.OK
     args.output.text(f"{args.name}: written")
     for path in files:

@@ -9,7 +9,10 @@ from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.exchange.json_kind import JsonKind
 from console.suites.pull import Pull
+
+PULL = JsonKind("pull", "pull", "Data that was brought here.", {"name": "its name", "folder": "where it is kept"})
 
 SOURCES = {
     "bfcl": "console.benchmarks.bfcl.data.pull",
@@ -54,7 +57,7 @@ def run(args: PullArguments) -> int:
     request = Pull(root, args.output.info, args.from_path, accepts_digest=args.accept_digest)
     folder = importlib.import_module(module).pull(request)
     if args.json:
-        args.output.data("pull", {"name": args.name, "folder": str(folder)})
+        args.output.data(PULL, {"name": args.name, "folder": str(folder)})
     else:
         args.output.text(f"{args.name} is in {folder}")
     return Exit.OK

@@ -10,9 +10,17 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
+from console.exchange.json_kind import JsonKind
 from console.store.run_list import find_run
 from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
+
+QUEUE = JsonKind(
+    "queue",
+    "queue",
+    "Runs that wait to be played, in order; of `queue cancel`, `up`, `down` and `go`: how it stands after that.",
+    {"is_playing": "whether a process plays it", "queue": "place, run, model, suite, state and cases of each"},
+)
 
 
 class QueueArguments(Arguments):
@@ -87,7 +95,7 @@ def _start(args: QueueArguments, queue: RunQueue) -> int:
 def _list(args: QueueArguments, queue: RunQueue) -> int:
     rows = [_row(queue, number, entry.run) for number, entry in enumerate(queue.entries(), 1)]
     if args.json:
-        args.output.data("queue", {"is_playing": queue.is_playing, "queue": rows})
+        args.output.data(QUEUE, {"is_playing": queue.is_playing, "queue": rows})
     elif rows:
         args.output.rows(tuple(rows[0]), [tuple(row.values()) for row in rows], right=frozenset({0, 5}))
         if not queue.is_playing and not queue.is_starting:

@@ -12,8 +12,25 @@ from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments, is_interactive
 from console.config.paths import find_runs_root
+from console.exchange.json_kind import JsonKind
 from console.store.run_list import find_run, split_case
 from console.store.runs import RunFolder
+
+VERDICT = JsonKind(
+    "verdict",
+    "review",
+    "One rollout that did not pass (with --all: any).",
+    {
+        "case": "its id",
+        "rollout": "from 0",
+        "attempt": "from 1",
+        "category": "its name",
+        "outcome": "passed, failed, broken, undecided, setup, interrupted",
+        "verdict": "reason, messages, scores; null while it runs",
+        "comparison": "expected beside actual; null where there is nothing to compare",
+    },
+    is_stream=True,
+)
 
 
 class ReviewArguments(Arguments):
@@ -50,7 +67,7 @@ def run(args: ReviewArguments) -> int:
 def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolder:
     """Return the run of that name, or the log that is shown as one; `beside`: its end may be listed while one reads."""
     if name.endswith(".eval") and Path(name).is_file():
-        from console.exchange.logs.in_place import in_thread, open_in_place
+        from console.exchange.imports.in_place import in_thread, open_in_place
 
         return open_in_place(Path(name), beside=in_thread if beside else None)
     return find_run(find_runs_root(args.runs), name)
@@ -72,7 +89,7 @@ def _as_text(args: ReviewArguments, folder: RunFolder, case: str) -> int:
         if args.json:
             verdict = played.finished.verdict if played.finished else None
             args.output.data(
-                "verdict",
+                VERDICT,
                 {
                     "case": played.case.id,
                     "rollout": played.key.rollout,

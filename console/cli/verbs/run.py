@@ -23,6 +23,7 @@ from console.cli.selection import PresetArguments, add_preset_arguments, preset_
 from console.cli.target_arguments import add_target_arguments, target_of
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
+from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps `run --help` quick
     from console.engine.forecast import Forecast, RunForecast
@@ -30,6 +31,37 @@ if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps 
     from console.engine.player import PlayerFactory
     from console.insight.gate import Gate
     from console.store.runs import RunFolder
+
+STARTED_RUN = JsonKind(
+    "started_run",
+    "run --detach, run --queue",
+    "A run that plays, or will play, in the background.",
+    {"run": "its name", "folder": "where it is kept"},
+    is_stream=True,
+)
+FORECAST = JsonKind(
+    "forecast",
+    "run --dry-run",
+    "What one run would ask and cost; nothing was asked.",
+    {
+        "model": "its name",
+        "suite": "its name",
+        "cases": "their number",
+        "setup": "cases besides that are not graded: what graded ones build on",
+        "rollouts": "conversations for each case",
+        "calls": "requests to models, roles included",
+        "input_tokens": "in all",
+        "output_tokens": "in all",
+        "cost_usd": "null when a price is unknown",
+        "basis": "optional: what the estimate of a new suite rests on",
+        "detectable": "optional: the smallest difference that the run could show",
+        "protocols": "optional: calls, tokens and cost by each protocol of the suite",
+    },
+    is_stream=True,
+)
+PRESET = JsonKind(
+    "preset", "run --save-preset", "A preset that was saved.", {"name": "its name", "file": "where it was saved"}
+)
 
 
 class RunArguments(PresetArguments):
@@ -128,7 +160,7 @@ def _save(args: RunArguments) -> int:
     path = load_presets(files).files.get(name, files[-1])
     save_preset(path, name, preset_of(args))
     if args.json:
-        args.output.data("preset", {"name": name, "file": str(path)})
+        args.output.data(PRESET, {"name": name, "file": str(path)})
     else:
         args.output.info(f"saved in {path}")
     return Exit.OK
@@ -156,7 +188,7 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
             output.text(f"together: {_total_text(forecast)}")
         return Exit.OK
     output.many_data(
-        "forecast",
+        FORECAST,
         (_forecast_fields(run) for run in forecast.runs),
     )
     return Exit.OK
@@ -262,7 +294,7 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
 def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
     for folder in folders:
         if args.json:
-            args.output.data("started_run", {"run": folder.name, "folder": str(folder.path)})
+            args.output.data(STARTED_RUN, {"run": folder.name, "folder": str(folder.path)})
         else:
             args.output.text(folder.name)
     return Exit.OK
@@ -311,14 +343,14 @@ def _play(
 
 def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
     """Show how the run compares with the baseline; the gate's answer is None when it was not asked."""
-    from console.exchange.comparison_table import comparison_fields, verdict_words
+    from console.exchange.comparison_table import COMPARISON, comparison_fields, verdict_words
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare
 
     comparison = compare(RunReader(baseline).side, RunReader(folder).side)
     gate = gate_of(args, comparison, baseline.summary(), folder.summary())
     if args.json:
-        args.output.data("comparison", with_gate(comparison_fields(comparison), gate))
+        args.output.data(COMPARISON, with_gate(comparison_fields(comparison), gate))
         return gate
     args.output.text()
     args.output.text(f"against {baseline.name}: {verdict_words(comparison)}")

@@ -10,8 +10,11 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.run import Summary
+from console.exchange.json_kind import JsonKind
 from console.insight.number_format import headline, is_unpaid, spent_amount
 from console.store.run_list import count_runs, read_summaries
+
+RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})
 
 SHOWN = 1000
 """Runs in the table unless somebody asks for more; JSON always has all."""
@@ -44,7 +47,7 @@ def run(args: RunsArguments) -> int:
         for damage in listed.summary.damages():
             output.warn(f"{listed.folder.name}: {damage}")
     if args.json:
-        output.data("runs", {"runs": [msgspec.to_builtins(summary) for summary in summaries]})
+        output.data(RUNS, {"runs": [msgspec.to_builtins(summary) for summary in summaries]})
     elif summaries:
         _show(output, summaries)
         if limit == SHOWN and (older := count_runs(root) - SHOWN) > 0:

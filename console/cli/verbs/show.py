@@ -17,6 +17,7 @@ from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
+from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_lines, judging_of
@@ -26,6 +27,23 @@ from console.store.notes import Notes
 from console.store.run_list import find_run, split_case
 from console.suites.run_suite import RunSuite, open_run_suite
 from console.suites.suite import Report
+
+CASE = JsonKind(
+    "case",
+    "show RUN#CASE",
+    "One rollout of a case: the whole conversation, and expected beside actual.",
+    {
+        "run": "its name",
+        "simulated": "whether the model was a simulated one",
+        "key": "case, rollout and attempt",
+        "case": "what was asked",
+        "finished": "output, verdict, time, tokens, cost; null while it runs",
+        "comparison": "expected beside actual; null where there is nothing to compare",
+        "calls": "every request with messages, tools, parameters and reply",
+        "label": "optional: what a model holds the cause of the failure to be",
+    },
+    is_stream=True,
+)
 
 
 class ShowArguments(Arguments):
@@ -74,7 +92,7 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
         conversation = reader.conversation(played.key)
         comparison = suite.compare(played.case, played.finished)
         if output.machine:
-            output.data("case", _as_json(history.manifest, played, annotation, conversation, comparison))
+            output.data(CASE, _as_json(history.manifest, played, annotation, conversation, comparison))
             continue
         show_case(output, played, history.manifest, comparison)
         for kind, text in annotation_fields(annotation).items():

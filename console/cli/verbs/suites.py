@@ -14,9 +14,30 @@ from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.exchange.json_kind import JsonKind
 from console.suites.catalog import Catalog
 from console.suites.modes import categories_with_modes, modes_of
 from console.suites.suite import HasRowSchema, SuiteEntry
+
+SUITES = JsonKind("suites", "suites", "All suites.", {"suites": "name, cases, origin, format and folder of each"})
+SUITE = JsonKind(
+    "suite",
+    "suites SUITE",
+    "One suite.",
+    {
+        "name": "its name",
+        "title": "its title",
+        "categories": "name, cases, modes and group of each",
+        "modes": "name and meaning of each",
+        "options": "name, kind, default and meaning of each",
+    },
+)
+ROW_SCHEMA = JsonKind(
+    "row_schema",
+    "suites schema FORMAT",
+    "The JSON Schema of one row of a format.",
+    {"format": "its name", "row_schema": "the JSON Schema"},
+)
 
 
 class SuitesArguments(Arguments):
@@ -60,7 +81,7 @@ def _list(catalog: Catalog, args: SuitesArguments) -> int:
         args.output.warn(warning)
     suites = [_with_count(catalog, entry, args.output) for entry in catalog.entries()]
     if args.json:
-        args.output.data("suites", {"suites": suites})
+        args.output.data(SUITES, {"suites": suites})
     else:
         rows = [(item["name"], item["cases"], item["origin"], item["title"]) for item in suites]
         args.output.rows(("suite", "cases", "origin", "title"), rows, right=frozenset({1}))
@@ -75,7 +96,7 @@ def _schema(catalog: Catalog, name: str, output: Output) -> int:
             where="suites schema",
         )
     if output.machine:
-        output.data("row_schema", {"format": name, "row_schema": suite.row_schema()})
+        output.data(ROW_SCHEMA, {"format": name, "row_schema": suite.row_schema()})
     else:
         output.text(json.dumps(suite.row_schema(), indent=2))
     return Exit.OK
@@ -104,7 +125,7 @@ def _show(catalog: Catalog, name: str, output: Output) -> int:
     categories, modes = categories_with_modes(suite), modes_of(suite)
     if output.machine:
         output.data(
-            "suite",
+            SUITE,
             {
                 "name": name,
                 "title": suite.entry.title,

@@ -9,11 +9,31 @@ from console.core.annotation import NO_ANNOTATION
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
+from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.notes import TAGS, Note, Notes
 from console.store.run_list import find_run, split_case
+
+ANNOTATION = JsonKind(
+    "annotation",
+    "tag, dispute RUN#CASE",
+    "What readers noted of one rollout.",
+    {
+        "run": "its name",
+        "case": "its id",
+        "rollout": "from 1",
+        "tag": "optional: whose fault a failure is",
+        "comment": "optional",
+        "dispute": "optional: why the ground truth is wrong",
+        "disputed_by": "optional",
+        "label": "optional: the cause of a failure in the opinion of a model",
+        "label_why": "optional: its sentence",
+        "labelled_by": "optional: the model",
+        "reviewed": "optional",
+    },
+)
 
 NONE = "none"
 
@@ -77,7 +97,7 @@ def show_annotation(args: Arguments, reader: RunReader, rollout: Rollout) -> Non
     standing = dict(annotation_fields(annotation)) | ({"reviewed": "yes"} if annotation.reviewed else {})
     if args.json:
         head = {"run": reader.folder.name, "case": rollout.key.case, "rollout": rollout.key.rollout + 1}
-        args.output.data("annotation", head | standing)
+        args.output.data(ANNOTATION, head | standing)
         return
     for kind, text in standing.items():
         args.output.text(f"{rollout.key}  {kind.replace('_', ' ')}: {text}")

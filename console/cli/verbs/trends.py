@@ -14,11 +14,16 @@ from console.cli.run_lookup import listed_runs
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.comparison_table import verdict_words
+from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
 from console.insight.number_format import bounds, money, number, rate, signed, sparkline
 from console.insight.trends import Point, Trend, trends
 from console.store.run_list import find_run
+
+TRENDS = JsonKind(
+    "trends", "trends", "Each model on each suite over its runs.", {"trends": "lines of runs of equal selections"}
+)
 
 
 class TrendsArguments(Arguments):
@@ -47,7 +52,7 @@ def run(args: TrendsArguments) -> int:
         raise UsageError("no run is of this model and suite", hint=f"There are runs of: {', '.join(names[:8])}.")
     output = args.output  # one for all tables: what there is no room for is said once
     if args.json:
-        output.data("trends", {"trends": [dataclasses.asdict(trend) for trend in chosen]})
+        output.data(TRENDS, {"trends": [dataclasses.asdict(trend) for trend in chosen]})
         return Exit.OK
     for index, trend in enumerate(chosen):
         if index:

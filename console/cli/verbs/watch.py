@@ -13,11 +13,20 @@ from console.cli.progress import progress_line
 from console.config.paths import find_runs_root
 from console.core.record import AnyRecord, Finished
 from console.core.tally import RunFold, without_output
+from console.exchange.json_kind import JsonKind
 from console.insight.reasons import sentence
 from console.insight.rollout import SETUP
 from console.store.journal import JournalReader
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
+
+RECORD = JsonKind(
+    "record",
+    "watch",
+    "One record of a run's journal as it is written.",
+    {"record": "its type in `t`, its time in `at`, and what belongs to that type"},
+    is_stream=True,
+)
 
 _POLL_S = 0.2
 _ENGINE_STARTS_WITHIN_S = 10.0
@@ -67,7 +76,7 @@ def _follow(folder: RunFolder, output: Output) -> int:
 
 def _print_record(output: Output, record: AnyRecord, fold: RunFold) -> None:
     if output.machine:
-        output.data("record", {"record": msgspec.to_builtins(record)})
+        output.data(RECORD, {"record": msgspec.to_builtins(record)})
     elif isinstance(record, Finished):
         verdict = record.verdict
         why = f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}" if verdict.reason else ""

@@ -13,7 +13,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import Began, EndpointState
 from console.core.record import AnyRecord, Finished
 from console.core.run import Manifest
-from console.llm.keeper import FromKeeper, ToKeeper
+from console.llm.limits.keeper import FromKeeper, ToKeeper
 from console.store.journal_line import as_json
 
 PIECE_BYTES = 64 << 10

@@ -36,8 +36,8 @@ from console.engine.workers.messages import (
     write_setup,
 )
 from console.engine.workers.preflight import check_models, compare, digest_of, needs_data
-from console.llm.keeper import FromKeeper, Leave, ToKeeper
-from console.llm.keeper_socket import LocalKeepers
+from console.llm.limits.keeper import FromKeeper, Leave, ToKeeper
+from console.llm.limits.keeper_socket import LocalKeepers
 
 MOST_LOSSES = 3
 """Number of workers, each of which ended on its own, after which a conversation is not assigned again."""

@@ -43,8 +43,8 @@ from console.engine.workers.messages import (
 )
 from console.engine.workers.preflight import digest_of
 from console.llm.endpoint import Endpoint
-from console.llm.limit_share import LimitShare
-from console.llm.limiter import LIMITERS
+from console.llm.limits.limiter import LIMITERS
+from console.llm.limits.share import LimitShare
 from console.suites.allowed import NotAllowed
 from console.suites.catalog import Catalog
 from console.suites.selection import select_cases

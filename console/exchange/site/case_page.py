@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from console.core.text import visible
 from console.exchange.document import ANNOTATION_FIELDS, Item
-from console.exchange.html_parts import CLASSES, comparison_table, failure_words, passage_part, safe
+from console.exchange.exports.html_parts import CLASSES, comparison_table, failure_words, passage_part, safe
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun, above
 from console.insight.number_format import duration, money

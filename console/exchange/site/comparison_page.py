@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from console.exchange.comparison_table import change_words, pairing_words, summary_rows, verdict_words
-from console.exchange.html_parts import safe
+from console.exchange.exports.html_parts import safe
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison

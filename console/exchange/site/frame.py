@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.exchange.html_parts import SIMULATED, safe
+from console.exchange.exports.html_parts import SIMULATED, safe
 
 _POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
 """Nothing is loaded but the style sheet and the scripts beside the pages."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from console.core.text import visible_line
 from console.exchange.document import Item, RunDocument
-from console.exchange.html_parts import (
+from console.exchange.exports.html_parts import (
     CLASSES,
     failure_words,
     judge_lines,

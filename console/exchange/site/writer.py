@@ -11,7 +11,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.exchange.document import Item, RunDocument
-from console.exchange.html_parts import STYLE, safe
+from console.exchange.exports.html_parts import STYLE, safe
 from console.exchange.run_reader import RunReader, document_of
 from console.exchange.site.case_page import SharedTexts, case_page
 from console.exchange.site.comparison_page import comparison_page

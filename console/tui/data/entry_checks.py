@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
-from console.tui.data.catalog_items import SuiteLine
+from console.tui.data.suites import SuiteLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ import threading
 from pathlib import Path
 
 from console.core.fault import UsageError
-from console.exchange.import_formats import ImportItem, ImportSettings, find_items
-from console.exchange.logs.importing import ImportReport
+from console.exchange.imports.formats import ImportItem, ImportSettings, find_items
+from console.exchange.imports.importing import ImportReport
 
 
 class _Stopped(Exception):

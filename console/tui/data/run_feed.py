@@ -431,7 +431,7 @@ class RunFeed:
         """Return the records of a conversation; of a log that is read in place, those of the log."""
         if IN_PLACE not in self.manifest.setting.extras:
             return records
-        from console.exchange.logs.in_place import whole_records  # here, as few runs are such
+        from console.exchange.imports.in_place import whole_records  # here, as few runs are such
 
         return whole_records(self.manifest, records)
 

@@ -17,7 +17,7 @@ from console.engine.forecast import Forecast
 from console.engine.plan import Plan
 from console.store.runs import RunFolder
 from console.store.sample_runs import prune_sample_runs
-from console.tui.data.catalog_items import RunLine, RunWatch
+from console.tui.data.runs import RunLine, RunWatch
 
 CASES = 3
 _FOLDER = ".try"

@@ -14,12 +14,14 @@ from pathlib import Path
 
 from textual.signal import Signal
 
+from console.config.paths import WorkspacePaths, find_runs_root
 from console.core.fault import UsageError
 from console.store.run_changes import RunChanges
 from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
-from console.tui.data import catalog_items
-from console.tui.data.catalog_items import Models, RunLine, RunWatch, Suites, WorkspacePaths
+from console.tui.data.models import Models, read_models
+from console.tui.data.runs import RunLine, RunWatch, read_newest_runs, read_run, read_runs
+from console.tui.data.suites import Suites, read_suites, with_warnings
 
 LOOK_EVERY_S = 1.0
 """How often the runs are looked at."""
@@ -116,27 +118,25 @@ class Workspace:
         self.hand_over(_raise, error)
 
     def _read_models(self) -> None:
-        self.hand_over(self._set_models, catalog_items.read_models(self.paths))
+        self.hand_over(self._set_models, read_models(self.paths))
 
     def _read_models_and_suites(self) -> None:
         self._read_models()
-        self.hand_over(self._set_new_suites, catalog_items.read_suites(self.paths))
+        self.hand_over(self._set_new_suites, read_suites(self.paths))
 
     def _read_warnings(self, suites: Suites) -> None:
-        with_warnings = catalog_items.with_warnings(suites)
-        if with_warnings.warnings != suites.warnings:
-            self.hand_over(self._set_suites, with_warnings)
+        complete = with_warnings(suites)
+        if complete.warnings != suites.warnings:
+            self.hand_over(self._set_suites, complete)
 
     def _read_runs(self, reading: int) -> None:
         try:
-            root = catalog_items.runs_root(self.paths)
-            if newest := catalog_items.read_newest_runs(root):
+            root = find_runs_root(self.paths.runs, may_be_new=True)
+            if newest := read_newest_runs(root):
                 self.hand_over(self._set_newest_runs, reading, *newest, root)
                 self._others_are_drawn.wait(LONGEST_WAIT_S)
             changes = RunChanges(root)  # before all are read: what changes meanwhile is found later
-            lines = catalog_items.read_runs(
-                root, lambda some: self.hand_over(self._set_runs, reading, some, None, root)
-            )
+            lines = read_runs(root, lambda some: self.hand_over(self._set_runs, reading, some, None, root))
         except (UsageError, OSError) as error:
             self.hand_over(self._set_runs_mistake, str(error))
             return
@@ -199,7 +199,7 @@ class Workspace:
     def expect(self, folder: RunFolder) -> None:
         """List a run that was started from here just now."""
         self._expected.add(folder.path)
-        self._apply_lines([catalog_items.read_run(folder)])
+        self._apply_lines([read_run(folder)])
         self.changed.publish("runs")
 
     def look(self) -> None:
@@ -226,7 +226,7 @@ class Workspace:
             self.hand_over(self._rest_from, begun)
             return
         news = [watch.look(time.time()) for watch in watches.values()]
-        news += [catalog_items.read_run(run) for run in changed.runs if run.path not in watches]
+        news += [read_run(run) for run in changed.runs if run.path not in watches]
         gone = {line.folder.path for line in news if line.summary is None and not _is_there(line.folder)}
         news = [line for line in news if line.folder.path not in gone]
         self.hand_over(self._apply_news, changes, news, gone.union(changed.gone), self._strands())

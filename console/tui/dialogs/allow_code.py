@@ -12,9 +12,9 @@ from console.suites.folder_code import FolderCode
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.editor import edit_file
 from console.tui.render.catalog_details import display_path
-from console.tui.render.symbols import MUTED, muted
 from console.tui.sanitize import one_line
 from console.tui.services import Services
+from console.tui.symbols import MUTED, muted
 
 _MOST_FILES = 8
 

@@ -11,7 +11,8 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from console.tui.widgets.row_list import Column, RowList
+from console.tui.render.columns import Column
+from console.tui.widgets.row_list import RowList
 
 AnswerT = TypeVar("AnswerT")
 AnswerCo = TypeVar("AnswerCo", covariant=True)

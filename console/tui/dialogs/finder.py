@@ -4,17 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from textual.content import Content
 
+from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import CaseLine, read_case_lines
 from console.tui.data.filter_in_force import has_words
 from console.tui.data.workspace import Workspace
 from console.tui.dialogs.filter_dialog import FilterDialog
-from console.tui.render.symbols import MUTED, outcome_sign
+from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
-from console.tui.widgets.row_list import Column
+from console.tui.symbols import MUTED, outcome_sign
 
 _COLUMNS = (Column("", 1), Column("name", 26, 2), Column("about", 20, 3))
 
@@ -24,6 +25,15 @@ class JumpTarget(NamedTuple):
 
     run: RunFolder
     case: str = ""
+
+
+class CaseLine(msgspec.Struct, frozen=True):
+    """One case of a run as the finder lists it. Everything but the outcome is foreign text."""
+
+    id: str
+    category: str
+    title: str
+    outcome: Outcome | None
 
 
 class Finder(FilterDialog[JumpTarget]):
@@ -43,7 +53,7 @@ class Finder(FilterDialog[JumpTarget]):
         super().__init__(self._targets, _COLUMNS, hint=hint, nothing=nothing)
 
     def _read(self, run: RunFolder) -> None:
-        self._workspace.in_thread(lambda: self._workspace.hand_over(self._receive, run, read_case_lines(run)))
+        self._workspace.in_thread(lambda: self._workspace.hand_over(self._receive, run, _read_cases(run)))
 
     def _receive(self, run: RunFolder, cases: list[CaseLine]) -> None:
         self._targets.cases[run.path] = cases
@@ -112,3 +122,23 @@ class RunAndCaseRows:
             return Content.empty(), one_line(target.run.name, 100), Content.empty()
         about = Content.assemble("run  ", one_line(line.label, 60), " / ", one_line(line.summary.model, 60))
         return Content.empty(), one_line(line.name, 100), about.stylize_before(MUTED)
+
+
+def _read_cases(folder: RunFolder) -> list[CaseLine]:
+    """Read which cases a run holds and how each ended; what cannot be read is left out."""
+    from console.core.record import Finished, Started
+    from console.store.journal import JournalReader
+
+    lines_by_case: dict[str, CaseLine] = {}
+    try:
+        reader = JournalReader(folder.journal_path)
+        while records := reader.read_new():
+            for record in records:
+                if isinstance(record, Started):
+                    case = record.case
+                    lines_by_case.setdefault(case.id, CaseLine(case.id, case.category, case.title, None))
+                elif isinstance(record, Finished) and (line := lines_by_case.get(record.key.case)) is not None:
+                    lines_by_case[line.id] = msgspec.structs.replace(line, outcome=record.verdict.outcome)
+    except (UsageError, OSError):
+        pass
+    return list(lines_by_case.values())

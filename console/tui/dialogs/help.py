@@ -14,9 +14,9 @@ from textual.widgets import Input
 from console.tui.actions import Action, ActionSource
 from console.tui.keymap import KeyMap, find_action, name_of_key
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS
+from console.tui.render.block import Block
 from console.tui.sanitize import one_line
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, SYMBOLS
 from console.tui.widgets.transcript import Transcript
 
 _KEYS_WIDTH = 13

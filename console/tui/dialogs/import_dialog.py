@@ -12,11 +12,11 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from console.core.fault import UsageError
-from console.exchange.logs.importing import ImportReport
+from console.exchange.imports.importing import ImportReport
 from console.insight import number_format
 from console.tui.data.import_session import ImportSession
-from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.sanitize import literal, one_line
+from console.tui.symbols import MUTED, SYMBOLS, muted
 
 _DRAWN_EVERY_S = 0.1
 _SHOWN_PROBLEMS = 5

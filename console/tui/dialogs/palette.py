@@ -7,8 +7,8 @@ from textual.style import Style
 from console.tui.actions import Action, ActionSource
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.keymap import KeyMap
-from console.tui.render.symbols import muted
-from console.tui.widgets.row_list import Column
+from console.tui.render.columns import Column
+from console.tui.symbols import muted
 
 _MATCH = Style(bold=True, underline=True)
 

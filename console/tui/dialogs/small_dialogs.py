@@ -15,9 +15,10 @@ from textual.widgets import Input, Static
 from console.tui.actions import Action
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS
+from console.tui.render.columns import Column, Face
 from console.tui.sanitize import marks_in, one_line
-from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.symbols import MUTED, SYMBOLS
+from console.tui.widgets.row_list import RowList
 
 
 class Answer(msgspec.Struct, frozen=True):

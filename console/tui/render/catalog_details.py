@@ -10,12 +10,14 @@ from textual.content import Content
 from console.core.case import Case
 from console.insight import number_format
 from console.insight.passage import show_json, show_json_lines
-from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
 from console.tui.data.entry_checks import Checksum, Ping
+from console.tui.data.models import ModelLine
+from console.tui.data.runs import RunLine
+from console.tui.data.suites import SuiteLine
 from console.tui.render import lines, row_cells
-from console.tui.render.symbols import MUTED, SYMBOLS, muted
+from console.tui.render.block import Block
 from console.tui.sanitize import one_line
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, SYMBOLS, muted
 
 if TYPE_CHECKING:
     from console.suites.catalog import OfficialSuite

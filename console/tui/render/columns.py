@@ -9,6 +9,8 @@ from console.tui.render import lines
 
 GAP = "  "
 """What stands between two columns."""
+Face = Content | Sequence[Content]
+"""What a row shows: one content over the whole width (a heading), or one for each column."""
 
 
 class Column(msgspec.Struct, frozen=True):

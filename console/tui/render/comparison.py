@@ -21,9 +21,9 @@ from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import signed
 from console.insight.reasons import sentence
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS, bar, block_title, muted
+from console.tui.render.block import Block
 from console.tui.sanitize import one_line
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, SYMBOLS, bar, block_title, muted
 
 
 def title(comparison: RunComparison, *, wide: bool) -> Content:

@@ -13,8 +13,8 @@ from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, SYMBOLS, muted
 
 LEAST_COLUMN = 36
 """Cells each side needs for side by side."""

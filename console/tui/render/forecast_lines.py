@@ -10,8 +10,8 @@ from console.insight import number_format
 from console.insight.planning import detectable_words, doubling_words
 from console.tui.data.sample_run import SampleRun
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts
 
 _MOST_RUNS = 12
 """Runs that the box lists one by one."""
@@ -51,7 +51,7 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
                 *_warnings(preflight.role_warnings), *_sample_runs(sample_runs, width),
                 *_warnings(forecast.warnings)]  # fmt: skip
     if sample_runs:
-        return sample_run_lines(sample_runs, width)
+        return [_sample_run_line(sample_run, width) for sample_run in sample_runs]
     size, protocols = _size(forecast).append("   ").append(_price(forecast)), _protocols(forecast, width)
     first_lines = [size, *(protocols or [_tokens(forecast)])]  # that of the chosen protocol names the tokens, too
     checks = _detectable(forecast, width)[:1] or [_checks("   ")]
@@ -173,15 +173,12 @@ def _sample_runs(sample_runs: Sequence[SampleRun], width: int) -> list[Content]:
     if not sample_runs:
         hint = Content.assemble(("t", "bold $focus"), (" tries three cases of each for real", MUTED))
         return [Content.empty(), hint]
-    return [Content.empty(), Content.styled("TRIED FOR REAL", "bold"), *sample_run_lines(sample_runs, width)]
+    title = Content.styled("TRIED FOR REAL", "bold")
+    return [Content.empty(), title, *(_sample_run_line(sample_run, width) for sample_run in sample_runs)]
 
 
-def sample_run_lines(sample_runs: Sequence[SampleRun], width: int) -> list[Content]:
-    """Return one line for each sample run: what came of it, and what it took."""
-    return [_sample_run(sample_run, width) for sample_run in sample_runs]
-
-
-def _sample_run(sample_run: SampleRun, width: int) -> Content:
+def _sample_run_line(sample_run: SampleRun, width: int) -> Content:
+    """Return what came of a sample run, and what it took."""
     tally = sample_run.tally
     who = Content.assemble(one_line(sample_run.model, 24), " ", one_line(sample_run.suite, 24, MUTED))
     if sample_run.problem:

@@ -14,8 +14,8 @@ from console.insight import number_format
 from console.insight.grid import Grid, GridRow, ReasonCounts
 from console.tui.render import lines
 from console.tui.render.columns import GAP, Column
-from console.tui.render.symbols import MUTED, SYMBOLS, bar, block_title, muted, outcome_sign
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, SYMBOLS, bar, block_title, muted, outcome_sign
 
 CELL = 13
 """Cells of a run's column in the table of categories: brackets, a number and a bar."""

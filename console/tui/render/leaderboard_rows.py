@@ -12,8 +12,8 @@ from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.suites.leaderboard import Cell
 from console.tui.render import lines, row_cells
-from console.tui.render.symbols import MUTED, muted
 from console.tui.sanitize import one_line, plain_line
+from console.tui.symbols import MUTED, muted
 
 _LEAST = 8
 """Least width of a column."""

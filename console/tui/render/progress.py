@@ -15,8 +15,8 @@ from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.store.runs import STARTING_S
 from console.tui.render.lines import stacked
-from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 
 Used = tuple[ModelFacts, RoleSpending]
 

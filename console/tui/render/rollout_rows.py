@@ -12,13 +12,13 @@ from console.insight import number_format
 from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout, Slot
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.render.columns import Column
 from console.tui.render.lines import stacked
 from console.tui.render.progress import lost_words, outcome_words
 from console.tui.render.row_cells import suite_and_name
-from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 
 TAIL = 34
 """Characters of what is being said that a row shows, which is what its column has room for."""

@@ -7,10 +7,12 @@ from textual.content import Content
 from console.core.run import Summary
 from console.insight import number_format
 from console.insight.reasons import counts_in_words
-from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
-from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
+from console.tui.data.models import ModelLine
+from console.tui.data.runs import RunLine
+from console.tui.data.suites import SuiteLine
+from console.tui.render.columns import Column, Face
 from console.tui.sanitize import one_line
-from console.tui.widgets.row_list import Column, Face
+from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 
 _DAY_S = 86_400
 

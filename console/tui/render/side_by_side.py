@@ -15,8 +15,8 @@ from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 from console.tui.render import lines
 from console.tui.render.diff import VALUE_LIMIT
-from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, block_title, muted
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, block_title, muted
 
 _GAP = 2
 _LEAST_SHARE = 10

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from console.insight.number_format import Show
 from console.insight.trends import Point
-from console.tui.render.symbols import MUTED, muted
+from console.tui.symbols import MUTED, muted
 
 _LABEL = 7
 """Cells of the labels on the left."""

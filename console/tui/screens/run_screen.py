@@ -5,10 +5,10 @@ from textual.content import Content
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
-from console.tui.data.feed_pump import FeedPump
 from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.sanitize import literal
 from console.tui.screens.base import BaseScreen
+from console.tui.screens.feed_pump import FeedPump
 from console.tui.services import Services
 
 

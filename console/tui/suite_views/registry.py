@@ -16,9 +16,9 @@ from console.core.outcome import Verdict
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.suites.plugins import load_point
+from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, NoteBlock, ReviewedCase, SuiteView
-from console.tui.widgets.block import Block
 
 T = TypeVar("T")
 

@@ -22,8 +22,8 @@ from console.insight.rollout import Rollout
 from console.insight.sort_orders import SortOrder
 from console.suites.suite import Report
 from console.tui.render import diff
+from console.tui.render.block import Block
 from console.tui.render.columns import Column
-from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
 NoteBlock = Callable[[Passage, str, bool], Block]

@@ -5,8 +5,8 @@ from textual.widgets import Static
 
 from console.insight import number_format
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.render.symbols import MUTED
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED
 from console.tui.widgets.titles import tell
 
 

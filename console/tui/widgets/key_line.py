@@ -15,7 +15,7 @@ from textual.widget import Widget
 from console.tui.actions import Action
 from console.tui.keymap import KeyMap, find_action
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS, muted
+from console.tui.symbols import SYMBOLS, muted
 
 Reason = Callable[[Action], str]
 """Returns why an action cannot act now, or an empty text."""

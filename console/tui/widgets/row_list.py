@@ -18,16 +18,11 @@ from textual.style import Style
 from console.tui.keymap import bindings_for
 from console.tui.render import columns as layout
 from console.tui.render import lines
-from console.tui.render.columns import Column
-from console.tui.render.symbols import MUTED, SYMBOLS, muted
+from console.tui.render.columns import Column, Face
+from console.tui.symbols import MUTED, SYMBOLS, muted
 from console.tui.textual_patches import style_getter
 from console.tui.themes import has_black_on_white_cursor, is_ansi
 from console.tui.widgets.viewport import Viewport
-
-__all__ = ["Column", "Face", "RowList"]
-
-Face = Content | Sequence[Content]
-"""What a row shows: one content over the whole width (a heading), or one for each column."""
 
 
 class RowList(Viewport):

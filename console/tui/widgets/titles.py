@@ -5,7 +5,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS
+from console.tui.symbols import MUTED, SYMBOLS
 
 
 class Rule(Static):

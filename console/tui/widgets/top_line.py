@@ -8,7 +8,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, SYMBOLS
+from console.tui.symbols import MUTED, SYMBOLS
 
 NUMBERED = (
     ("1", "Home", "home"),

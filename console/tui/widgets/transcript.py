@@ -1,6 +1,6 @@
 """`Transcript`: a conversation of any length that draws only what is visible, can follow a stream, and be searched.
 
-It shows blocks (`console.tui.widgets.block`). While it follows, new text scrolls into view; scrolling up freezes it
+It shows blocks (`console.tui.render.block`). While it follows, new text scrolls into view; scrolling up freezes it
 and a badge counts the lines that arrived since; `G` or End follows again. Only lines that changed are drawn anew.
 """
 
@@ -21,9 +21,9 @@ from textual.style import Style
 
 from console.tui.keymap import bindings_for
 from console.tui.render import lines
+from console.tui.render.block import Block
 from console.tui.textual_patches import style_getter
 from console.tui.themes import is_ansi
-from console.tui.widgets.block import Block
 from console.tui.widgets.viewport import Viewport
 
 Hit = tuple[int, int, int, int]

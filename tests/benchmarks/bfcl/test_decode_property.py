@@ -8,10 +8,9 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from console.benchmarks.bfcl.models.decode.families.minicpm_fc import NO_FILE
-from console.benchmarks.bfcl.models.decode.family import FAMILIES, find_family
-from console.benchmarks.bfcl.models.decode.reply import decode_reply
-from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.bfcl.models.decode.families import FAMILIES
+from console.benchmarks.bfcl.models.decode.minicpm import NO_FILE
+from console.benchmarks.bfcl.models.decode.reply import decode_reply, executable_calls
 
 FORBIDDEN = ("exec", "import", "open", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pickle.", "marshal.")
 CATEGORIES = ("simple_python", "simple_java", "simple_javascript", "multi_turn_base")
@@ -65,7 +64,7 @@ answers = st.one_of(st.recursive(atoms, _larger, max_leaves=12), st.text(max_siz
 
 
 @settings(max_examples=150, deadline=None)
-@given(answers, st.sampled_from(CATEGORIES), st.sampled_from(FAMILIES))
+@given(answers, st.sampled_from(CATEGORIES), st.sampled_from(sorted(FAMILIES)))
 @example("[f(x=__import__('os').system('true') + 1)]", "simple_python", "prompt")
 @example("[f(x=open('/etc/hostname').read() + '')]", "simple_python", "prompt")
 @example("<|tool_call_start|>f(a=0 , 0)<|tool_call_end|>", "simple_python", "minicpm_fc")
@@ -74,7 +73,6 @@ def test_decoding_does_nothing_but_decode(text: str, category: str, family: str)
     if _look not in _hooked:
         sys.addaudithook(_look)
         _hooked.append(_look)
-    find_family(family)
     _seen.clear()
     _watched[:] = [threading.get_ident()]
     try:

@@ -16,12 +16,10 @@ from console.suites.call_matching.javascript_values import javascript_value
 
 WATCHED = """
 import sys
-from console.benchmarks.bfcl.models.decode.family import FAMILIES, find_family
-from console.benchmarks.bfcl.models.decode.reply import decode_reply
-from console.benchmarks.bfcl.models.execution import executable_calls
-from console.benchmarks.bfcl.rules.relevance import has_call
+from console.benchmarks.bfcl.models.decode.families import FAMILIES
+from console.benchmarks.bfcl.models.decode.reply import decode_reply, executable_calls
+from console.benchmarks.bfcl.rules.verdict import has_call
 decode_reply("[f(x=1)]", "simple_java"); decode_reply("[f(x=1)]", "simple_javascript"); decode_reply("[f(x=1)]", "x")
-[find_family(name) for name in FAMILIES]
 seen = []
 watching = False
 def hook(event, args):

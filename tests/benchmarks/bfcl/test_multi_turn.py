@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.simulators.call import execute
 from console.benchmarks.bfcl.simulators.host import close_hosts, host_of
 from console.benchmarks.bfcl.simulators.turn_check import check_turns

@@ -70,8 +70,24 @@ def suite() -> Iterator[BfclSuite]:
     close_hosts()
 
 
-@pytest.mark.parametrize("mode", ["prompt", "fc"])
-@pytest.mark.parametrize("category", ["base", "miss_func", "miss_param", "long_context"])
+@pytest.mark.parametrize(
+    ("category", "mode"),
+    [
+        ("base", "prompt"),
+        ("miss_func", "fc"),
+        *(
+            pytest.param(category, mode, marks=pytest.mark.slow)
+            for category, mode in (
+                ("base", "fc"),
+                ("miss_func", "prompt"),
+                ("miss_param", "prompt"),
+                ("miss_param", "fc"),
+                ("long_context", "prompt"),
+                ("long_context", "fc"),
+            )
+        ),
+    ],
+)
 async def test_ground_truth_passes(suite: BfclSuite, category: str, mode: str):
     setting = Setting(mode=mode)
     cases = select_cases(suite, Selection(categories=(f"multi_turn_{category}",)), setting)

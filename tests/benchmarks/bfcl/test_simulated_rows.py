@@ -13,11 +13,11 @@ from console.benchmarks.bfcl.data.dataset import Dataset
 from console.benchmarks.bfcl.models.decoding import profile_setting
 from console.benchmarks.bfcl.models.handlers.table import handler_for
 from console.benchmarks.bfcl.models.profile import find_profile, profiles
-from console.benchmarks.bfcl.rules.score import score_output
+from console.benchmarks.bfcl.scoring import score_output
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply, ToolCall
 from console.core.fault import UsageError
-from console.llm.personas import judge
+from console.llm.simulated.personas import judge
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "bfcl"
 WRONG_ANYWAY = {

@@ -28,6 +28,8 @@ from console.store.runs import RunFolder
 from console.suites.selection import select_cases
 
 WHOLE = os.environ.get("EVAL_CONSOLE_TRAJECTORIES") == "all"
+IN_SHORT = {("multi_turn_base", "fc"), ("multi_turn_long_context", "prompt")}
+"""What `make test` plays; `make test-all` plays every category in both modes."""
 SAMPLE = range(0, 200, 1 if WHOLE else 19)
 
 
@@ -49,8 +51,14 @@ def finished(folder: Path) -> list[Finished]:
 
 
 @pytest.mark.timeout(1200 if WHOLE else 60)
-@pytest.mark.parametrize("mode", ["prompt", "fc"])
-@pytest.mark.parametrize("category", MULTI_TURN)
+@pytest.mark.parametrize(
+    ("category", "mode"),
+    [
+        pytest.param(category, mode, marks=() if (category, mode) in IN_SHORT else pytest.mark.slow)
+        for category in MULTI_TURN
+        for mode in ("prompt", "fc")
+    ],
+)
 def test_the_ground_truth_passes_when_a_model_plays_it(tmp_path: Path, category: str, mode: str) -> None:
     suite = official()
     cases = chosen(suite, category, mode)

@@ -20,9 +20,9 @@ from console.core.chat import Message, Reply
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.outcome import Outcome
 from console.core.run import Selection
-from console.llm.addresses import PinningResolver, RefusedAddress, is_public
-from console.llm.browsing import NoPage
-from console.llm.web import Web
+from console.llm.web.addresses import PinningResolver, RefusedAddress, is_public
+from console.llm.web.browsing import NoPage
+from console.llm.web.live import Web
 from console.suites.catalog import read_entry
 from console.suites.selection import select_cases
 

@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from support.memory_stage import MemoryStage, cell
 
-from console.benchmarks.cavebench.conversation.record import BadRecord, CellJson, Question, SentMessage
+from console.benchmarks.cavebench.conversation import play
 from console.benchmarks.cavebench.conversation.worker_reports import ReportGuard
+from console.benchmarks.cavebench.rules.record import BadRecord, CellJson, Question, SentMessage
 from console.benchmarks.cavebench.suite import CaveBenchSuite
 from console.core.case import Case, Setting
 from console.core.outcome import Outcome
@@ -24,8 +25,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="code runs only where it can be confined"),
     pytest.mark.skipif(importlib.util.find_spec("cave_agent") is None, reason="cave-agent is not installed"),
 ]
-CELL_S = 2.0
-SPARE_S = 10.0
+CELL_S = 1.0
+SPARE_S = 1.0
 JOURNAL_BYTES = 1 << 20
 MODULE = '''
 def add(a: int, b: int = 1) -> int:
@@ -90,6 +91,12 @@ for n in range(10**6):
 """
 
 
+@pytest.fixture(autouse=True)
+def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a silent worker be ended soon."""
+    monkeypatch.setattr(play, "SPARE_S", SPARE_S)
+
+
 def conversation(folder: Path) -> tuple[CaveBenchSuite, Case]:
     (folder / "mod.py").write_text(MODULE)
     expected = [{"name": "add", "arguments": [{"name": "a", "value": 1}]}]
@@ -141,7 +148,7 @@ HALVES = {
 @pytest.mark.parametrize("code", HALVES.values(), ids=HALVES)
 async def test_half_a_character_breaks_no_case(tmp_path: Path, code: str) -> None:
     """JSON can carry half a character and no file can, so it must not come as far as the journal."""
-    stage, _, reason = await attacked(tmp_path, f"{code}\ntime.sleep(60)")
+    stage, _, reason = await attacked(tmp_path, f"{code}\nos._exit(0)")
     assert reason in ("missing_function", "hook_error")
     msgspec.json.encode([stage.notes, [result for _, result in stage.journal]])
 

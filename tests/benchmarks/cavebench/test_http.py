@@ -44,7 +44,7 @@ def outcomes(found: list[AnyRecord]) -> dict[str, Outcome]:
     return {one.key.case.split("/")[1]: one.verdict.outcome for one in found if isinstance(one, Finished)}
 
 
-@pytest.mark.parametrize("mode", ["cave", "json"])
+@pytest.mark.parametrize("mode", ["cave", pytest.param("json", marks=pytest.mark.slow)])
 def test_sixteen_conversations_at_once_are_apart(tmp_path: Path, mode: str) -> None:
     """Each defines the same names in its runtime and in the module; half are answered wrongly."""
     wrong = frozenset(f"c{number}" for number in range(16) if number % 2)
@@ -80,6 +80,14 @@ POINTS = {
 }
 KILLS = [(mode, victim, point) for victim in ("worker", "engine") for mode in POINTS for point in POINTS[mode]]
 KILLS += [("cave", "ctrl-c", "in cell"), ("json", "ctrl-c", "before call")]
+TELLING = {
+    ("cave", "worker", "in cell"),
+    ("json", "worker", "before call"),
+    ("cave", "engine", "after cell"),
+    ("json", "engine", "after call"),
+    ("cave", "ctrl-c", "in cell"),
+}
+"""What `make test` kills; `make test-all` kills at every point."""
 
 
 def play(run: Path, server: OpenAIServer, suite: Path, mode: str, victim: str = "nobody", point: str = "") -> int:
@@ -95,7 +103,10 @@ def results(run: Path) -> dict[str, Any]:
     return {one.key.case: (one.verdict.outcome, one.output) for one in records(run) if isinstance(one, Finished)}
 
 
-@pytest.mark.parametrize(("mode", "victim", "point"), KILLS, ids=[" ".join(kill) for kill in KILLS])
+@pytest.mark.parametrize(
+    ("mode", "victim", "point"),
+    [pytest.param(*kill, id=" ".join(kill), marks=() if kill in TELLING else pytest.mark.slow) for kill in KILLS],
+)
 def test_no_finished_turn_is_lost(tmp_path: Path, mode: str, victim: str, point: str) -> None:
     """A killed worker is replaced within the run, a killed run is resumed, ctrl-c drains it; nothing is missing."""
     suite = write_suite(tmp_path, 2)

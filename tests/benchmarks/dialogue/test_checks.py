@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.row_suite import judged
 
+from console.benchmarks.dialogue.rules import bounded_regex
 from console.benchmarks.dialogue.rules.text_checks import letter_in, numbers_in
 from console.core.comparison import Mark
 from console.core.outcome import Outcome
@@ -148,7 +149,10 @@ def test_a_call_that_must_not_be(tmp_path: Path, forbidden: object, holds: bool)
         {"json": {"type": "array", "items": {"pattern": "^(a|aa)+$"}}},
     ],
 )
-def test_a_check_without_an_end_is_undecided(tmp_path: Path, check: dict[str, Any]) -> None:
+def test_a_check_without_an_end_is_undecided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(bounded_regex, "SECONDS", 0.1)
     answer = "a" * 60 + "!" if "regex" in check else '["' + "a" * 60 + '!"]'
     verdict, _ = judged(tmp_path, {"expect": [check]}, answer)
     assert (verdict.outcome, verdict.reason) == (Outcome.UNDECIDED, "too_slow")

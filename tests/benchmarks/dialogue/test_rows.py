@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.row_suite import SETTING, ScriptedStage, cases_of, suite_in, write_folder
 
-from console.benchmarks.dialogue.rows.dataset import KNOWN
-from console.benchmarks.dialogue.rows.row import CHECKS
-from console.benchmarks.dialogue.rows.schema import row_schema
-from console.benchmarks.dialogue.rows.script import script_of
+from console.benchmarks.dialogue.data.dataset import KNOWN
+from console.benchmarks.dialogue.data.schema import row_schema
+from console.benchmarks.dialogue.rules.row import CHECKS
+from console.benchmarks.dialogue.rules.script import script_of
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 

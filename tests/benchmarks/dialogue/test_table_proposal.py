@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from console.benchmarks.dialogue.rows.proposal import propose, write_from_table
+from console.benchmarks.dialogue.data.proposal import propose, write_from_table
 from console.core.fault import UsageError
 from console.suites.catalog import open_folder_suite
 from console.testing.case_play import usual_setting

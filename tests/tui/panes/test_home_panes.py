@@ -6,7 +6,9 @@ from support.pane_app import mounted
 from support.sample_workspace import SampleWorkspace
 from support.screen_text import text_of
 
-from console.tui.data.catalog_items import read_models, read_run, read_suites
+from console.tui.data.models import read_models
+from console.tui.data.runs import read_run
+from console.tui.data.suites import read_suites
 from console.tui.screens.home.controller import NextSteps, RunListing
 from console.tui.screens.home.lists import ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.widgets.row_list import RowList

@@ -5,7 +5,8 @@ from support.sample_workspace import SampleWorkspace
 from support.screen_text import text_of
 
 from console.core.case import Case
-from console.tui.data.catalog_items import Models, read_models, read_suites
+from console.tui.data.models import Models, read_models
+from console.tui.data.suites import read_suites
 from console.tui.screens.launch.choices import CasePreview, ChoiceList, ModelChoices, SuiteChoices
 from console.tui.screens.launch.field_list import FieldHelp, FieldList
 from console.tui.screens.launch.fields import Field

@@ -5,7 +5,7 @@ from support.sample_workspace import SampleWorkspace
 from support.screen_text import text_of
 
 from console.insight.trends import Point, Trend
-from console.tui.data.catalog_items import read_suites
+from console.tui.data.suites import read_suites
 from console.tui.screens.library.lists import CaseList, read_cases
 from console.tui.screens.trends.screen import TrendList, TrendRunList
 

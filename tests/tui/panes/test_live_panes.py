@@ -13,7 +13,7 @@ from console.core.record import Asked, Started, Tried
 from console.insight.overview import Overview
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import read_run
+from console.tui.data.runs import read_run
 from console.tui.screens.live.conversation_grid import ConversationGrid
 from console.tui.screens.live.lists import FailureList, LiveRunsPanel, ProblemList
 from console.tui.screens.live.standard_view import STANDARD

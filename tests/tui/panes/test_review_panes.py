@@ -12,6 +12,7 @@ from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.tui.render import diff
+from console.tui.render.block import Block
 from console.tui.screens.review.case_list import CaseList
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room, annotation_lines
 from console.tui.screens.review.listing import Listing
@@ -19,7 +20,6 @@ from console.tui.screens.review.triage import Rows
 from console.tui.screens.review.views import ShownCase
 from console.tui.suite_views.registry import STANDARD
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase
-from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
 
 

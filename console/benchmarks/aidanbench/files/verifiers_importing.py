@@ -25,7 +25,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Finished, Started
 from console.core.request import Thread, digest
 from console.core.run import Manifest, ModelFacts
-from console.exchange.imported_run import write_run
+from console.exchange.imports.imported_run import write_run
 from console.store.runs import RunFolder, new_run_id
 
 

@@ -11,8 +11,8 @@ from console.insight import number_format
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, muted
 from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, muted
 
 NAME_WIDTH = 22
 BAR_WIDTH = 20

@@ -14,14 +14,14 @@ from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout, Track
 from console.insight.sort_orders import SortOrder
+from console.tui.render.block import Block
 from console.tui.render.columns import Column
-from console.tui.render.conversation_blocks import passage_block
 from console.tui.render.lines import stacked
 from console.tui.render.rollout_rows import last_words, spoken_cell, state_mark
-from console.tui.render.symbols import MUTED, SYMBOLS, muted, spark
 from console.tui.sanitize import one_line
+from console.tui.suite_views.conversation_blocks import passage_block
 from console.tui.suite_views.suite_view import ConversationDrawer
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, SYMBOLS, muted, spark
 from console.tui.widgets.transcript import Transcript
 
 MOST_ENDINGS = 5

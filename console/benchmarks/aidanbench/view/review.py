@@ -25,11 +25,11 @@ from console.insight.rollout import Rollout
 from console.insight.word_diff import Part, compare_words
 from console.suites.suite import Metric, Report
 from console.tui.render import diff, lines
-from console.tui.render.conversation_blocks import broken_blocks
-from console.tui.render.symbols import MUTED, bar, block_title, muted
+from console.tui.render.block import Block
 from console.tui.sanitize import literal, one_line
+from console.tui.suite_views.conversation_blocks import broken_blocks
 from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, NoteBlock, ReviewedCase, SuiteView
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, bar, block_title, muted
 
 LEAST_COLUMN = 34
 """Cells each of two answers needs for side by side."""

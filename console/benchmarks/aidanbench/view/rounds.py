@@ -7,9 +7,9 @@ from console.core.wait import wait_words
 from console.insight import number_format
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
-from console.tui.render.symbols import MUTED, SYMBOLS, bar, muted
+from console.tui.render.block import Block
 from console.tui.sanitize import one_line
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, SYMBOLS, bar, muted
 
 GAUGE_WIDTH = 10
 FIRST_WORDS = 60

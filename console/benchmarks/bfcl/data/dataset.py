@@ -4,7 +4,7 @@ Refuses damaged lines, doubled ids and missing ground truth with a `UsageError` 
 silently dropped entry would change a score. Categories without a file are simply not there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -99,6 +99,20 @@ class Dataset:
         if category not in self._loaded:
             self._loaded[category] = self._read(category)
         return self._loaded[category]
+
+    def in_official_order(self, categories: Sequence[str]) -> Iterator[Entry]:
+        """Yield the entries of categories by kind, category and running index, prerequisites of memory first.
+
+        Categories are read only when their turn comes.
+
+        Raises:
+            UsageError: a file is missing or damaged.
+        """
+        parts = [(names.priority(part), part, name) for name in categories for part in names.parts_of(name)]
+        for _, part, category in sorted(parts):
+            entries = self.entries(category).values()
+            of_part = [entry for entry in entries if names.is_prerequisite(entry.id) == names.is_prerequisite(part)]
+            yield from sorted(of_part, key=lambda entry: names.running_index(entry.id))
 
     def count(self, category: str) -> int:
         """How many entries of a category are scored; counts lines without reading them closely.

@@ -20,7 +20,7 @@ from console.core.fault import FaultKind, UsageError
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts, Selection
-from console.exchange.imported_run import write_run
+from console.exchange.imports.imported_run import write_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.suite import Suite
 

@@ -15,7 +15,7 @@ import msgspec
 
 from console.benchmarks.bfcl.conversation.multi_turn import STEP_LIMIT
 from console.benchmarks.bfcl.files.layout import Line
-from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.core.record import Asked, Performed
 from console.core.request import Thread
 

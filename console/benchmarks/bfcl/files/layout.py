@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
+from console.benchmarks.bfcl.models.decode.reply import json_safe
 from console.benchmarks.bfcl.rules.categories import backend_of, group_of, is_memory
-from console.benchmarks.bfcl.rules.score import json_safe
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.store.atomic import write_atomically

@@ -7,12 +7,12 @@ from typing import Any
 
 from console.benchmarks.bfcl.conversation.wording import Wording
 from console.benchmarks.bfcl.data.dataset import Dataset
-from console.benchmarks.bfcl.data.load_entry import load_entry
 from console.benchmarks.bfcl.files.layout import Line
-from console.benchmarks.bfcl.models.decode.reply import FAILED, WRONG_FORMAT
+from console.benchmarks.bfcl.models.decode.reply import FAILED, WRONG_FORMAT, decode_reply, executable_calls
 from console.benchmarks.bfcl.rules import agentic_answer as agentic
 from console.benchmarks.bfcl.rules import categories as names
-from console.benchmarks.bfcl.rules.batch_scoring import Mark, decoded_calls, decoded_steps, last_message
+from console.benchmarks.bfcl.rules.entry import Entry
+from console.benchmarks.bfcl.scoring import Mark
 from console.suites.call_matching.checker import Refusal
 
 
@@ -32,7 +32,7 @@ class Recorder:
             "test_category": entry.category,
             "valid": False,
         }
-        prompt = load_entry(entry, self._dataset, self._wording)
+        prompt = _load_entry(entry, self._dataset, self._wording)
         if names.is_relevance(entry.judged_as):
             return head | self._relevance(mark, refusal, prompt)
         if names.is_single_turn(entry.category):
@@ -40,11 +40,14 @@ class Recorder:
         fields = self._turns if names.is_multi_turn(entry.category) else self._answer
         return head | fields(mark, refusal, prompt) | {"inference_log": log}
 
+    def _decoded(self, mark: Mark) -> Any:
+        return decode_reply(mark.output, mark.entry.judged_as, self._family, mark.entry.config).value
+
     def _relevance(self, mark: Mark, refusal: Refusal, prompt: Line) -> Line:
         return {
             "prompt": prompt,
             "model_result": mark.output,
-            "decoded_result": decoded_calls(mark, self._family),
+            "decoded_result": self._decoded(mark),
             "error": [refusal.message],
             "error_type": refusal.error_type,
         }
@@ -53,7 +56,7 @@ class Recorder:
         line: Line = {"error": [refusal.message], "error_type": refusal.error_type, "prompt": prompt}
         line["model_result_raw"] = mark.output
         if refusal.error_type != FAILED:
-            line["model_result_decoded"] = decoded_calls(mark, self._family)
+            line["model_result_decoded"] = self._decoded(mark)
         if refusal.error_type == WRONG_FORMAT:
             line |= {key: str(line[key]) for key in ("model_result_raw", "model_result_decoded")}
         return line | {"possible_answer": mark.entry.ground_truth}
@@ -74,9 +77,10 @@ class Recorder:
         if refusal.error_type != agentic.NOT_FOUND:
             line = {"error": _error([refusal.message], refusal), "prompt": prompt, "model_result": mark.output}
             if refusal.error_type == agentic.NO_MESSAGE:
-                line["model_result_decoded"] = decoded_steps(mark, self._family)
+                decoded = (executable_calls(step, self._family) for step in mark.output[0])
+                line["model_result_decoded"] = [calls for calls in decoded if calls]
             return line | truth
-        message = last_message(mark, self._family)
+        _, message = agentic.check_answer(mark.output, mark.entry.ground_truth or [], self._family)
         return {
             "error": _error(refusal.message, refusal)
             | {"details": agentic.search_details(mark.entry.ground_truth or [], message)},
@@ -88,3 +92,34 @@ class Recorder:
 
 def _error(message: Any, refusal: Refusal) -> Line:
     return {"error_message": message, "error_type": refusal.error_type}
+
+
+def _load_entry(entry: Entry, dataset: Dataset, wording: Wording) -> dict[str, Any]:
+    """Return an entry as the official loader hands it on: variations with hints, conversations without documents.
+
+    Args:
+        entry: of the dataset.
+        dataset: where the withheld functions' documents are.
+        wording: with the hints, and the sentence that asks for the form of agentic answers.
+    """
+    line = {**dataset.line(entry), "id": entry.id}
+    if entry.config:
+        hint = wording.hints["python"]
+        line["function"] = [{**doc, "description": doc.get("description", "") + hint} for doc in entry.function]
+    if names.is_single_turn(entry.category):
+        return line
+    line.pop("function", None)
+    if names.is_multi_turn(entry.category):
+        return line | _withheld(entry, dataset)
+    first = [{"role": "system", "content": wording.agentic_answer}, *entry.question[0]]
+    line["question"] = [first, *entry.question[1:]]
+    if names.is_memory(entry.id):
+        line |= {"depends_on": entry.depends_on, "involved_classes": entry.involved_classes}
+    return line
+
+
+def _withheld(entry: Entry, dataset: Dataset) -> dict[str, Any]:
+    """Name withheld functions by their documents, where there are any."""
+    if not entry.missed_function:
+        return {}
+    return {"missed_function": dataset.functions(entry)[1]}

@@ -15,8 +15,8 @@ from console.benchmarks.bfcl.files.results import is_error
 from console.benchmarks.bfcl.files.score_lines import Recorder
 from console.benchmarks.bfcl.models.decoding import family_of, reading_of
 from console.benchmarks.bfcl.rules.aggregate import spread
-from console.benchmarks.bfcl.rules.batch_scoring import Mark, mark_outputs
 from console.benchmarks.bfcl.rules.categories import ALL, FORMAT_SENSITIVITY, is_prerequisite, sort_key
+from console.benchmarks.bfcl.scoring import Mark, mark_outputs
 from console.benchmarks.bfcl.suite import BfclSuite
 from console.core.case import Setting
 from console.core.fault import Fault, UsageError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from console.benchmarks.bfcl.models.decode.family import FAMILIES
+from console.benchmarks.bfcl.models.decode.families import FAMILIES
 from console.benchmarks.bfcl.models.profile import Profile, find_profile, profiles
 from console.core.case import Setting
 from console.core.fault import UsageError

@@ -27,7 +27,7 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     handler: str
     """The official class, for what only one provider does."""
     family: str
-    """How answers are decoded: a module of `decode/families`."""
+    """How answers are decoded: one of `decode/families.py`."""
     api: str
     """The API it is asked by: `responses`, `chat`, `anthropic`, `gemini`, `mistral`, `cohere`, `bedrock`, `writer`
     or `gorilla`; `completions` for models that are served locally."""

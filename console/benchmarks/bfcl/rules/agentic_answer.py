@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
-from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.bfcl.models.decode.reply import executable_calls
 
 INFERENCE_ERROR = "agentic:inference_error"
 NO_MESSAGE = "agentic:no_last_message"

@@ -1,4 +1,8 @@
-"""One output against one entry: which rules apply, and their refusal. Everything but the simulators' conversations."""
+"""One output against one entry: which rules apply, and their refusal. Everything but conversations with simulators.
+
+For relevance and irrelevance only the presence of a call is judged, neither its name nor its arguments; so whatever
+cannot be decoded counts as no call: prose, broken syntax, even the text of a failed inference.
+"""
 
 from typing import Any
 
@@ -7,10 +11,11 @@ from console.benchmarks.bfcl.models.decoding import family_of, sent_underscored
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.agentic_answer import check_answer
 from console.benchmarks.bfcl.rules.entry import Entry
-from console.benchmarks.bfcl.rules.relevance import CALLED, check_relevance
 from console.core.case import Setting
 from console.suites.call_matching.checker import Refusal, check_calls
 
+CALLED = "irrelevance_error:decoder_success"
+NOT_CALLED = "relevance_error:decoder_failed"
 _AGENTIC = {
     "agentic:inference_error": "the output is not one turn of steps",
     "agentic:no_last_message": "there is no message that is not a call",
@@ -30,9 +35,7 @@ def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
         error_type, _ = check_answer(output, entry.ground_truth or [], family_of(setting))
         return Refusal(error_type, _AGENTIC[error_type]) if error_type else None
     if names.is_relevance(entry.judged_as):
-        error_type = check_relevance(output, entry.judged_as, family_of(setting))
-        message = "there is a call, where none is right" if error_type == CALLED else "there is no call"
-        return Refusal(error_type, message) if error_type else None
+        return _judge_relevance(output, entry.judged_as, family_of(setting))
     return judge_calls(entry, output, setting)
 
 
@@ -49,3 +52,16 @@ def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
         names.call_rule_of(entry.judged_as),
         underscored=sent_underscored(setting),
     )
+
+
+def has_call(output: Any, family: str) -> bool:
+    """Whether an output decodes to at least one call; an empty object is not a call."""
+    calls = decode_reply(output, "python", family).calls
+    return bool(calls) and calls != [{}]
+
+
+def _judge_relevance(output: Any, category: str, family: str) -> Refusal | None:
+    called = has_call(output, family)
+    if "irrelevance" in category:
+        return Refusal(CALLED, "there is a call, where none is right") if called else None
+    return None if called else Refusal(NOT_CALLED, "there is no call")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
-from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.rules.entry import Entry
 from console.benchmarks.bfcl.simulators.host import SimulatorHost
 from console.core.fault import Fault

@@ -37,9 +37,17 @@ from console.cli.name_lists import split
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:
     from console.config.model import ModelConfig
+
+BFCL_EVALUATION = JsonKind(
+    "bfcl_evaluation",
+    "bfcl evaluate",
+    "Scores of result files.",
+    {"scores": "accuracy and counts of each model and category", "overall": "the overall score of each model"},
+)
 
 
 class EvaluateArguments(PhaseArguments):
@@ -187,7 +195,7 @@ def _write_summary(
             output.warn(text)
         overall = {model: standing.overall.value for model, standing in standings.items()}
     if output.machine:
-        output.data("bfcl_evaluation", {"scores": [_as_json(score) for score in scores], "overall": overall})
+        output.data(BFCL_EVALUATION, {"scores": [_as_json(score) for score in scores], "overall": overall})
         return
     for model, value in overall.items():
         output.text(f"{model}: overall {value:.2%} (categories without results count as 0)", "strong")

@@ -46,7 +46,16 @@ from console.config.paths import find_models_file
 from console.core.fault import UsageError
 from console.core.run import Selection
 from console.engine.plan import Plan, PreparedRun, prepare
+from console.exchange.json_kind import JsonKind
 from console.store.runs import create_run
+
+BFCL_GENERATION = JsonKind(
+    "bfcl_generation",
+    "bfcl generate",
+    "Result files that were written.",
+    {"model": "its name", "run": "its name", "written": "number of results", "files": "their paths"},
+    is_stream=True,
+)
 
 _IDS = "test_case_ids_to_generate.json"
 """The official name of the list of `--run-ids`, below the project root."""
@@ -218,7 +227,7 @@ def _generate(args: GenerateArguments, model: str, generation: _Generation, resu
         "files": list(map(str, paths)),
     }
     if output.machine:
-        output.data("bfcl_generation", facts)
+        output.data(BFCL_GENERATION, facts)
     else:
         output.text(f"{model}: {sink.written} results in {result_root / folder_name(model)} (run {folder.name})")
     return exit_code(summary, None, None, ending.signal)

@@ -10,6 +10,9 @@ import msgspec
 from console.benchmarks.bfcl.models.profile import profiles
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
+from console.exchange.json_kind import JsonKind
+
+BFCL_MODELS = JsonKind("bfcl_models", "bfcl models", "The official registry.", {"models": "its rows"})
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """List them."""
     if args.output.machine:
-        args.output.data("bfcl_models", {"models": [msgspec.to_builtins(row) for row in profiles().values()]})
+        args.output.data(BFCL_MODELS, {"models": [msgspec.to_builtins(row) for row in profiles().values()]})
     else:
         for name in profiles():
             args.output.text(name)

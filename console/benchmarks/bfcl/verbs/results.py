@@ -9,6 +9,11 @@ from console.benchmarks.bfcl.files.scores import in_directory_order
 from console.benchmarks.bfcl.models.profile import profile_of_folder
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
+from console.exchange.json_kind import JsonKind
+
+BFCL_RESULTS = JsonKind(
+    "bfcl_results", "bfcl results", "Models of which there are results.", {"models": "name and time of each"}
+)
 
 
 class ResultsArguments(Arguments):
@@ -33,7 +38,7 @@ def run(args: ResultsArguments) -> int:
         changed = datetime.fromtimestamp((root / folder).stat().st_ctime).astimezone()
         rows.append((profile.name if profile else folder, f"{changed:%Y-%m-%d %H:%M:%S}"))
     if args.output.machine:
-        args.output.data("bfcl_results", {"models": [{"model": name, "created": time} for name, time in rows]})
+        args.output.data(BFCL_RESULTS, {"models": [{"model": name, "created": time} for name, time in rows]})
     else:
         args.output.rows(("Model name", "Creation time"), rows)
     return Exit.OK

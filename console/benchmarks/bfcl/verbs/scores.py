@@ -8,6 +8,11 @@ from console.benchmarks.bfcl.files.layout import project_root
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.core.fault import UsageError
+from console.exchange.json_kind import JsonKind
+
+BFCL_SCORES = JsonKind(
+    "bfcl_scores", "bfcl scores", "The summary table of the scores.", {"rows": "rank, name and sums of each"}
+)
 
 _COLUMNS = {
     0: "Rank",
@@ -56,7 +61,7 @@ def run(args: ScoresArguments) -> int:
     shown = [[row[column] for column in _COLUMNS] for row in rows[1:]]
     if args.output.machine:
         rows = [dict(zip(_COLUMNS.values(), row, strict=True)) for row in shown]
-        args.output.data("bfcl_scores", {"rows": rows})
+        args.output.data(BFCL_SCORES, {"rows": rows})
     else:
         args.output.rows(list(_COLUMNS.values()), shown, right=frozenset((0, *range(2, len(_COLUMNS)))))
     return Exit.OK

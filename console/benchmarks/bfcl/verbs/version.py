@@ -7,7 +7,19 @@ from console.benchmarks.bfcl.data.pull import OFFICIAL
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
+from console.exchange.json_kind import JsonKind
 from console.suites.catalog import Catalog
+
+BFCL_VERSION = JsonKind(
+    "bfcl_version",
+    "bfcl version",
+    "The official release that the rules are tested against.",
+    {
+        "bfcl": "the release",
+        "eval_console": "version of this program",
+        "data": "release of each suite that is here",
+    },
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +32,7 @@ def run(args: Arguments) -> int:
     entries = [entry for entry in Catalog(find_data_roots(args.data)).entries() if entry.format == "bfcl"]
     data = {entry.name: entry.source.get("version", "unknown") for entry in entries}
     if args.output.machine:
-        args.output.data("bfcl_version", {"bfcl": OFFICIAL.version, "eval_console": __version__, "data": data})
+        args.output.data(BFCL_VERSION, {"bfcl": OFFICIAL.version, "eval_console": __version__, "data": data})
         return Exit.OK
     args.output.text(f"bfcl version: {OFFICIAL.version}")
     args.output.text(f"eval-console {__version__} holds to its rules")

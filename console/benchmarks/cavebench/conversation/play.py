@@ -16,7 +16,11 @@ from typing import Any, cast
 import msgspec
 
 from console.benchmarks.cavebench.conversation.confined import confined_turn, named_functions
-from console.benchmarks.cavebench.conversation.record import (
+from console.benchmarks.cavebench.conversation.scripted_answers import scripted_answers_for
+from console.benchmarks.cavebench.conversation.tool_loop import ToolLoop
+from console.benchmarks.cavebench.conversation.worker_reports import ReportGuard
+from console.benchmarks.cavebench.options import CaveOptions, read_options
+from console.benchmarks.cavebench.rules.record import (
     BadRecord,
     CellJson,
     Question,
@@ -25,10 +29,6 @@ from console.benchmarks.cavebench.conversation.record import (
     read_question,
     read_turn,
 )
-from console.benchmarks.cavebench.conversation.scripted_answers import scripted_answers_for
-from console.benchmarks.cavebench.conversation.tool_loop import ToolLoop
-from console.benchmarks.cavebench.conversation.worker_reports import ReportGuard
-from console.benchmarks.cavebench.options import CaveOptions, read_options
 from console.core.case import Case, Setting
 from console.core.chat import Message
 from console.core.fault import Fault, FaultKind
@@ -43,8 +43,8 @@ _SCENARIO_ERROR = "ScenarioError"
 """Class that the worker's programs raise where the scenario is at fault."""
 _NEW_SPAN = ("model",)
 """Only a reply of the model gives its code new time."""
-_SPARE_S = 10.0
-"""How much longer than a cell's own limit the engine waits before it ends the worker."""
+SPARE_S = 10.0
+"""Seconds beyond a cell's own limit that the engine waits before it ends the worker."""
 _KEPT_OF_EXCESS = 2000
 """Characters kept of an output that the model does not get because it is too long."""
 
@@ -94,7 +94,7 @@ class _WorkerFactory:
                 read_only=[self._dataset.folder],
                 hidden=self._dataset.withheld,
                 limits=Limits(
-                    call_s=options.cell_s + _SPARE_S,
+                    call_s=options.cell_s + SPARE_S,
                     start_s=60.0,
                     frame_bytes=16 * MEBIBYTE,
                     call_bytes=64 * MEBIBYTE,

@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from console.benchmarks.cavebench.conversation.prompt import MAX_STEPS_ANSWER, system_prompt
-from console.benchmarks.cavebench.conversation.record import lost_turn
 from console.benchmarks.cavebench.conversation.scripted_answers import scripted_answers_for
 from console.benchmarks.cavebench.options import CaveOptions
+from console.benchmarks.cavebench.rules.record import lost_turn
 from console.benchmarks.cavebench.rules.schema import ToolSchemaError
 from console.core.case import Case
 from console.core.chat import Message, Reply, ToolCall

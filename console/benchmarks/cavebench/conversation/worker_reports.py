@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from console.benchmarks.cavebench.conversation.record import BadRecord, CellJson, Question, TurnJson
 from console.benchmarks.cavebench.rules.json_values import CALLS_BYTES, SHOWN
+from console.benchmarks.cavebench.rules.record import BadRecord, CellJson, Question, TurnJson
 
 _TURN_BYTES = 4 << 20
 """Longest record of a turn, as JSON."""

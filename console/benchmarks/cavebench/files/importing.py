@@ -21,7 +21,7 @@ from console.core.json_text import read_json
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts
-from console.exchange.imported_run import write_run
+from console.exchange.imports.imported_run import write_run
 from console.store.runs import RunFolder, new_run_id
 
 _VALIDATOR = "Custom validator failed: "

@@ -7,8 +7,8 @@ ended the worker, fails, and so do the turns after it. A validator that raises f
 from dataclasses import dataclass
 from typing import Any, cast
 
-from console.benchmarks.cavebench.conversation.record import BadRecord, TurnJson, read_turn
 from console.benchmarks.cavebench.rules.expectation import Expectation, read_expectation
+from console.benchmarks.cavebench.rules.record import BadRecord, TurnJson, read_turn
 from console.benchmarks.cavebench.rules.score import TurnRecord, TurnScore, score_turn
 from console.benchmarks.cavebench.rules.value import EvaluatorError, TypeRule
 from console.core.case import Case

@@ -4,8 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
-from console.benchmarks.dialogue.rows.row import CannedResult
 from console.benchmarks.dialogue.rules.answer import read_arguments
+from console.benchmarks.dialogue.rules.row import CannedResult
 
 
 class ToolAnswer(NamedTuple):

@@ -3,8 +3,8 @@
 import msgspec
 
 from console.benchmarks.dialogue.options import DialogueOptions
-from console.benchmarks.dialogue.rows.script import Script, expectations
 from console.benchmarks.dialogue.rules.checks import judged_in, read_checks
+from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.suites.suite import Estimate
 
 _CHARACTERS_A_TOKEN = 4.0

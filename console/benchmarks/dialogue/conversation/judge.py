@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from console.benchmarks.dialogue.conversation.scripted_answers import scripted_grades
-from console.benchmarks.dialogue.rows.row import Rubric
-from console.benchmarks.dialogue.rows.template import fill
+from console.benchmarks.dialogue.data.template import fill
 from console.benchmarks.dialogue.rules.answer import Grade, Judgement, PlayedTurn
 from console.benchmarks.dialogue.rules.judging import criteria_of, limit_of
+from console.benchmarks.dialogue.rules.row import Rubric
 from console.core.chat import Message
 from console.core.json_text import read_json
 from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, Stage

@@ -15,10 +15,10 @@ from console.benchmarks.dialogue.conversation.scripted_answers import (
     scripted_answers_for,
     scripted_user_for,
 )
-from console.benchmarks.dialogue.rows.row import Rubric
-from console.benchmarks.dialogue.rows.script import Script
 from console.benchmarks.dialogue.rules.answer import Judgement, Output, PlayedCall, PlayedTurn
 from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
+from console.benchmarks.dialogue.rules.row import Rubric
+from console.benchmarks.dialogue.rules.script import Script
 from console.core.chat import Message, Reply, ToolCall
 from console.suites.simulated_user import SimulatedUser, lead
 from console.suites.stage import Stage

@@ -7,7 +7,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from console.benchmarks.dialogue.rows.row import (
+from console.benchmarks.dialogue.rules.checks import parts_of, read_checks, texts
+from console.benchmarks.dialogue.rules.judging import criteria_of
+from console.benchmarks.dialogue.rules.row import (
     AnyCheck,
     AnyOf,
     Calls,
@@ -17,10 +19,8 @@ from console.benchmarks.dialogue.rows.row import (
     NumberIs,
     Rubric,
 )
-from console.benchmarks.dialogue.rows.script import Script
-from console.benchmarks.dialogue.rows.tools import truth_of
-from console.benchmarks.dialogue.rules.checks import parts_of, read_checks, texts
-from console.benchmarks.dialogue.rules.judging import criteria_of
+from console.benchmarks.dialogue.rules.script import Script
+from console.benchmarks.dialogue.rules.tools import truth_of
 from console.core.chat import ScriptedAnswers, Utterance
 from console.suites.simulated_user import SCRIPTED_END, SimulatedUser
 

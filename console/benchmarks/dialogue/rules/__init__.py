@@ -1,1 +1,1 @@
-"""The checks of the dialogue format. Pure."""
+"""The forms of rows and cases, and their checks. Pure."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from console.benchmarks.dialogue.rows.row import Calls, NotCalled
-from console.benchmarks.dialogue.rows.tools import documents_of, truth_of
 from console.benchmarks.dialogue.rules.answer import PlayedCall, read_arguments
 from console.benchmarks.dialogue.rules.checks import texts
 from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.row import Calls, NotCalled
+from console.benchmarks.dialogue.rules.tools import documents_of, truth_of
 from console.core.comparison import Mark, Pair
 from console.suites.call_matching.checker import Call, CallRule, check_calls
 from console.suites.call_matching.pairing import Pairing, as_text

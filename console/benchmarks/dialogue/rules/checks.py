@@ -10,8 +10,9 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.dialogue.rows.mistakes import FieldError, convert, did_you_mean, shown
-from console.benchmarks.dialogue.rows.row import (
+from console.benchmarks.dialogue.rules.mistakes import FieldError, convert, did_you_mean, shown
+from console.benchmarks.dialogue.rules.quick_checks import is_plain_pattern, is_plain_schema
+from console.benchmarks.dialogue.rules.row import (
     CHECKS,
     AnyCheck,
     AnyOf,
@@ -23,7 +24,6 @@ from console.benchmarks.dialogue.rows.row import (
     Regex,
     Rubric,
 )
-from console.benchmarks.dialogue.rules.quick_checks import is_plain_pattern, is_plain_schema
 
 
 def read_check(value: Any, where: str) -> AnyCheck:

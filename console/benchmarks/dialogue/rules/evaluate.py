@@ -5,7 +5,11 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from console.benchmarks.dialogue.rows.row import (
+from console.benchmarks.dialogue.rules.answer import Judgement, Output, Seen, seen_at_end, seen_in_turn
+from console.benchmarks.dialogue.rules.checks import own_rubric, parts_of, read_checks
+from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.judging import check_judged
+from console.benchmarks.dialogue.rules.row import (
     AnyCheck,
     AnyOf,
     Calls,
@@ -19,11 +23,7 @@ from console.benchmarks.dialogue.rows.row import (
     Regex,
     Rubric,
 )
-from console.benchmarks.dialogue.rows.script import Script
-from console.benchmarks.dialogue.rules.answer import Judgement, Output, Seen, seen_at_end, seen_in_turn
-from console.benchmarks.dialogue.rules.checks import own_rubric, parts_of, read_checks
-from console.benchmarks.dialogue.rules.finding import Finding
-from console.benchmarks.dialogue.rules.judging import check_judged
+from console.benchmarks.dialogue.rules.script import Script
 from console.benchmarks.dialogue.rules.text_checks import (
     check_choice,
     check_contains,

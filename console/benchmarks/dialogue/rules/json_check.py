@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from console.benchmarks.dialogue.rows.row import JsonSchema
 from console.benchmarks.dialogue.rules.bounded_schema import TooMuchWork, errors_of
 from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.row import JsonSchema
 from console.core.json_text import read_json
 
 _FENCE = re.compile(r"\A\s*```[\w-]{0,20}[ \t]*\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)

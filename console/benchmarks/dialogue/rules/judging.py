@@ -1,8 +1,8 @@
 """The check that a judge decides: its grades against the thresholds. Asking the judge is `play`'s work."""
 
-from console.benchmarks.dialogue.rows.row import Criterion, Rubric
 from console.benchmarks.dialogue.rules.answer import Grade, Judgement
 from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.row import Criterion, Rubric
 from console.core.comparison import Mark, Pair
 
 _USUAL_SHARE = 0.75

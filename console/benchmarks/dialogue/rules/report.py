@@ -6,7 +6,7 @@ Versions of a prompt are compared over the rows that both have answered, pair by
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from console.benchmarks.dialogue.rows.dataset import Variants, split_variant
+from console.benchmarks.dialogue.rules.script import Variants, split_variant
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import mean_interval
 from console.core.statistics.paired import paired_observations

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from console.benchmarks.dialogue.rows.script import Script
 from console.benchmarks.dialogue.rules.answer import read_output
 from console.benchmarks.dialogue.rules.evaluate import evaluate
 from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.script import Script
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
 

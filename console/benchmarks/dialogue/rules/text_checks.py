@@ -3,10 +3,10 @@
 import re
 from decimal import Decimal, InvalidOperation
 
-from console.benchmarks.dialogue.rows.row import Choice, Contains, Equals, NumberIs, Regex
 from console.benchmarks.dialogue.rules.bounded_regex import TooSlow, search
 from console.benchmarks.dialogue.rules.checks import read_number, read_tolerance, texts
 from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.row import Choice, Contains, Equals, NumberIs, Regex
 
 _NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?")
 """A number in prose: commas between groups of three digits belong to it."""

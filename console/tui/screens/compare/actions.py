@@ -8,15 +8,20 @@ from functools import partialmethod
 
 from textual.content import Content
 
-from console.exchange.comparison_table import change_words, comparison_csv, comparison_fields, comparison_markdown
-from console.exchange.json_object import json_object
+from console.exchange.comparison_table import (
+    COMPARISON,
+    change_words,
+    comparison_csv,
+    comparison_fields,
+    comparison_markdown,
+)
 from console.insight.comparison import RunComparison
 from console.store.runs import RunFolder
-from console.tui.branching import start_branch
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
+from console.tui.screens.branching import start_branch
 from console.tui.screens.compare.controller import CompareController
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
@@ -49,7 +54,7 @@ class ChangeFilters:
 
 
 def _comparison_json(comparison: RunComparison) -> str:
-    return json.dumps(json_object("comparison", comparison_fields(comparison)), indent=1)
+    return json.dumps(COMPARISON.as_object(comparison_fields(comparison)), indent=1)
 
 
 @dataclass

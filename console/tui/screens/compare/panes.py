@@ -14,12 +14,13 @@ from console.insight.comparison import RolloutPair, RunComparison
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
 from console.tui.render import comparison as summary
-from console.tui.render.conversation_blocks import conversation_blocks
+from console.tui.render.block import Block
+from console.tui.render.columns import Column
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
-from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.sanitize import literal, one_line
-from console.tui.widgets.block import Block
-from console.tui.widgets.row_list import Column, RowList
+from console.tui.suite_views.conversation_blocks import conversation_blocks
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 

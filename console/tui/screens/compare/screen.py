@@ -19,15 +19,15 @@ from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render import comparison as summary
-from console.tui.render.conversation_blocks import conversation_blocks
-from console.tui.render.symbols import muted
+from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
 from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, TALK_A, CompareController, RunPair
 from console.tui.screens.compare.panes import CasePane, ChangeList, SummaryPane, comparison_blocks
 from console.tui.services import Services
-from console.tui.widgets.block import Block
+from console.tui.suite_views.conversation_blocks import conversation_blocks
+from console.tui.symbols import muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 

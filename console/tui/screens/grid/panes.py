@@ -9,12 +9,13 @@ from console.core.fault import UsageError
 from console.insight.case_in_run import CaseInRun
 from console.insight.grid import Grid, GridRow
 from console.tui.render import grid_rows
+from console.tui.render.block import Block
+from console.tui.render.columns import Face
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
-from console.tui.render.symbols import MUTED, muted
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.grid.controller import GridController
-from console.tui.widgets.block import Block
-from console.tui.widgets.row_list import Face, RowList
+from console.tui.symbols import MUTED, muted
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 

@@ -12,7 +12,7 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import RunLine
+from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import HomeController, demo_runs
@@ -220,7 +220,7 @@ class EngineActions:
         from console.core.run import Selection
         from console.engine.launch import spawn
         from console.engine.plan import Plan
-        from console.tui.data.catalog_items import read_suites
+        from console.tui.data.suites import read_suites
 
         workspace, paths = self.services.workspace, self.services.paths
         runs = demo_runs(workspace.suites or read_suites(paths))

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from console.tui.data.catalog_items import RunLine, Suites
 from console.tui.data.filter_in_force import has_words
+from console.tui.data.runs import RunLine
+from console.tui.data.suites import Suites
 
 if TYPE_CHECKING:
     from console.suites.suite import DemoRun

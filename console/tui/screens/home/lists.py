@@ -14,12 +14,15 @@ from textual.widgets import Static
 from console.core.annotation import annotation_counts
 from console.insight import number_format
 from console.store.notes import Notes
-from console.tui.data.catalog_items import Models, RunLine, Suites
+from console.tui.data.models import Models
+from console.tui.data.runs import RunLine
+from console.tui.data.suites import Suites
 from console.tui.render import row_cells
-from console.tui.render.symbols import MUTED, SYMBOLS, muted, state_word
+from console.tui.render.columns import Column, Face
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import NextSteps, RunListing
-from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.symbols import MUTED, SYMBOLS, muted, state_word
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import ListTitle
 
 _NO_RUN = Content("Nothing has been run yet.\nEnter on Try the demo shows everything without a key.")

@@ -9,8 +9,8 @@ from textual.containers import Container, Vertical
 
 from console.store.runs import RunFolder
 from console.tui.actions import Action
-from console.tui.data.catalog_items import RunLine
 from console.tui.data.filter_in_force import FilterInForce
+from console.tui.data.runs import RunLine
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, QueueActions, RunActions

@@ -25,12 +25,13 @@ from console.store.runs import RunFolder
 from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs
 from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.render.catalog_details import display_path
-from console.tui.render.symbols import MUTED, SYMBOLS
+from console.tui.render.columns import Column, Face
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.form import command_of
 from console.tui.services import Services
-from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.symbols import MUTED, SYMBOLS
+from console.tui.widgets.row_list import RowList
 
 
 @dataclass

@@ -14,13 +14,15 @@ from console.core.fault import UsageError
 from console.core.run import Selection
 from console.insight import number_format
 from console.suites.selection import select_cases
-from console.tui.data.catalog_items import ModelLine, Models, Suites
+from console.tui.data.models import ModelLine, Models
+from console.tui.data.suites import Suites
 from console.tui.render import lines, row_cells
 from console.tui.render.catalog_details import case_blocks
-from console.tui.render.symbols import MUTED, SYMBOLS, muted
+from console.tui.render.columns import Column, Face
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.launch.suite_tree import Mark, Part, Row, SuiteTree
-from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.symbols import MUTED, SYMBOLS, muted
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import ListTitle
 from console.tui.widgets.transcript import Transcript
 

@@ -17,9 +17,11 @@ from console.engine.forecast import ASK_ABOVE_USD, Forecast
 from console.engine.role_warnings import RoleModelId, askable
 from console.suites.modes import modes_of
 from console.suites.suite import Option
-from console.tui.data.catalog_items import Models, RunLine, Suites
 from console.tui.data.draft import Draft
+from console.tui.data.models import Models
+from console.tui.data.runs import RunLine
 from console.tui.data.sample_run import SampleRun, sample_cost
+from console.tui.data.suites import Suites
 from console.tui.render.forecast_lines import Preflight
 from console.tui.screens.launch.fields import Field, is_of_role, refused_field, role_field_id
 from console.tui.screens.launch.form import Form

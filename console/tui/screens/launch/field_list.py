@@ -13,12 +13,12 @@ from textual.message import Message
 from textual.widgets import Static
 
 from console.tui.render import columns, lines
-from console.tui.render.symbols import MUTED, SYMBOLS, muted
+from console.tui.render.columns import Column, Face
 from console.tui.sanitize import one_line
 from console.tui.screens.launch.choices import ChoiceList
 from console.tui.screens.launch.fields import Field
 from console.tui.screens.launch.form import Form
-from console.tui.widgets.row_list import Column, Face
+from console.tui.symbols import MUTED, SYMBOLS, muted
 
 _COLUMNS = (Column("", 18, 1), Column("", 14, 2), Column("", 24, 4, from_width=60))
 _MISTAKE = "mistake "

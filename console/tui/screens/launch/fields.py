@@ -17,7 +17,8 @@ from console.core.fault import UsageError
 from console.engine.compute_target import RAY
 from console.store.run_list import name_with_part
 from console.suites.suite import Mode, Option
-from console.tui.data.catalog_items import Models, RunLine
+from console.tui.data.models import Models
+from console.tui.data.runs import RunLine
 
 AUTO = "as models.toml says"
 NOW, QUEUED = "now", "queued"
@@ -62,9 +63,9 @@ class Field:
             raise ValueError(f"one of: {', '.join(choice or 'nothing' for choice in self.choices)}")
         return self.read(text.strip())
 
-    def next_choice(self, text: str, step: int = 1) -> str:
-        """Return the choice after (or before) a text."""
-        index = self.choices.index(text) + step if text in self.choices else 0
+    def next_choice(self, text: str) -> str:
+        """Return the choice after a text."""
+        index = self.choices.index(text) + 1 if text in self.choices else 0
         return self.choices[index % len(self.choices)]
 
 

@@ -13,11 +13,11 @@ from console.engine.forecast import Forecast, forecast_runs
 from console.engine.matrix import plans_of
 from console.engine.role_warnings import RoleModelId, warnings_about
 from console.tui.render.forecast_lines import Preflight, preflight_lines
-from console.tui.render.symbols import MUTED
 from console.tui.sanitize import one_line
 from console.tui.screens.launch.controller import ForecastRequest, LaunchController, RoleQuestion
 from console.tui.screens.launch.fields import Field
 from console.tui.services import Services
+from console.tui.symbols import MUTED
 
 _PAUSE_S = 0.15
 """How long typing must rest before the forecast is worked out again."""

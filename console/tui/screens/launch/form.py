@@ -14,8 +14,10 @@ from console.core.run import Budget
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.suites.modes import USUAL_MODES
 from console.suites.suite import Mode, Option
-from console.tui.data.catalog_items import Models, RunLine, Suites
 from console.tui.data.draft import Draft
+from console.tui.data.models import Models
+from console.tui.data.runs import RunLine
+from console.tui.data.suites import Suites
 from console.tui.screens.launch.fields import AUTO, QUEUED, THIS_MACHINE, Field, general_fields, option_field, text_of
 from console.tui.shell_commands import command
 

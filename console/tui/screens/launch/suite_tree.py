@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from console.suites.suite import Category
-from console.tui.data.catalog_items import SuiteLine
+from console.tui.data.suites import SuiteLine
 
 
 class Mark(Enum):

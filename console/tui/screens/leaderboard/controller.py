@@ -8,7 +8,8 @@ from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, leaderboards
 from console.suites.catalog import Catalog
 from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
-from console.tui.data.catalog_items import RunLine, Suites, listed_runs
+from console.tui.data.runs import RunLine, listed_runs
+from console.tui.data.suites import Suites
 
 _SEPARATOR = "\x1f"
 

@@ -16,14 +16,16 @@ from textual.widgets import Static
 
 from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import RunLine, Suites
+from console.tui.data.runs import RunLine
+from console.tui.data.suites import Suites
 from console.tui.render import leaderboard_rows
-from console.tui.render.symbols import muted
+from console.tui.render.columns import Face
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.leaderboard.controller import LeaderboardController, read_boards
 from console.tui.services import Services
-from console.tui.widgets.row_list import Face, RowList
+from console.tui.symbols import muted
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")

@@ -16,12 +16,12 @@ from console.tui.data.entry_checks import Ping, ping_model
 from console.tui.dialogs.allow_code import ask_to_allow
 from console.tui.dialogs.small_dialogs import Chooser, NameNote, NameScreen
 from console.tui.editor import edit_file, edit_models
+from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.screens.library.controller import LibraryController
 from console.tui.screens.library.lists import CaseList, EntryList
 from console.tui.services import Services
 from console.tui.shell_commands import command
-from console.tui.widgets.row_list import Column
 
 _KIND_COLUMNS = (Column("kind", 14), Column("what it is", 60))
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
 from console.tui.data.entry_checks import Checksum, Ping
 from console.tui.data.filter_in_force import FilterInForce, has_words
+from console.tui.data.models import ModelLine, Models
+from console.tui.data.suites import SuiteLine, Suites
 
 if TYPE_CHECKING:
     from console.suites.catalog import OfficialSuite

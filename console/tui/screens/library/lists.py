@@ -7,13 +7,14 @@ from console.core.fault import UsageError
 from console.core.run import Selection
 from console.insight import number_format
 from console.suites.selection import select_cases
-from console.tui.data.catalog_items import Suites
 from console.tui.data.filter_in_force import FilterInForce, has_words
+from console.tui.data.suites import Suites
 from console.tui.render import row_cells
-from console.tui.render.symbols import MUTED, SYMBOLS, muted
+from console.tui.render.columns import Column, Face
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.library.controller import MODELS, NOTHING, SUITES, Entry, LibraryController
-from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.symbols import MUTED, SYMBOLS, muted
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import ListTitle
 
 _ENTRY_COLUMNS = (Column("", 1), Column("", 12, 3), Column("", 10, 2, right=True))

@@ -9,17 +9,17 @@ from textual.containers import Container, Vertical
 
 from console.core.case import Case
 from console.tui.actions import Action
-from console.tui.data.catalog_items import Suites
 from console.tui.data.entry_checks import Checksum, files_stamp, read_checksum
 from console.tui.data.filter_in_force import FilterInForce
+from console.tui.data.suites import Suites
 from console.tui.editor import edit_models
 from console.tui.render import catalog_details
+from console.tui.render.block import Block
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.library.actions import EntryActions
 from console.tui.screens.library.controller import Entry, LibraryController
 from console.tui.screens.library.lists import CaseList, EntryList, read_cases
 from console.tui.services import Services
-from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 from console.tui.widgets.transcript import Transcript

@@ -123,10 +123,6 @@ class WatchedTile:
     beside: "WatchedRun | None" = None
     """The run beside the watched one that the conversation is of; None: it is of the watched one."""
 
-    def shows(self, slot: Slot, beside: "WatchedRun | None") -> bool:
-        """Whether it shows this conversation of this run."""
-        return self.slot == slot and self.beside is beside
-
 
 @dataclass(frozen=True, slots=True)
 class TileState:
@@ -322,7 +318,7 @@ class LiveController:
     def move_cursor(self, slot: Slot) -> bool:
         """Show the conversation to which the reader moved; say whether it is another one than before."""
         tile = self.watched.cursor_tile
-        if tile.shows(slot, None):
+        if tile.slot == slot and tile.beside is None:
             return False
         self.follows_run = self.follows_run and tile.slot is None
         tile.slot, tile.beside = slot, None

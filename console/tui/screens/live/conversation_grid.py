@@ -11,10 +11,10 @@ from textual.content import Content
 from console.core.case import Key
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
-from console.tui.render.symbols import MUTED
 from console.tui.screens.live.controller import TileState, WatchedRun
 from console.tui.screens.live.standard_view import live_view
 from console.tui.suite_views.suite_view import ConversationDrawer, LiveView
+from console.tui.symbols import MUTED
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 

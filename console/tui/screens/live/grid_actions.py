@@ -12,13 +12,13 @@ from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
-from console.tui.render.symbols import MUTED
 from console.tui.sanitize import one_line
 from console.tui.screens.live.controller import LiveController, WatchedRun, WatchedTile
 from console.tui.screens.live.conversation_grid import ConversationGrid, Shape, TileContent, shapes_for
 from console.tui.screens.live.progress_pane import TrendPane
 from console.tui.screens.live.standard_view import live_view
 from console.tui.services import Services
+from console.tui.symbols import MUTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,9 @@ from console.core.live import Status
 from console.insight import number_format
 from console.insight.overview import Overview
 from console.insight.rollout import Slot
-from console.tui.data.catalog_items import RunLine
 from console.tui.data.run_feed import Changes
+from console.tui.data.runs import RunLine
+from console.tui.render.columns import Face
 from console.tui.render.progress import begun_words, is_starting
 from console.tui.render.rollout_rows import (
     FAILURES,
@@ -29,11 +30,11 @@ from console.tui.render.rollout_rows import (
     run_columns,
     slot_of,
 )
-from console.tui.render.symbols import MUTED, muted
 from console.tui.screens.live.controller import WatchedRun
 from console.tui.screens.live.progress_pane import FactsPane
 from console.tui.suite_views.suite_view import LiveView
-from console.tui.widgets.row_list import Face, RowList
+from console.tui.symbols import MUTED, muted
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 
 

@@ -12,9 +12,9 @@ from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.tui.data.replay_feed import SPEEDS, Replay
 from console.tui.render.progress import facts_lines, notice_words, progress_line
-from console.tui.render.symbols import MUTED, SYMBOLS
 from console.tui.screens.live.controller import WatchedRun
 from console.tui.suite_views.suite_view import LiveView
+from console.tui.symbols import MUTED, SYMBOLS
 from console.tui.widgets.titles import tell
 
 WIDE = 120

@@ -1,6 +1,8 @@
 """The runs beside the watched one: which they are, what their engines say, and their conversations on the wall."""
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+import contextlib
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partialmethod
 from pathlib import Path
 
@@ -9,17 +11,52 @@ from textual.content import Content
 
 from console.core.case import Key
 from console.core.fault import UsageError
-from console.core.live import Status
+from console.core.live import Command, Status
+from console.engine.attach import EngineLink
 from console.store.runs import RunFolder
 from console.tui.actions import Action
-from console.tui.data.catalog_items import RunLine
-from console.tui.data.engine_states import EngineStates
-from console.tui.data.feed_pump import FeedPump
 from console.tui.data.run_feed import Changes, RunFeed
-from console.tui.render.symbols import muted
+from console.tui.data.runs import RunLine
+from console.tui.screens.feed_pump import FeedPump
 from console.tui.screens.live.controller import LiveController
 from console.tui.screens.live.lists import LiveRunsPanel
 from console.tui.services import Services
+from console.tui.symbols import muted
+
+RETRY_S = 2.0
+"""Seconds after a refused connection until the next try."""
+
+
+class EngineStates:
+    """The latest status of each run that is asked, over a connection without text: ten runs cost only their figures."""
+
+    def __init__(self) -> None:
+        self.statuses: dict[Path, Status] = {}
+        self._tasks: dict[Path, asyncio.Task[None]] = {}
+
+    def ask(self, paths: Collection[Path]) -> None:
+        """Ask exactly the engines of these runs from now on."""
+        for path in [path for path in self._tasks if path not in paths]:
+            self._tasks.pop(path).cancel()
+            self.statuses.pop(path, None)
+        for path in paths:
+            if path not in self._tasks:
+                self._tasks[path] = asyncio.get_running_loop().create_task(self._listen(path), name="engine state")
+
+    async def _listen(self, path: Path) -> None:
+        while True:
+            link = await EngineLink.connect(path)
+            if link is not None:
+                link.send(Command("state_only"))
+                with contextlib.suppress(OSError):
+                    try:
+                        async for frame in link.frames():
+                            if isinstance(frame, Status):
+                                self.statuses[path] = frame
+                    finally:
+                        link.close()
+                self.statuses.pop(path, None)
+            await asyncio.sleep(RETRY_S)
 
 
 class LiveRuns:

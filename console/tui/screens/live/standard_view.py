@@ -11,13 +11,13 @@ from console.insight.overview import Overview
 from console.insight.passage import Passage
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import SortOrder
+from console.tui.render.block import Block
 from console.tui.render.columns import Column
-from console.tui.render.conversation_blocks import passage_block
 from console.tui.render.progress import watched_words
 from console.tui.render.rollout_rows import CASES, case_cells
+from console.tui.suite_views.conversation_blocks import passage_block
 from console.tui.suite_views.registry import find_view
 from console.tui.suite_views.suite_view import ConversationDrawer, LiveView
-from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
 

@@ -23,12 +23,12 @@ from console.insight.prompt_edit import as_text, from_text, opening_of
 from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.runs import RunFolder
-from console.tui.branching import start_branch
 from console.tui.data.run_feed import RunFeed
 from console.tui.dialogs.small_dialogs import Answer, Chooser, CommentScreen, Question
 from console.tui.editor import edit_text, page_text
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
+from console.tui.screens.branching import start_branch
 from console.tui.screens.review.case_pane import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.views import actual_text, expected_text, prompt_text, reply_json

@@ -12,15 +12,15 @@ from console.insight.failures import Group
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.tui.render import lines
-from console.tui.render.columns import Column
+from console.tui.render.columns import Column, Face
 from console.tui.render.progress import outcome_words
 from console.tui.render.rollout_rows import slot_of, state_mark
-from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import annotation_letter, counters
 from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
 from console.tui.screens.review.triage import Head, Rows
-from console.tui.widgets.row_list import Face, RowList
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 
 COLUMNS = (

@@ -21,11 +21,11 @@ from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
-from console.tui.render.conversation_blocks import conversation_blocks
-from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.sanitize import one_line, plain_line
 from console.tui.screens.review.views import ShownCase, view_with
+from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, ReviewedCase
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.titles import PaneTitle, same, tell
 from console.tui.widgets.transcript import Transcript
 

@@ -133,7 +133,7 @@ class ReviewController:
             self.suite_view = suite_view
             self._stale |= Stale.CASE | Stale.FIGURES
         if suite_view.lists_everything:
-            self.triage.settle_on("")
+            self.triage.list_everything()
 
     def use_suite(self, suite: RunSuite) -> None:
         """The suite has been opened, or cannot be."""

@@ -11,15 +11,15 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.insight import number_format
-from console.tui.data import catalog_items
 from console.tui.data.label_session import LabelForecast, LabelProgress, LabelResult, LabelSession
+from console.tui.data.models import read_models
 from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
 from console.tui.render import row_cells
-from console.tui.render.symbols import SYMBOLS, muted
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_actions import StartWorker
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.services import Services
+from console.tui.symbols import SYMBOLS, muted
 
 _LOOK_EVERY_S = 0.5
 _ROOM_ABOVE = 2.0
@@ -107,7 +107,7 @@ class LabelActions:
         """Let the reader choose among the models that are ready; an empty text when nothing was chosen."""
         models = self.services.workspace.models
         if models is None:
-            models = await asyncio.to_thread(catalog_items.read_models, self.services.paths)
+            models = await asyncio.to_thread(read_models, self.services.paths)
         title = Content("Which model reads the listed failures, and says what caused each?")
         rows = {line.name: row_cells.model_cells(line) for line in models.lines if line.ready}
         judge, run = self.controller.judge_name, self.controller.run

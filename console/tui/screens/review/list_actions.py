@@ -13,7 +13,7 @@ from pathlib import Path
 from console.insight.failures import GroupBy
 from console.insight.rollout import Slot
 from console.store.search import TextSearch
-from console.tui.data.give_way import GiveWay
+from console.tui.data.throttle import Throttle
 from console.tui.render import diff
 from console.tui.sanitize import literal
 from console.tui.screens.review.case_list import end_of_list_text
@@ -70,10 +70,10 @@ class RunSearch:
         self._stop.set()
 
     def _run(self, searches: Sequence[TextSearch], stop: threading.Event) -> None:
-        handed_on_at, pause_s, give_way = 0.0, FIRST_PAUSE_S, GiveWay()
+        handed_on_at, pause_s, throttle = 0.0, FIRST_PAUSE_S, Throttle()
 
         def stopped() -> bool:
-            give_way()
+            throttle()
             return stop.is_set()
 
         for search in searches:

@@ -16,7 +16,7 @@ from console.core.annotation import NO_ANNOTATION, Annotation
 from console.insight.failures import Group, GroupBy, group, in_order
 from console.insight.filter import Filter
 from console.insight.rollout import Rollout, Slot
-from console.tui.data.give_way import GiveWay
+from console.tui.data.throttle import Throttle
 
 AT_ONCE = 5_000
 """Rollouts of a run that is listed without a thread, in a few milliseconds."""
@@ -226,10 +226,10 @@ class Lister:
         take: Callable[[Listing], None],
         stop: threading.Event,
     ) -> None:
-        give_way = GiveWay()
+        throttle = Throttle()
 
         def stopped() -> bool:
-            give_way()
+            throttle()
             return stop.is_set()
 
         for listing in listings(request, rollouts, stopped):

@@ -20,6 +20,7 @@ from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
 from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
+from console.tui.render.columns import Face
 from console.tui.render.progress import title_words
 from console.tui.render.rollout_rows import row_key
 from console.tui.sanitize import literal, one_line
@@ -41,7 +42,7 @@ from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
 from console.tui.suite_views.registry import load_view
-from console.tui.widgets.row_list import Face, RowList
+from console.tui.widgets.row_list import RowList
 
 PREFETCH_AFTER_S = 0.05
 

@@ -79,12 +79,11 @@ class Triage:
         """Return what readers say of a case."""
         return self.annotations.get(slot, NO_ANNOTATION)
 
-    def settle_on(self, home: str) -> None:
-        """List something else by default; what the reader has chosen stays."""
-        if self.home != home:
-            was_home = self.scope.text == self.home
-            self.home = home
-            self.scope = read_filter(home) if was_home else self.scope
+    def list_everything(self) -> None:
+        """List all rollouts by default; what the reader has chosen stays."""
+        if self.scope.text == self.home:
+            self.scope = read_filter("")
+        self.home = ""
 
     def regroup(self, by: GroupBy) -> None:
         """Group by something else from the next list on."""

@@ -22,11 +22,11 @@ from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.suites.summing import split_words
 from console.tui.render import diff
-from console.tui.render.conversation_blocks import broken_blocks, conversation_blocks, outcome_word, passage_block
-from console.tui.render.symbols import MUTED, SYMBOLS, block_title, muted
+from console.tui.render.block import Block
 from console.tui.sanitize import literal, one_line
+from console.tui.suite_views.conversation_blocks import broken_blocks, conversation_blocks, outcome_word, passage_block
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
-from console.tui.widgets.block import Block
+from console.tui.symbols import MUTED, SYMBOLS, block_title, muted
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,15 @@ from console.insight.comparison import compare
 from console.insight.number_format import signed
 from console.insight.trends import Point, Trend, trends
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import RunLine, listed_runs
+from console.tui.data.runs import RunLine, listed_runs
 from console.tui.render import lines
-from console.tui.render.symbols import MUTED, muted
+from console.tui.render.columns import Column
 from console.tui.render.trend_plot import plot_lines
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
-from console.tui.widgets.row_list import Column, RowList
+from console.tui.symbols import MUTED, muted
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from console.benchmarks.bfcl.conversation.memory.backend import Memory, Snapshot
-from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.bfcl.models.decode.reply import executable_calls
 
 OutputOf = Callable[[str], Any]
 """Returns the output of a finished entry; None where there is none."""

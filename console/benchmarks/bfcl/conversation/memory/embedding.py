@@ -8,8 +8,8 @@ from pathlib import Path
 from console.benchmarks.bfcl.conversation.memory.vector import Embed
 from console.config.weights import find_weights
 from console.core.fault import UsageError
-from console.llm import minilm
-from console.llm.bag_of_words import vector_of
+from console.llm.embedding import minilm
+from console.llm.embedding.bag_of_words import vector_of
 
 EMBEDDINGS = ("minilm", "words")
 """`minilm`: all-MiniLM-L6-v2, as officially. `words`: nearness is words in common; nothing to be pulled."""

@@ -7,7 +7,7 @@ from console.benchmarks.bfcl.conversation.web_search.recorded import read_record
 from console.benchmarks.bfcl.data.dataset import Dataset
 from console.config.environment import variable
 from console.core.fault import UsageError
-from console.llm.browsing import SEARCH_KEY, WebAccess
+from console.llm.web.browsing import SEARCH_KEY, WebAccess
 from console.suites.suite import Option
 
 LIVE = "live"
@@ -62,7 +62,7 @@ def choose_web(options: dict[str, Any], dataset: Dataset) -> WebAccess:
         UsageError: a file of recorded answers cannot be read.
     """
     if _is_live(options, dataset):
-        from console.llm.web import Web  # loads a network client, which offline uses do without
+        from console.llm.web.live import Web  # loads a network client, which offline uses do without
 
         return Web()
     chosen = _chosen(options)

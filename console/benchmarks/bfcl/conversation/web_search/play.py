@@ -5,7 +5,7 @@ from typing import Any
 
 from console.benchmarks.bfcl.conversation.web_search.functions import Fetch, WebAnswer, WebRequest, WebSearchAPI
 from console.benchmarks.bfcl.simulators.state import Simulators
-from console.llm.browsing import NoPage, WebAccess
+from console.llm.web.browsing import NoPage, WebAccess
 
 _CLASS = "WebSearchAPI"
 _MOST_REQUESTS = 20

@@ -16,7 +16,7 @@ import msgspec
 
 from console.benchmarks.bfcl.conversation.memory.bm25 import Ranking
 from console.core.fault import UsageError
-from console.llm.browsing import NoPage
+from console.llm.web.browsing import NoPage
 
 _MOST = 30
 
@@ -38,7 +38,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordedWeb:
-    """The same two questions as `console.llm.web.Web`, answered from a file."""
+    """The same two questions as `console.llm.web.live.Web`, answered from a file."""
 
     def __init__(self, searches: dict[str, list[_Result]], pages: dict[str, str]) -> None:
         """Serve recorded searches and pages; made by `read_recorded`."""

@@ -1,10 +1,10 @@
 """Calls in the text of a prompted model: what is cut off first, and which syntax is read."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from console.benchmarks.bfcl.models.decode.call_text import nested_call_texts
-from console.benchmarks.bfcl.models.decode.family import Form
 from console.benchmarks.bfcl.models.decode.java import decode_java
 from console.benchmarks.bfcl.models.decode.javascript import decode_javascript
 from console.benchmarks.bfcl.models.decode.json_calls import decode_json
@@ -20,6 +20,16 @@ _SYNTAXES: dict[str, Callable[[str], Any]] = {
     "java": lambda text: decode_java(text[1:-1]),
     "javascript": lambda text: decode_javascript(text[1:-1]),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What is known of the form of an answer before it is read."""
+
+    syntax: str = "python"
+    """`python`, `java` or `javascript`; in format sensitivity the form that was asked for, such as `json`."""
+    tagged: bool = False
+    """Whether calls must stand between `<TOOLCALL>` tags."""
 
 
 def decode_prompted(output: Any, form: Form) -> Any:

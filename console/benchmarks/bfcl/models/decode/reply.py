@@ -1,12 +1,13 @@
-"""From one single-turn output to its calls: by which family it is read, and what counts as calls."""
+"""From one output of a model to its calls: those that are compared, and those that are executed."""
 
 import re
 from dataclasses import dataclass
 from typing import Any, cast
 
 from console.benchmarks.bfcl.models.decode.arithmetic import Refused
-from console.benchmarks.bfcl.models.decode.family import Form, find_family
+from console.benchmarks.bfcl.models.decode.families import FAMILIES
 from console.benchmarks.bfcl.models.decode.length import TooLong, refuse_too_long
+from console.benchmarks.bfcl.models.decode.prompted import Form
 from console.benchmarks.bfcl.models.decode.python import Undecodable
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.variation import read_variation
@@ -14,6 +15,8 @@ from console.benchmarks.bfcl.rules.variation import read_variation
 FAILED = "ast_decoder:decoder_failed"
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 
+_LEVELS = 100
+"""Levels of a decoded value that are kept: what reads it may descend into itself."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
@@ -38,10 +41,10 @@ def decode_reply(output: Any, category: str, family: str = "prompt", config: str
     Args:
         output: what the result file holds: text, or recorded native calls.
         category: of the entry, or the id of the entry that is varied; its language decides the syntax.
-        family: how the model writes its calls, one of `family.FAMILIES`.
+        family: how the model writes its calls, one of `FAMILIES`.
         config: the format-sensitivity variation; empty for ordinary categories.
     """
-    reader = find_family(family)
+    reader = FAMILIES[family]
     try:
         refuse_too_long(output)
         value = reader.decode(output, _form(category, config))
@@ -50,6 +53,24 @@ def decode_reply(output: Any, category: str, family: str = "prompt", config: str
     if not is_calls(value):
         return Decoded(value, WRONG_FORMAT, "not a list of calls with named arguments")
     return Decoded(value)
+
+
+def executable_calls(step: Any, family: str) -> list[str]:
+    """Return the call texts of one step of a conversation; empty if it holds none, which ends a turn. Never raises.
+
+    A step that cannot be decoded, or decodes to nothing, holds no calls.
+
+    Args:
+        step: the reply's text, or recorded native calls.
+        family: how the model writes its calls, one of `FAMILIES`.
+    """
+    reader = FAMILIES[family]
+    try:
+        refuse_too_long(step)
+        calls = reader.executable(step)
+    except (Exception, MemoryError):  # every failure to decode means that there is no call
+        return []
+    return [] if calls == [""] else calls
 
 
 def _form(category: str, config: str) -> Form:
@@ -75,3 +96,31 @@ def _is_call(item: Any) -> bool:
         return False
     values = list(cast(dict[Any, Any], item).values())
     return len(values) == 1 and isinstance(values[0], dict)
+
+
+def json_safe(value: Any, levels: int = _LEVELS) -> Any:
+    """Return a decoded value as JSON can hold it: what it cannot becomes its source text, what is too deep `…`."""
+    if not levels:
+        return "…"
+    match value:
+        case None | bool() | str():
+            return value
+        case int() | float():
+            return value if abs(value) < 2**63 else _source(value)
+        case list() | tuple():
+            return [json_safe(part, levels - 1) for part in cast(list[Any], value)]
+        case dict():
+            return {_key(key): json_safe(part, levels - 1) for key, part in cast(dict[Any, Any], value).items()}
+        case _:
+            return _source(value)
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else _source(key)
+
+
+def _source(value: Any) -> str:
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):
+        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from console.benchmarks.bfcl.conversation.rendering import Doc
 from console.benchmarks.bfcl.conversation.tools import native_tools
-from console.benchmarks.bfcl.models.execution import executable_calls
+from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.models.handlers.handler import Answer, Handler, Turn
 from console.core.chat import Message, Reply
 

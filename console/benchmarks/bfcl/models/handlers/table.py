@@ -4,8 +4,8 @@ from functools import partial
 
 from console.benchmarks.bfcl.conversation.rendering import Doc
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.models.decoding import profile_of
-from console.benchmarks.bfcl.models.execution import executable_calls
 from console.benchmarks.bfcl.models.handlers.completion import CompletionHandler
 from console.benchmarks.bfcl.models.handlers.generic import GENERIC
 from console.benchmarks.bfcl.models.handlers.handler import Handler

@@ -1,0 +1,132 @@
+"""Judging outputs: those of a run one by one, as verdicts of ours, and all of a category at once, for score files.
+
+A verdict is passed or failed with the official error type, or broken for a failed inference. Conversations are played
+again by the worker that holds the simulators; everything else is judged here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import msgspec
+
+from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.models.decode.reply import decode_reply, json_safe
+from console.benchmarks.bfcl.models.decoding import family_of
+from console.benchmarks.bfcl.rules import categories as names
+from console.benchmarks.bfcl.rules.entry import Entry
+from console.benchmarks.bfcl.rules.inference_error import is_unanswered
+from console.benchmarks.bfcl.rules.known_bad import why_bad
+from console.benchmarks.bfcl.rules.verdict import judge
+from console.benchmarks.bfcl.simulators.host import host_of
+from console.benchmarks.bfcl.simulators.judging import check_conversation, check_conversations
+from console.core.case import Setting
+from console.core.fault import Fault
+from console.core.outcome import Outcome, Verdict
+from console.suites.call_matching.checker import Refusal
+
+_LONGEST = 2000
+"""Characters of a text that a verdict keeps."""
+_SHORT = 300
+"""Those of a result in a conversation that passed."""
+BROKEN = "inference_error"
+"""Reason of an imported result that records a failed inference."""
+
+
+def score_output(entry: Entry, output: Any, setting: Setting) -> Verdict:
+    """Judge an output of any category but the simulators' conversations; never raises.
+
+    A memory prerequisite is not judged: whatever was said in it, it took place.
+    """
+    if names.is_prerequisite(entry.id):
+        return Verdict(Outcome.PASSED, messages=("setup for other questions, not graded",))
+    return verdict_of(entry, output, judge(entry, output, setting), setting)
+
+
+def score_conversation(entry: Entry, output: Any, setting: Setting, dataset: Dataset) -> Verdict:
+    """Judge a conversation with simulators; broken when the simulators fail, because nothing is known of the model."""
+    try:
+        refusal, finding = check_conversation(entry, output, family_of(setting), host_of(dataset))
+    except Fault as fault:
+        return Verdict(Outcome.BROKEN, fault.kind.value, messages=(fault.message,))
+    verdict = verdict_of(entry, output, refusal, setting)
+    return msgspec.structs.replace(verdict, detail=verdict.detail | conversation_detail(refusal, finding))
+
+
+def conversation_detail(refusal: Refusal | None, finding: dict[str, Any]) -> dict[str, Any]:
+    """Return what review and the official score file need of a finding; long texts are cut.
+
+    Of a conversation that passed only the beginnings of the results are kept.
+    """
+    if refusal is None:
+        return {"turns": _cut(finding["turns"], _SHORT)} if "turns" in finding else {}
+    kept = {key: finding[key] for key in ("turn", "turns", "differences", "missing", "decoded") if key in finding}
+    error = {"error_message": refusal.message, "error_type": refusal.error_type}
+    details = {key: kept[key] for key in ("differences", "missing") if key in kept}
+    return _cut(kept | {"error": error | ({"details": details} if details else {})})
+
+
+def _cut(value: Any, longest: int = _LONGEST) -> Any:
+    match value:
+        case str():
+            return value if len(value) <= longest else f"{value[:longest]}…"
+        case list():
+            return [_cut(part, longest) for part in cast(list[Any], value)]
+        case dict():
+            return {key: _cut(part, longest) for key, part in cast(dict[str, Any], value).items()}
+        case _:
+            return value
+
+
+def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Setting) -> Verdict:
+    """Put a refusal (None: right) into our terms.
+
+    A recorded inference error is broken, not failed: the model never answered. What the official scorer says of it
+    (for irrelevance: right) stands in `official`. An answer that broke the handler is judged.
+    """
+    if is_unanswered(output):
+        official = Outcome.FAILED if refusal else Outcome.PASSED
+        reason = refusal.error_type if refusal else BROKEN
+        return Verdict(Outcome.BROKEN, reason, messages=(output[:500],), official=official.value)
+    if refusal is None:
+        return Verdict(Outcome.PASSED)
+    detail: dict[str, Any] = {}
+    if names.is_single_turn(entry.category):
+        decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
+        detail["decoded"] = json_safe(decoded.value)
+    if bad := why_bad(entry.id):
+        detail["known_bad"] = bad
+    return Verdict(Outcome.FAILED, refusal.error_type, refusal.subject, (refusal.message,), detail=detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What the official scorer says of one output."""
+
+    entry: Entry
+    output: Any
+    refusal: Refusal | None
+    """None: right."""
+    finding: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Of a refused conversation with simulators: what was played, and the `record` of the score file."""
+
+
+def mark_outputs(
+    dataset: Dataset, category: str, outputs: Sequence[tuple[str, Any]], setting: Setting
+) -> Iterator[Mark]:
+    """Judge outputs, given with their entry ids, in order.
+
+    Raises:
+        Fault: the simulators cannot be started.
+        UsageError: damaged data.
+        KeyError: an unknown id.
+    """
+    entries = dataset.entries(category)
+    pairs = [(entries[entry_id], output) for entry_id, output in outputs]
+    if not names.is_multi_turn(category):
+        for entry, output in pairs:
+            yield Mark(entry, output, judge(entry, output, setting))
+        return
+    judged = check_conversations(pairs, family_of(setting), host_of(dataset), recorded=True)
+    for (entry, output), (refusal, finding) in zip(pairs, judged, strict=True):
+        yield Mark(entry, output, refusal, finding)

@@ -1,0 +1,1 @@
+"""Reading and validating files and tables of rows."""

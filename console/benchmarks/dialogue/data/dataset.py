@@ -1,0 +1,397 @@
+"""The rows of a suite as cases: columns named, defaults filled in, every mistake found before anything is asked."""
+
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+from msgspec.structs import fields as fields_of
+
+from console.benchmarks.dialogue.data.cells import read_cells
+from console.benchmarks.dialogue.data.row_files import RawRow, cases_file, read_rows
+from console.benchmarks.dialogue.data.template import fill, variables_in
+from console.benchmarks.dialogue.rules.checks import read_check, verify, verify_rubric
+from console.benchmarks.dialogue.rules.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
+from console.benchmarks.dialogue.rules.row import SHORTHANDS, Row, Rubric, ScriptedTurn
+from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
+from console.benchmarks.dialogue.rules.tools import openai_tool, tool_names
+from console.core.case import Case
+from console.core.fault import UsageError
+from console.suites.catalog import read_suite_toml
+
+OPENINGS = ("prompt", "messages", "turns", "user")
+"""Fields that say how a conversation begins; a row has one of them."""
+ROW_FIELDS = tuple(field.name for field in fields_of(Row))
+KNOWN = (*ROW_FIELDS, *SHORTHANDS)
+"""What a row may say."""
+_TEXTS = ("id", "category", "cluster", "prompt", "system")
+"""Fields that are texts: a number in their place is written out."""
+_MERGED = ("judge", "user")
+"""Tables of which a row may give a part, while the defaults give the rest."""
+_TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns"})
+_SETTINGS = ("scale", "threshold", "wording")
+"""What a `judge` says besides the rubric."""
+_ALIKE = 0.8
+"""From which likeness on a column is taken for a misspelt field."""
+_TITLE = 200
+_LONGEST_ID = 200
+"""Characters of an id."""
+
+
+class Dataset:
+    """The files of a suite's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take a folder; files are read when first needed."""
+        self._folder = folder
+        self._cases: dict[bytes, list[Case]] = {}
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the rows have been read."""
+        return bool(self._cases)
+
+    @cached_property
+    def _rows(self) -> tuple[list[RawRow], Mistakes]:
+        """The rows as they stand in their file, and what of it cannot be read."""
+        mistakes = Mistakes()
+        return read_rows(self._path, self._bytes, mistakes), mistakes
+
+    @cached_property
+    def digest(self) -> str:
+        """First 16 hex digits of the sha256 of the two files."""
+        settings = (self._folder / "suite.toml").read_bytes()
+        return hashlib.sha256(b"\0".join((settings, self._bytes))).hexdigest()[:16]
+
+    @cached_property
+    def _path(self) -> Path:
+        return cases_file(self._folder)
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        try:
+            return self._path.read_bytes()
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
+
+    @cached_property
+    def defaults(self) -> "Defaults":
+        """What suite.toml says for all rows.
+
+        Raises:
+            UsageError: it does not make sense.
+        """
+        return Defaults(read_suite_toml(self._folder), str(self._folder / "suite.toml"))
+
+    def cases(self, variants: Variants | None = None) -> list[Case]:
+        """Return all cases in the order of the rows; with variants each row comes once for each of them.
+
+        Raises:
+            UsageError: the mistakes in the rows, at most the first 20.
+        """
+        key = msgspec.json.encode(variants)
+        if key not in self._cases:
+            defaults, (rows, unread) = self.defaults, self._rows
+            mistakes = unread.copy()
+            cases = CaseBuilder(defaults, rows, mistakes).build(variants)
+            mistakes.raise_if_any(str(self._path))
+            self._cases[key] = cases
+        return self._cases[key]
+
+
+class Defaults:
+    """`[defaults]` and `[columns]` of a suite.toml."""
+
+    def __init__(self, table: Mapping[str, Any], place: str) -> None:
+        """Check the form of both.
+
+        Raises:
+            UsageError: the mistakes in them.
+        """
+        self.place = place
+        mistakes = Mistakes()
+        for name in table:
+            if name not in _TOP:
+                mistakes.add(place, name, "is not known here", did_you_mean(name, _TOP))
+        self.fields = _table(table, "defaults", place, mistakes)
+        self.columns: dict[str, str] = {}
+        for name in self.fields:
+            if name not in KNOWN or name == "id":
+                mistakes.add(place, f"defaults.{name}", "is no field of a row", did_you_mean(name, KNOWN))
+        for name, target in _table(table, "columns", place, mistakes).items():
+            if target in KNOWN or target == name:
+                self.columns[name] = target
+            else:
+                hint = did_you_mean(str(target), KNOWN)
+                mistakes.add(place, f"columns.{name}", f"{shown(target)} is no field of a row", hint)
+        mistakes.raise_if_any(place)
+        self.variables = {name: list(dict.fromkeys(variables_in(value))) for name, value in self.fields.items()}
+        """Names of the variables in each default."""
+
+
+def _table(table: Mapping[str, Any], name: str, place: str, mistakes: Mistakes) -> dict[str, Any]:
+    value = table.get(name, {})
+    if isinstance(value, dict):
+        return cast(dict[str, Any], value)
+    mistakes.add(place, name, f"must be a table, [{name}]")
+    return {}
+
+
+class CaseBuilder:
+    """Makes cases of rows."""
+
+    def __init__(self, defaults: Defaults, rows: Sequence[RawRow], mistakes: Mistakes) -> None:
+        self._defaults, self._rows, self._mistakes = defaults, rows, mistakes
+        self._places: dict[str, str] = {}
+        """Where each id was first."""
+
+    def build(self, variants: Variants | None) -> list[Case]:
+        """Return the cases of the rows that are right, and take down what is wrong with the others."""
+        if not self._mistakes.count:  # a row that cannot be read may have had the column
+            self._check_columns(variants)
+            if self._mistakes.count:
+                return []
+        cases: list[Case] = []
+        for raw in self._rows:
+            try:
+                cases += self._cases(raw, variants)
+            except FieldError as error:
+                self._mistakes.add(raw.place, error.where, error.problem, error.hint)
+        return cases
+
+    def _check_columns(self, variants: Variants | None) -> None:
+        """Look for variables and mapped columns that no row has."""
+        present = {name for raw in self._rows for name in raw.fields}
+        place = self._defaults.place
+        for name in self._defaults.columns:
+            if name not in present:
+                self._mistakes.add(place, f"columns.{name}", "no row has such a column", did_you_mean(name, present))
+        used = [(f"defaults.{field}", name) for field, names in self._defaults.variables.items() for name in names]
+        if variants is not None:
+            used += [(f"--vary {name}", item) for name, text in variants.texts.items() for item in variables_in(text)]
+        for where, name in dict.fromkeys(used):
+            if name not in present and not (where.startswith("--vary") and name in (*_TEXTS, "row")):
+                hint = f"{did_you_mean(name, present)} Braces as such are written {{{{{name}}}}}."
+                self._mistakes.add(place, where, f"no row has a value for {{{name}}}", hint)
+
+    def _cases(self, raw: RawRow, variants: Variants | None) -> list[Case]:
+        own = self._own_fields(raw)
+        columns = {**raw.fields, **{name: own[name] for name in _TEXTS if name in own}}
+        base = self._with_defaults(own, columns) if variants else {}
+        if variants is None or not _can_vary(variants, base):
+            return [self._case(raw, own, columns, "")]
+        columns = {**columns, **{name: base[name] for name in _TEXTS if isinstance(base.get(name), str)}}
+        return [
+            self._case(raw, {**own, variants.field: fill(text, columns)}, columns, name)
+            for name, text in variants.texts.items()
+        ]
+
+    def _own_fields(self, raw: RawRow) -> dict[str, Any]:
+        """Return what a row says itself, by the names of fields; other columns are variables."""
+        own: dict[str, Any] = {}
+        for name, value in raw.fields.items():
+            field = self._defaults.columns.get(name, name)
+            if field in KNOWN and not (
+                field == name and self._defaults.columns.get(name) == name and name not in KNOWN
+            ):
+                own[field] = value
+            elif field not in self._defaults.columns and (meant := _meant(name)) and name not in self._used:
+                hint = f'If it is no misspelling, say so in suite.toml: [columns] {name} = "{name}".'
+                raise FieldError(name, f"is no field of a row; {meant} is", hint)
+        if raw.is_text:
+            own = read_cells(own)
+        for name in _TEXTS:
+            if name in own and isinstance(own[name], int | float) and not isinstance(own[name], bool):
+                own[name] = json.dumps(own[name])
+        return own
+
+    @cached_property
+    def _used(self) -> frozenset[str]:
+        return frozenset(name for names in self._defaults.variables.values() for name in names)
+
+    def _with_defaults(self, own: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+        opened = any(name in own for name in OPENINGS)
+        judges = "expect" in own or any(name in own for name in SHORTHANDS)
+        merged: dict[str, Any] = {}
+        for name, value in self._defaults.fields.items():
+            if (opened and name in OPENINGS and name not in own) or (judges and name in ("expect", *SHORTHANDS)):
+                continue
+            if name in own and name not in _MERGED:
+                continue
+            variables = self._defaults.variables[name]
+            if missing := next((item for item in variables if item not in columns), ""):
+                raise FieldError(missing, f"has no value, but `defaults.{name}` needs it")
+            filled = fill(value, columns) if variables else value
+            merged[name] = filled if isinstance(filled, str) or name not in _TEXTS else json.dumps(filled)
+        for name, value in own.items():
+            merged[name] = _merged(merged[name], value) if name in merged and name in _MERGED else value
+        return merged
+
+    def _case(self, raw: RawRow, own: Mapping[str, Any], columns: Mapping[str, Any], variant: str) -> Case:
+        merged = self._with_defaults(own, columns)
+        checks: Any = merged.pop("expect", [])
+        if not isinstance(checks, list):
+            checks = [checks]
+        expect = cast(list[Any], checks) + [{name: merged.pop(name)} for name in SHORTHANDS if name in merged]
+        settings = _judge_settings(merged)
+        row = convert({**merged, "expect": []}, Row, "")
+        script = _script(row, _with_settings(expect, settings), settings, columns, variant)
+        case_id = self._id(raw, row, variant)
+        title = script.turns[0].user if script.turns else script.user.goal if script.user else ""
+        return Case(
+            id=case_id,
+            category=row.category,
+            data=data_of(script),
+            title=title[:_TITLE],
+            cluster=row.cluster or (self._row_name(raw, row) if variant else ""),
+        )
+
+    def _row_name(self, raw: RawRow, row: Row) -> str:
+        return row.id or f"row-{raw.number}"
+
+    def _id(self, raw: RawRow, row: Row, variant: str) -> str:
+        name = self._row_name(raw, row)
+        if len(name) > _LONGEST_ID:
+            raise FieldError("id", f"is longer than {_LONGEST_ID} characters")
+        case_id = f"{name}{VARIANT_MARK}{variant}" if variant else name
+        if case_id in self._places:
+            raise FieldError(
+                "id", f"{shown(name)} is the id of {self._places[case_id]} already", "Give each row its own."
+            )
+        self._places[case_id] = raw.place
+        return case_id
+
+
+def _can_vary(variants: Variants, row: Mapping[str, Any]) -> bool:
+    """Whether a row has the text that is varied: one that begins otherwise has no prompt."""
+    return variants.field != "prompt" or not any(name in row for name in OPENINGS[1:])
+
+
+def _merged(default: Any, value: Any) -> Any:
+    """Return a table of a row over that of the defaults; a rubric of the row takes the place of theirs altogether."""
+    if not isinstance(default, dict):
+        return value
+    own = {"rubric": value} if isinstance(value, str) else value
+    if not isinstance(own, dict):
+        return cast(object, own)
+    kept = cast(dict[str, Any], default)
+    if "rubric" in own or "criteria" in own:
+        kept = {name: part for name, part in kept.items() if name not in ("rubric", "criteria")}
+    return {**kept, **cast(dict[str, Any], own)}
+
+
+def _judge_settings(merged: dict[str, Any]) -> dict[str, Any]:
+    """Return what a row's `judge` says besides the rubric; a `judge` of nothing but that is taken out."""
+    judge = merged.get("judge")
+    if not isinstance(judge, dict):
+        return {}
+    table = cast(dict[str, Any], judge)
+    if not table.get("rubric") and not table.get("criteria") and set(table) <= set(_SETTINGS):
+        del merged["judge"]
+    return {name: table[name] for name in _SETTINGS if name in table}
+
+
+def _with_settings(expect: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
+    """Return checks whose own rubrics have the scale, threshold and wording of the row where they say none."""
+    return [_check_with_settings(check, settings) for check in expect] if settings else list(expect)
+
+
+def _check_with_settings(check: Any, settings: Mapping[str, Any]) -> Any:
+    if not isinstance(check, dict):
+        return check
+    fields = cast(dict[str, Any], check)
+    judge, parts = fields.get("judge"), fields.get("any")
+    if isinstance(parts, list):
+        return {**fields, "any": _with_settings(cast(list[Any], parts), settings)}
+    if isinstance(judge, str):
+        return {**fields, "judge": {**settings, "rubric": judge}}
+    return {**fields, "judge": {**settings, **cast(dict[str, Any], judge)}} if isinstance(judge, dict) else fields
+
+
+def _script(
+    row: Row, expect: list[Any], settings: Mapping[str, Any], columns: Mapping[str, Any], variant: str
+) -> Script:
+    """Return a row as it is played, with everything in it checked."""
+    tools = [openai_tool(tool, f"tools[{number}]") for number, tool in enumerate(row.tools)]
+    names = tool_names(tools)
+    if len(set(names)) < len(names):
+        raise FieldError("tools", "has two tools of one name")
+    for number, canned in enumerate(row.tool_results):
+        if canned.tool not in names:
+            raise FieldError(
+                f"tool_results[{number}].tool", f"there is no tool {shown(canned.tool)}", _tool_hint(canned.tool, names)
+            )
+    rubric = Rubric(rubric=row.judge) if isinstance(row.judge, str) else row.judge
+    if rubric is not None:
+        verify_rubric(rubric, "judge")
+    messages, turns = _opening(row, settings)
+    kinds = [_check(value, f"expect[{number}]", names, rubric) for number, value in enumerate(expect)]
+    for place, turn in enumerate(turns):
+        kinds += [
+            _check(value, f"turns[{place}].expect[{number}]", names, rubric) for number, value in enumerate(turn.expect)
+        ]
+    if rubric is not None and not any("judge" in kind for kind in kinds):
+        expect, kinds = [*expect, {"judge": True}], ["judge"]
+    if not kinds:
+        hint = 'Add a check, such as expect = [{"contains": "…"}], a column named like one, or a `judge`.'
+        raise FieldError("expect", "nothing says what is right", hint)
+    return Script(
+        turns=turns,
+        system=row.system,
+        messages=messages,
+        tools=tools,
+        tool_results=row.tool_results,
+        user=row.user,
+        expect=expect,
+        rubric=rubric,
+        simulated=row.simulated,
+        columns={name: value for name, value in columns.items() if name not in KNOWN},
+        variant=variant,
+    )
+
+
+def _tool_hint(name: str, names: Sequence[str]) -> str:
+    return did_you_mean(name, names) if names else "Describe it under `tools`."
+
+
+def _opening(row: Row, settings: Mapping[str, Any]) -> tuple[list[Any], list[Turn]]:
+    """Return the chat before the first turn, and the scripted turns."""
+    openings = [name for name in OPENINGS if getattr(row, name)]
+    if len(openings) != 1:
+        problem = f"{' and '.join(openings)} exclude one another" if openings else "does not say what is asked"
+        raise FieldError("" if not openings else openings[-1], problem, "Give one of prompt, messages, turns and user.")
+    if row.user is not None:
+        return [], []
+    if row.prompt:
+        return [], [Turn(row.prompt)]
+    if row.turns:
+        scripted = [ScriptedTurn(turn) if isinstance(turn, str) else turn for turn in row.turns]
+        return [], [Turn(turn.user, _with_settings(turn.expect, settings)) for turn in scripted]
+    *before, last = row.messages
+    if last.role != "user" or not last.content:
+        raise FieldError(
+            "messages", "must end with a message of the user", "The model is asked to answer the last one."
+        )
+    return [msgspec.to_builtins(message) for message in before], [Turn(last.content)]
+
+
+def _check(value: Any, where: str, tools: Sequence[str], rubric: Rubric | None) -> str:
+    """Check a check and return which kinds it holds."""
+    check = read_check(value, where)
+    verify(check, where, tools, rubric)
+    return " ".join(cast(dict[str, Any], value)) + (" judge" if "any" in value and _has_judge(value["any"]) else "")
+
+
+def _has_judge(parts: Sequence[dict[str, Any]]) -> bool:
+    return any("judge" in part for part in parts)
+
+
+@lru_cache(maxsize=1024)
+def _meant(name: str) -> str:
+    """Return the field that a column may have been meant for; empty when it is like none."""
+    close = difflib.get_close_matches(name.lower(), KNOWN, n=1, cutoff=_ALIKE)
+    return close[0] if close and close[0] != name else ""

@@ -1,0 +1,169 @@
+"""What the columns of somebody's table are, guessed by their names and values, as the suite.toml of a new suite."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from console.benchmarks.dialogue.data.dataset import KNOWN
+from console.benchmarks.dialogue.data.row_files import NAME, RawRow, read_rows
+from console.benchmarks.dialogue.rules.mistakes import Mistakes
+from console.config.toml_text import toml_key, toml_value
+from console.core.fault import UsageError
+from console.suites.new_folder import write_suite
+
+SUFFIXES = (".csv", ".json", ".jsonl", ".yaml", ".yml")
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    "prompt": ("question", "input", "query", "instruction", "problem", "text", "user_message"),
+    "id": ("key", "no", "nr", "number_of_case", "question_id", "case", "case_id", "uid", "name"),
+    "category": ("topic", "subject", "type", "group", "area", "kind", "task"),
+    "cluster": ("passage_id", "source_id", "document", "document_id"),
+    "system": ("system_prompt", "instructions"),
+    "judge": ("rubric", "criteria", "grading", "guideline", "guidelines"),
+}
+"""What else columns for a field are called."""
+_ANSWERS = ("answer", "expected", "target", "output", "label", "ideal", "reference", "gold", "solution", "ground_truth",
+            "correct", "correct_answer", "expected_answer", "expected_output", "reference_answer")  # fmt: skip
+_LETTER = re.compile(r"[A-Ja-j]")
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?")
+_SHORT = 60
+"""Characters up to which an answer is looked for as it is; longer ones are for a judge to compare."""
+_AGREES = "The answer says the same as this reference, in whatever words: {%s}"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """How a table would be read."""
+
+    file: str
+    """Name of the file of rows in the folder."""
+    rows: int
+    columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Fields by the columns that stand for them, where the names differ."""
+    judge: str = ""
+    """Rubric of all rows, where the answers are for a judge."""
+    variables: tuple[str, ...] = ()
+    """Columns that are no field."""
+
+    def sentences(self) -> list[str]:
+        """Return what was guessed, a sentence each. Foreign text."""
+        guesses = [f"column {column} is {_MEANINGS.get(name, name)}" for column, name in self.columns.items()]
+        guesses += [f"a judge grades each answer: {self.judge}"] if self.judge else []
+        left = ", ".join(self.variables)
+        return [*guesses, *([f"not used, but may stand in texts as {{name}}: {left}"] if left else [])]
+
+
+_MEANINGS = {
+    "prompt": "what the user asks",
+    "id": "the id of the case",
+    "category": "what --category picks",
+    "judge": "the rubric for the judge",
+    "choice": "the right letter",
+    "number": "the right number",
+    "equals": "the right answer, word for word",
+    "contains": "what the answer must contain",
+}
+
+
+def propose(path: Path) -> Proposal:
+    """Read a table and guess what its columns are.
+
+    Raises:
+        UsageError: it cannot be read, or no column is the user's question; names the columns.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        listed = ", ".join(SUFFIXES)
+        raise UsageError("is of a kind that is not read", where=str(path), hint=f"Save it as one of {listed}.")
+    mistakes = Mistakes()
+    try:
+        rows = read_rows(path.with_suffix(path.suffix.lower()), path.read_bytes(), mistakes)
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    mistakes.raise_if_any(str(path))
+    names = list(dict.fromkeys(name for row in rows for name in row.fields))
+    columns = _named(names)
+    fields = {columns.get(name, name) for name in names}
+    if not fields & {"prompt", "messages", "turns", "user"}:
+        raise UsageError(
+            f"has no column that is the question; its columns: {', '.join(names)}",
+            where=str(path),
+            hint="Name one of them `prompt`.",
+        )
+    judge = ""
+    answer = next((name for name in names if name.lower() in _ANSWERS), "")
+    if answer and not fields & _CHECKS:
+        check = _check_of(_texts(rows, answer))
+        columns |= {answer: check} if check else {}
+        judge = "" if check or "judge" in fields else _AGREES % answer
+    variables = tuple(name for name in names if columns.get(name, name) not in KNOWN)
+    return Proposal(f"{NAME}{path.suffix.lower()}", len(rows), columns, judge, variables)
+
+
+_CHECKS = frozenset({"equals", "contains", "regex", "number", "choice", "json", "calls", "expect", "judge"})
+
+
+def _named(names: Sequence[str]) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for field_name, others in _NAMES.items():
+        if field_name in names:
+            continue
+        alike = [
+            name for name in names if name not in KNOWN and name.lower().replace(" ", "_") in (field_name, *others)
+        ]
+        if alike:
+            columns[min(alike, key=lambda name: _rank(name, others))] = field_name
+    return columns
+
+
+def _rank(name: str, others: Sequence[str]) -> int:
+    plain = name.lower().replace(" ", "_")
+    return others.index(plain) if plain in others else -1
+
+
+def _texts(rows: Iterable[RawRow], column: str) -> list[Any]:
+    return [row.fields[column] for row in rows if row.fields.get(column) not in (None, "")]
+
+
+def _check_of(values: Sequence[Any]) -> str:
+    """Return the check that fits all right answers of a column; none: a judge compares them."""
+    texts = [value.strip() if isinstance(value, str) else str(value) for value in values]
+    if not texts:
+        return "contains"
+    if all(_LETTER.fullmatch(text) for text in texts):
+        return "choice"
+    if all(_NUMBER.fullmatch(text) for text in texts):
+        return "number"
+    return "contains" if all(len(text) <= _SHORT for text in texts) else ""
+
+
+def write_from_table(root: Path, name: str, path: Path) -> tuple[list[Path], list[str]]:
+    """Make a suite of a table; return its files, and what was guessed in sentences.
+
+    Raises:
+        UsageError: the table cannot be read, has no question, or the folder is there already.
+    """
+    proposal = propose(path)
+    files = write_suite(root, name, {"suite.toml": suite_toml(name, proposal), proposal.file: path.read_bytes()})
+    return files, [f"{proposal.rows} rows of {path.name}, copied", *proposal.sentences()]
+
+
+def suite_toml(name: str, proposal: Proposal) -> str:
+    """Return the suite.toml of a proposal, with comments that teach."""
+    lines = [
+        f"# Made of a table: {proposal.file} is a copy of it. Look at what its columns are taken for, and correct it.",
+        'format = "dialogue"',
+        f"title = {toml_value(name)}",
+        "",
+        "# Column = what it is: prompt, id, category, cluster, system, judge, or a check: contains, number, choice …",
+        "# The names that a row may use: `eval-console suites schema dialogue`. Other columns are variables, {column}.",
+        "[columns]",
+        *(f"{toml_key(column)} = {toml_value(field_name)}" for column, field_name in proposal.columns.items()),
+        "",
+        "# What every row has that does not say it itself.",
+        "[defaults]",
+        '# system = "Answer in one sentence."',
+    ]
+    if proposal.judge:
+        lines += ["# A judge grades each answer from 1 to 5; 4 passes.", f"judge = {toml_value(proposal.judge)}"]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,34 @@
+"""The JSON schema of a row, made of the types that rows are converted to, for editors that check while one types."""
+
+from typing import Any, cast
+
+import msgspec
+
+from console.benchmarks.dialogue.rules.row import CHECKS, SHORTHANDS, Row, Rubric, ScriptedTurn
+
+_ANY_CHECK = {"$ref": "#/$defs/Check"}
+
+
+def row_schema() -> dict[str, Any]:
+    """Return the schema of one row, draft 2020-12; other columns are allowed, because they are variables."""
+    forms = [Row, ScriptedTurn, Rubric, *CHECKS.values()]
+    components = msgspec.json.schema_components(forms, ref_template="#/$defs/{name}")
+    definitions = cast(dict[str, dict[str, Any]], components[1])
+    for owner, name in (("Row", "expect"), ("ScriptedTurn", "expect"), ("AnyOf", "any")):
+        definitions[owner]["properties"][name]["items"] = _ANY_CHECK
+    definitions["Check"] = {"oneOf": [{"$ref": f"#/$defs/{form.__name__}"} for form in CHECKS.values()]}
+    row = definitions.pop("Row")
+    row["properties"] |= {name: _shorthand(definitions, name) for name in SHORTHANDS}
+    row["additionalProperties"] = True
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A row of cases.jsonl, cases.json or cases.yaml",
+        **{key: value for key, value in row.items() if key != "title"},
+        "$defs": definitions,
+    }
+
+
+def _shorthand(definitions: dict[str, dict[str, Any]], name: str) -> dict[str, Any]:
+    """Return the schema of a check that stands in a row as a field of its own."""
+    form = definitions[CHECKS[name].__name__]
+    return {**form["properties"][name], "description": form.get("description", "")}

@@ -1,1 +1,0 @@
-"""Rows of cases: reading and validating files and tables."""

@@ -1,0 +1,123 @@
+"""Tools of a suite: as they are sent, and as the documents by which BFCL's checker knows types and what is required."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from console.benchmarks.dialogue.rules.mistakes import FieldError, shown
+
+if TYPE_CHECKING:
+    from console.suites.call_matching.checker import Call
+
+_KINDS = {
+    "string": "string",
+    "integer": "integer",
+    "number": "float",
+    "boolean": "boolean",
+    "array": "array",
+    "object": "dict",
+}
+"""BFCL's word for a type of JSON schema."""
+Doc = dict[str, Any]
+
+
+def openai_tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return a tool as it is sent; a row may give the function alone.
+
+    Raises:
+        FieldError: it has no name, or its parameters are no schema of a table.
+    """
+    function: Any = tool.get("function") if tool.get("type") == "function" else tool
+    if not isinstance(function, dict):
+        raise FieldError(where, "has no `function`")
+    fields = cast(dict[str, Any], function)
+    name = fields.get("name")
+    if not isinstance(name, str) or not name:
+        raise FieldError(where, "has no `name`", 'Write {"name": …, "description": …, "parameters": {JSON schema}}.')
+    parameters = fields.get("parameters", {"type": "object", "properties": {}})
+    if not isinstance(parameters, dict) or cast(Doc, parameters).get("type", "object") != "object":
+        raise FieldError(
+            f"{where}.parameters", f"must be a JSON schema of type object, not {shown(cast(object, parameters))}"
+        )
+    if not isinstance(cast(Doc, parameters).get("properties", {}), dict):
+        raise FieldError(f"{where}.parameters.properties", "must be a table of schemas")
+    if not isinstance(cast(Doc, parameters).get("required", []), list):
+        raise FieldError(f"{where}.parameters.required", "must be a list of names")
+    return {"type": "function", "function": {**fields, "parameters": parameters}}
+
+
+def tool_names(tools: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of tools in the form that is sent."""
+    return [tool["function"]["name"] for tool in tools]
+
+
+def documents_of(tools: Sequence[Mapping[str, Any]], truth: Sequence["Call"]) -> list[Doc]:
+    """Return the tools of expected calls as BFCL's documents.
+
+    Where a schema does not say one type, it is that of the first allowed value: the checker must compare with a type.
+
+    Args:
+        tools: as sent.
+        truth: expected calls in BFCL's form.
+    """
+    allowed: dict[str, dict[str | None, Any]] = {}
+    for call in truth:
+        for name, arguments in call.items():
+            allowed.setdefault(name, {}).update(arguments)
+    functions = (tool["function"] for tool in tools)
+    return [_document(function, allowed[function["name"]]) for function in functions if function["name"] in allowed]
+
+
+def _document(function: Mapping[str, Any], allowed: Mapping[str | None, Any]) -> Doc:
+    parameters = cast(Doc, function["parameters"])
+    schemas = cast(dict[str, Any], parameters.get("properties", {}))
+    names = dict.fromkeys([*schemas, *allowed]) if parameters.get("additionalProperties", False) else schemas
+    properties = {name: _schema(schemas.get(str(name)), allowed.get(name, [])) for name in names}
+    required = [name for name in parameters.get("required", []) if name in properties]
+    document = {"type": "dict", "properties": properties, "required": required}
+    return {"name": function["name"], "description": function.get("description", ""), "parameters": document}
+
+
+def _schema(schema: Any, allowed: Sequence[Any]) -> Doc:
+    values = [value for value in allowed if value != ""]
+    kind = _kind(schema, values[0] if values else "")
+    if kind != "array":
+        return {"type": kind}
+    items = cast(Doc, schema).get("items") if isinstance(schema, dict) else None
+    lists = [cast(list[Any], value) for value in values if isinstance(value, list) and value]
+    return {"type": kind, "items": {"type": _kind(items, lists[0][0] if lists else "")}}
+
+
+def _kind(schema: Any, example: Any) -> str:
+    """Return BFCL's word for the type that a schema says, or else for that of an example."""
+    kind = cast(Doc, schema).get("type") if isinstance(schema, dict) else None
+    if isinstance(kind, list):
+        kind = next((name for name in cast(list[Any], kind) if name != "null"), None)
+    if kind in _KINDS:
+        return _KINDS[cast(str, kind)]
+    by_type = {bool: "boolean", int: "integer", float: "float", list: "array", dict: "dict"}
+    return by_type.get(cast("type[Any]", type(example)), "string")
+
+
+def truth_of(calls: Sequence[Mapping[str, Mapping[str, Any]]]) -> "list[Call]":
+    """Return expected calls in BFCL's form: every argument with a list of allowed values.
+
+    A value that is no list is the only allowed one; a list is always a list of allowed values.
+    """
+    return [
+        {name: {key: _allowed(value) for key, value in arguments.items()}}
+        for call in calls
+        for name, arguments in call.items()
+    ]
+
+
+def _allowed(value: Any) -> list[Any]:
+    values = cast(list[Any], value) if isinstance(value, list) else [value]
+    return [_with_allowed_parts(part) for part in values]
+
+
+def _with_allowed_parts(value: Any) -> Any:
+    """Return a table with a list of allowed values for each of its keys, as the checker compares tables."""
+    if not isinstance(value, dict):
+        return value
+    parts = cast(dict[str, Any], value)
+    return {key: cast(list[Any], part) if isinstance(part, list) else [part] for key, part in parts.items()}

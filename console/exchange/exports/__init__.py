@@ -1,0 +1,1 @@
+"""Formats that runs and comparisons are exported in."""

@@ -1,0 +1,109 @@
+"""A run as one HTML file to send around: numbers with bars, and every failure with expected beside actual.
+
+Nothing in it can act: all foreign text is escaped and its control characters made visible, there is no script and no
+link, and a content policy forbids everything but the style sheet inside the file. Bars are inline SVG.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
+from console.exchange.exports.html_parts import (
+    CLASSES,
+    SIMULATED,
+    STYLE,
+    comparison_table,
+    failure_words,
+    judge_lines,
+    metrics_tables,
+    outcomes_table,
+    passage_part,
+    reasons_table,
+    repeats_tables,
+    run_line,
+    safe,
+)
+from console.insight.conversation import Conversation
+from console.insight.failures import GroupBy, group
+from console.insight.number_format import duration, money
+
+MOST_FAILURES = 500
+"""Failures that are written out; of more, only their number is said."""
+MOST_PASSAGES = 200
+"""Passages of one conversation that are written out."""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def html_page(document: RunDocument) -> str:
+    """Return a whole file."""
+    summary = document.summary
+    title = f"{safe(summary.model)} on {safe(summary.suite)}"
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        f"<title>{title}</title><style>{STYLE}</style></head><body>",
+        f"<h1>{title}</h1>",
+    ]
+    if document.simulated:
+        parts.append(SIMULATED)
+    parts += [
+        run_line(document),
+        outcomes_table(document),
+        *metrics_tables(document),
+        *repeats_tables(document),
+        *judge_lines(document),
+        *reasons_table(document.items),
+        *_failures(document.items),
+        "</body></html>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _failures(items: Sequence[Item]) -> Iterable[str]:
+    failures = [item for item in items if item.rollout.is_failure or item.annotations]
+    if not failures:
+        return
+    yield f"<h2>Failures and what readers marked ({len(failures)})</h2>"
+    by_slot = {item.rollout.slot: item for item in failures}
+    left = MOST_FAILURES
+    for part in group([item.rollout for item in failures], GroupBy.REASON):
+        shown = part.rollouts[:left]
+        left -= len(shown)
+        if shown:
+            yield f'<h3>{safe(part.label)} <span class="muted">{part.count}</span></h3>'
+            yield from (_failure(by_slot[rollout.slot]) for rollout in shown)
+    if len(failures) > MOST_FAILURES:
+        yield f"<p>… and {len(failures) - MOST_FAILURES} more, which the other forms hold.</p>"
+
+
+def _failure(item: Item) -> str:
+    rollout = item.rollout
+    kind = CLASSES.get(rollout.outcome, "muted") if rollout.outcome else "muted"
+    tag = f" <strong>[{safe(item.annotation('tag'))}]</strong>" if item.annotation("tag") else ""
+    messages = item.finished.verdict.messages if item.finished else ()
+    parts = [
+        f'<details><summary><span class="{kind}">{safe(item.outcome)}</span> <code>{safe(str(rollout.key))}</code> '
+        f"{safe(failure_words(item))}{tag}</summary>",
+        f'<p class="muted">{safe(rollout.category)}, {duration(rollout.seconds)}, {money(rollout.cost_usd)}'
+        f"{', ' + safe(rollout.reason) if rollout.reason else ''}</p>",
+        f"<p>{safe(rollout.title)}</p>" if rollout.title else "",
+        *(
+            f"<p>{kind.replace('_', ' ')}: {safe(item.annotation(kind))}</p>"
+            for kind in ANNOTATION_FIELDS[1:]
+            if item.annotation(kind)
+        ),
+        f"<pre>{safe(chr(10).join(messages))}</pre>" if messages else "",
+        comparison_table(item.comparison) if item.comparison else "",
+        _conversation(item.conversation) if item.conversation else "",
+        "</details>",
+    ]
+    return "".join(parts)
+
+
+def _conversation(conversation: Conversation) -> str:
+    """Return what was said, folded; what another passage shows already is left out."""
+    said = [passage for passage in conversation.passages if not passage.repeats]
+    body = "".join(passage_part(passage) for passage in said[:MOST_PASSAGES])
+    more = f"<p>… and {len(said) - MOST_PASSAGES} more passages.</p>" if len(said) > MOST_PASSAGES else ""
+    return f"<details><summary>conversation ({len(said)} passages)</summary>{body}{more}</details>" if said else ""

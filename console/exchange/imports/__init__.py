@@ -1,0 +1,1 @@
+"""Logs and results of other tools, read and made into runs."""

@@ -1,0 +1,209 @@
+"""The formats that `import` reads, in the order in which they are tried: a file is recognised by what it holds.
+
+Results of the benchmarks that we play ourselves become runs of those suites, judged anew where the files allow it; logs
+of other tools become runs that only show what they say.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from console.config.paths import find_data_roots
+from console.core.fault import UsageError
+from console.exchange.imports import (
+    chat_log,
+    every_eval_ever,
+    inspect_log,
+    lm_eval_log,
+    promptfoo_log,
+    tau_log,
+    verifiers_log,
+)
+from console.exchange.imports.importing import ImportReport, Progress, import_log, outcome_counts
+from console.exchange.imports.log import LogFormat
+from console.store.runs import RunFolder
+from console.suites.catalog import Catalog
+
+_LOOKED_AT = 1 << 16
+"""Bytes of a file by which it is recognised."""
+_MOST_FILES = 10_000
+BFCL, VERIFIERS, CAVEBENCH = "bfcl", "verifiers-aidanbench", "cavebench"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSettings:
+    """Where runs go, and how results are read that do not say it themselves."""
+
+    runs_root: Path
+    data: Path | None = None
+    bfcl_suite: str = "bfcl"
+    """The BFCL data that was asked."""
+    read_as: str | None = None
+    """How answers in BFCL results are read; None: as the folder's name says."""
+    mode: str | None = None
+    progress: Callable[[Path], Progress] = field(default=lambda path: lambda done, planned: None)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFormat:
+    """One format."""
+
+    name: str
+    meaning: str
+    recognizes: Callable[[Path, bytes], bool]
+    """Whether a file, or a folder (then without bytes), is of this format."""
+    load: Callable[[Path, ImportSettings], Iterator[ImportReport]]
+    """Makes the runs, one after another."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportItem:
+    """One file or folder, and the format it is of."""
+
+    path: Path
+    form: ImportFormat
+
+
+def _report(folder: RunFolder, path: Path, tool: str) -> ImportReport:
+    summary = folder.summary()
+    return ImportReport(
+        file=path.name,
+        run=folder.name,
+        tool=tool,
+        version="",
+        suite=summary.suite,
+        model=summary.model,
+        simulated=summary.simulated,
+        samples=summary.tally.finished,
+        outcomes=outcome_counts(summary),
+        missing=0,
+        unplaced={},
+        problems=[],
+        totals=[],
+    )
+
+
+def _load_bfcl(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
+    from console.benchmarks.bfcl.files.importing import import_results
+
+    suite = Catalog(find_data_roots(settings.data)).open(settings.bfcl_suite)
+    if suite.entry.format != "bfcl":
+        raise UsageError(f"{settings.bfcl_suite} is not in the BFCL format", where="--suite")
+    folder = import_results(path, suite, settings.runs_root, handler=settings.read_as, mode=settings.mode)
+    yield _report(folder, path, BFCL)
+
+
+def _load_verifiers(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
+    from console.benchmarks.aidanbench.files.verifiers_importing import import_results
+
+    yield _report(import_results(path, settings.runs_root), path, "verifiers")
+
+
+def _load_cavebench(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
+    from console.benchmarks.cavebench.files.importing import import_results
+
+    yield _report(import_results(path, settings.runs_root), path, "cave-bench")
+
+
+def _is_bfcl(path: Path, head: bytes) -> bool:
+    return path.name.startswith("BFCL_v4_") or (
+        path.is_dir() and next(path.rglob("BFCL_v4_*_result.json"), None) is not None
+    )
+
+
+def _is_verifiers(path: Path, head: bytes) -> bool:
+    from console.benchmarks.aidanbench.files.verifiers_results import is_aidanbench
+
+    return path.name == "results.jsonl" and is_aidanbench(path)
+
+
+def _is_cavebench(path: Path, head: bytes) -> bool:
+    return path.suffix == ".json" and b'"conversations"' in head and b'"turns"' in head
+
+
+def _log_format(form: LogFormat) -> ImportFormat:
+    def load(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
+        for number, log in enumerate(form.open(path)):
+            yield import_log(log, path, settings.runs_root, number, settings.progress(path))[1]
+
+    return ImportFormat(form.name, form.meaning, form.recognizes, load)
+
+
+LOG_FORMATS = (
+    inspect_log.EVAL,
+    inspect_log.JSON,
+    verifiers_log.TRACES,
+    verifiers_log.RESULTS,
+    lm_eval_log.FORMAT,
+    promptfoo_log.FORMAT,
+    tau_log.OLD,
+    tau_log.NEW,
+    every_eval_ever.FORMAT,
+    chat_log.FORMAT,
+)
+"""Logs of other tools."""
+
+IMPORT_FORMATS = {
+    form.name: form
+    for form in (
+        ImportFormat(BFCL, "BFCL result files", _is_bfcl, _load_bfcl),
+        ImportFormat(VERIFIERS, "AidanBench results of the verifiers tools", _is_verifiers, _load_verifiers),
+        *(_log_format(form) for form in LOG_FORMATS),
+        ImportFormat(CAVEBENCH, "cave-bench result files", _is_cavebench, _load_cavebench),
+    )
+}
+
+
+def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
+    """Return what can be imported at a path: itself, or the files of a folder; links in it are not followed.
+
+    Args:
+        path: a file or a folder.
+        form: a format that is taken without looking.
+
+    Raises:
+        UsageError: nothing is there, or nothing that is recognised.
+    """
+    if not path.exists():
+        raise UsageError("does not exist", where=str(path))
+    if form is not None:
+        return [ImportItem(path, IMPORT_FORMATS[form])]
+    if (item := _recognized(path)) is not None:
+        return [item]
+    items = [item for file in _files(path) if (item := _recognized(file)) is not None] if path.is_dir() else []
+    if not items:
+        names = ", ".join(IMPORT_FORMATS)
+        raise UsageError(
+            "holds no results that are recognised", where=str(path), hint=f"Say whose they are: --format {names}."
+        )
+    return items
+
+
+def _recognized(path: Path) -> ImportItem | None:
+    head = b""
+    if path.is_file():
+        try:
+            with path.open("rb") as file:
+                head = file.read(_LOOKED_AT)
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    return next((ImportItem(path, form) for form in IMPORT_FORMATS.values() if form.recognizes(path, head)), None)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder and those in it by name, as many as are sensible."""
+    import os
+
+    number = 0
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(place, name)
+            if path.is_symlink() or not path.is_file():
+                continue
+            number += 1
+            if number > _MOST_FILES:
+                raise UsageError(
+                    f"holds more than {_MOST_FILES} files", where=str(folder), hint="Name a smaller folder."
+                )
+            yield path

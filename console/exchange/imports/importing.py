@@ -1,0 +1,233 @@
+"""Imports: each evaluation of a log becomes a run. Resumes where it was stopped; reports what had no place.
+
+A log is read sample by sample, so its size costs time and no memory. Doubled samples are kept under other names.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from console.core.json_text import decode_as
+from console.core.record import Closed, Finished, Opened
+from console.core.run import Summary
+from console.exchange.imports.log import Log, LogHead, LogSample, Problem
+from console.exchange.imports.records import SampleRecords, manifest_of, started_at, suite_name
+from console.exchange.imports.verdict import decisive_name, named_numbers
+from console.store.runs import RunFolder, new_run_id
+from console.store.staged_run import StagedRun
+
+_KEPT_PROBLEMS = 200
+_TOLERANCE = 1e-9
+Progress = Callable[[int, int | None], None]
+"""Called with how many samples are done, and of how many (None: not known)."""
+
+
+class CheckedTotal(msgspec.Struct, frozen=True):
+    """A number that the tool reports, beside ours."""
+
+    score: str
+    metric: str
+    reported: float
+    ours: float | None
+
+    @property
+    def agrees(self) -> bool:
+        """Whether both are the same."""
+        return self.ours is not None and abs(self.ours - self.reported) <= _TOLERANCE * max(1.0, abs(self.reported))
+
+
+class ImportReport(msgspec.Struct, frozen=True):
+    """What became of one evaluation of a log."""
+
+    file: str
+    run: str
+    tool: str
+    version: str
+    suite: str
+    model: str
+    simulated: bool
+    samples: int
+    """Rollouts that are in the run."""
+    outcomes: dict[str, int]
+    """How the rollouts ended."""
+    missing: int
+    """Rollouts that the log says it has, and has not."""
+    unplaced: dict[str, int]
+    """What has no place in our records, by name with the number of samples that have it; it is kept under Raw."""
+    problems: list[Problem]
+    totals: list[CheckedTotal]
+
+
+def outcome_counts(summary: Summary) -> dict[str, int]:
+    """Return how the rollouts of a run ended, in words, with their numbers."""
+    tally = summary.tally
+    counts = {"passed": tally.passed, "failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
+    return {word: number for word, number in counts.items() if number}
+
+
+class _State(msgspec.Struct):
+    """How far an import is; kept with its journal."""
+
+    samples: int = 0
+    unplaced: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    problems: list[Problem] = msgspec.field(default_factory=list[Problem])
+    decisive: str = ""
+    is_graded_by_number: bool = False
+    """Whether the score that decides has other values than passed and failed."""
+    repeats: int = 1
+
+
+def import_log(
+    log: Log, path: Path, runs_root: Path, number: int = 0, progress: Progress = lambda done, planned: None
+) -> tuple[RunFolder, ImportReport]:
+    """Make a run of one evaluation and return both it and what became of what the log holds.
+
+    Args:
+        log: the opened log.
+        path: its file, by which an import that was stopped is known again.
+        number: which one it is of the evaluations of the file.
+        runs_root: where runs are kept.
+        progress: called after each sample.
+
+    Raises:
+        UsageError: the log cannot be read any more, or the runs folder not be written; what is done is kept.
+    """
+    staged = StagedRun(runs_root, stage_name(log.head, path, number))
+    try:
+        state = _import_samples(log, staged, progress)
+        folder, report = _publish(log, path, staged, state)
+    except BaseException:
+        staged.close()
+        raise
+    return folder, report
+
+
+def stage_name(head: LogHead, path: Path, number: int) -> str:
+    """Return a name for the import of an evaluation: the same file as it is now always has the same."""
+    status = path.stat()
+    identity = (str(path.resolve()), status.st_size, status.st_mtime_ns, head.task, head.model, number)
+    return hashlib.sha256(repr(identity).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+def _import_samples(log: Log, staged: StagedRun, progress: Progress) -> _State:
+    state, taken = _resume_staged(staged)
+    records = SampleRecords(log.head)
+    if not state.samples:
+        staged.append([Opened(at=started_at(log.head), pid=0)])
+    named, doubled = 0, dict[tuple[str, int], int]()
+    for sample in log.samples(state.samples):
+        case_id = _free_id(sample, taken, doubled, state)
+        taken.add((case_id, sample.epoch))
+        _count(sample, log.head, state)
+        _note(log.problems[named:], state)
+        named = len(log.problems)
+        staged.append(records.records(sample, case_id), lambda: state)
+        progress(state.samples, log.head.samples)
+    _note(log.problems[named:], state)
+    return state
+
+
+def _note(problems: list[Problem], state: _State) -> None:
+    """Note problems that are not noted yet, up to a limit."""
+    for problem in problems:
+        if len(state.problems) < _KEPT_PROBLEMS and problem not in state.problems:
+            state.problems.append(problem)
+
+
+def _resume_staged(staged: StagedRun) -> tuple[_State, set[tuple[str, int]]]:
+    """Return how far an earlier import of the same log came, and the tries it has."""
+    try:
+        state = decode_as(staged.state, _State)
+    except ValueError:
+        return _State(), set()
+    finished = (record.key for record in staged.reader().iter_all() if isinstance(record, Finished))
+    return state, {(key.case, key.rollout) for key in finished}
+
+
+def _free_id(sample: LogSample, taken: set[tuple[str, int]], doubled: dict[tuple[str, int], int], state: _State) -> str:
+    """Return the id of a sample; a second one of the same id and epoch gets a name of its own.
+
+    Args:
+        sample: the sample.
+        taken: ids and epochs that are given.
+        doubled: how often an id and epoch came, so that a hundred thousand of one id are not counted again each time.
+        state: takes a note of it.
+    """
+    name = sample.id or f"sample {state.samples + 1}"
+    number = doubled.get((name, sample.epoch), 1)
+    free = name if number == 1 else f"{name}~{number}"
+    while (free, sample.epoch) in taken:
+        number += 1
+        free = f"{name}~{number}"
+    if number > 1:
+        doubled[name, sample.epoch] = number
+        _note([Problem(name, f"is there {number} times; this one is called {free}")], state)
+    return free
+
+
+def _count(sample: LogSample, head: LogHead, state: _State) -> None:
+    state.samples += 1
+    state.repeats = max(state.repeats, sample.epoch + 1)
+    for name in sample.rest:
+        state.unplaced[name] = state.unplaced.get(name, 0) + 1
+    decisive = decisive_name(sample, head.decisive)
+    if decisive:
+        state.decisive = state.decisive or decisive
+        state.is_graded_by_number |= named_numbers(sample.scores)[decisive] not in (0.0, 1.0)
+
+
+def _publish(log: Log, path: Path, staged: StagedRun, state: _State) -> tuple[RunFolder, ImportReport]:
+    head = log.head
+    staged.append([Closed(at=started_at(head), reason=head.ended, message=head.message)])
+    headline = state.decisive if state.is_graded_by_number else ""
+    manifest = manifest_of(
+        head,
+        new_run_id(suite_name(head), head.model, "imported"),
+        file=path.name,
+        headline=headline,
+        rollouts=max(state.samples, head.samples or 0),
+        repeats=state.repeats,
+    )
+    extras = {
+        **manifest.setting.extras,
+        "unplaced": state.unplaced,
+        "problems": [f"{item.where}: {item.why}" for item in state.problems],
+    }
+    manifest = msgspec.structs.replace(manifest, setting=msgspec.structs.replace(manifest.setting, extras=extras))
+    folder = staged.publish(manifest)
+    summary = folder.summary()
+    report = ImportReport(
+        file=path.name,
+        run=folder.name,
+        tool=head.tool,
+        version=head.version,
+        suite=manifest.suite,
+        model=head.model,
+        simulated=manifest.simulated,
+        samples=state.samples,
+        outcomes=outcome_counts(summary),
+        missing=max(0, (head.samples or 0) - state.samples),
+        unplaced=state.unplaced,
+        problems=state.problems,
+        totals=list(_totals(head, summary.scores)),
+    )
+    return folder, report
+
+
+def _totals(head: LogHead, scores: dict[str, float]) -> Iterator[CheckedTotal]:
+    """Yield the means that the tool reports beside ours; numbers of other kinds have no counterpart here."""
+    for score, metrics in head.reported.items():
+        for metric, value in metrics.items():
+            if metric in ("accuracy", "mean"):
+                yield CheckedTotal(score, metric, value, scores.get(score))
+
+
+def report_object(report: ImportReport) -> dict[str, Any]:
+    """Return a report as JSON values."""
+    whole: dict[str, Any] = msgspec.to_builtins(report)
+    for total, checked in zip(whole["totals"], report.totals, strict=True):
+        total["agrees"] = checked.agrees
+    return whole

@@ -1,0 +1,244 @@
+"""Logs that are read where they are: an `.eval` is shown as a run without being imported.
+
+What lists show is taken from the summaries in the log and kept as a short journal in the folder of what may be deleted
+at any time. Each case there says where its sample is, and `whole_records` reads that when somebody looks at it. The log
+itself is never written to.
+"""
+
+import contextlib
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from console.config.paths import state_dir
+from console.core.fault import UsageError
+from console.core.json_text import read_json
+from console.core.outcome import Outcome
+from console.core.record import AnyRecord, Closed, Finished, Noted, Opened, Started
+from console.core.run import Manifest
+from console.core.source import IN_PLACE
+from console.exchange.imports.inspect_log import EvalLog, Summary, brief_sample, sample_of
+from console.exchange.imports.log import LogHead, LogSample, Problem, table
+from console.exchange.imports.records import SampleRecords, manifest_of, started_at
+from console.exchange.imports.verdict import decisive_name, named_numbers
+from console.exchange.imports.zip_members import Member, read_member
+from console.store.growing_run import GrowingRun, is_whole, wait_for_writer
+from console.store.lock import RunLocked
+from console.store.runs import RunFolder
+
+_LOGS = "logs"
+_PORTION = 256
+"""Samples that are listed at a time."""
+_LEAD_S = 1.0
+"""How long whoever shows the first failure has the processor alone, before the rest is listed."""
+_PAUSES = 3.0
+"""Times the length of the work before."""
+_LAYOUT = 3
+"""Changes when what is kept of a log does."""
+_ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
+_CANNOT_BE_READ = "sample"
+"""Kind of the note that says why a sample cannot be read."""
+
+
+class _LogFile(msgspec.Struct, frozen=True):
+    """Which file a run shows, as it was when it was listed."""
+
+    path: str
+    size: int
+    modified_ns: int
+    decisive: str
+
+
+Beside = Callable[[Callable[[], None]], object]
+"""Has a function called beside the caller, who goes on."""
+
+
+def in_thread(work: Callable[[], None]) -> None:
+    """Do something in a thread that never delays leaving."""
+    threading.Thread(target=work, name="log", daemon=True).start()
+
+
+def open_in_place(path: Path, *, beside: Beside | None = None) -> RunFolder:
+    """Return the run that an `.eval` is shown as; it is listed anew when the file has changed.
+
+    Args:
+        path: the log.
+        beside: has the rest listed once the first failure is, with pauses that leave most of the time to whoever shows
+            it, such as `in_thread`; None: all is listed first.
+
+    Raises:
+        UsageError: it cannot be read, is no such log, or what lists show cannot be kept.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    file = str(path.resolve())
+    identity = repr((_LAYOUT, file, status.st_size, status.st_mtime_ns)).encode("utf-8", "surrogatepass")
+    name = hashlib.sha256(identity).hexdigest()[:24]
+    folder = RunFolder(state_dir() / _LOGS / name)
+    while not is_whole(folder):
+        try:
+            growing = GrowingRun(folder)
+        except RunLocked:  # another process lists it
+            if wait_for_writer(folder, until_whole=beside is None):
+                break
+            continue
+        _list_samples(path, _LogFile(file, status.st_size, status.st_mtime_ns, ""), growing, beside)
+        break
+    return folder
+
+
+def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, beside: Beside | None) -> None:
+    try:
+        log = EvalLog(path)
+        summaries = log.summaries()
+        distinct = [brief_sample(summary) for summary in _differing(summaries)]
+        head = msgspec.structs.replace(log.head, decisive=_decisive(log.head, distinct))
+        file = msgspec.structs.replace(file, decisive=head.decisive)
+        portions = _portions(log, head, summaries)
+        growing.append([Opened(at=started_at(head), pid=0), *next(portions, ())])
+        repeats = max((summary.rollout + 1 for summary in summaries), default=1)
+        planned = max(len(summaries), head.samples or 0)
+        growing.show(_manifest(head, growing.run.name, path, file, distinct, log.problems, planned, repeats))
+    except BaseException:
+        growing.close()
+        raise
+    if beside is not None:
+        beside(partial(_list_beside, growing, head, portions))
+    else:
+        _list_rest(growing, head, portions, 0.0)
+
+
+def _list_beside(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRecord]]) -> None:
+    time.sleep(_LEAD_S)
+    with contextlib.suppress(UsageError):  # the disk refused: the run stays open, and says that cases are missing
+        _list_rest(growing, head, portions, _PAUSES)
+
+
+def _list_rest(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRecord]], pauses: float) -> None:
+    """List what follows, then close the run; with pauses of so many times the length of the work before."""
+    try:
+        begun_at = time.monotonic()
+        for portion in portions:
+            growing.append(portion)
+            time.sleep(pauses * (time.monotonic() - begun_at))
+            begun_at = time.monotonic()
+        growing.append([Closed(at=started_at(head), reason=head.ended, message=head.message)])
+        growing.finish()
+    finally:
+        growing.close()
+
+
+def _portions(log: EvalLog, head: LogHead, summaries: Sequence[Summary]) -> Iterator[list[AnyRecord]]:
+    """Yield the records of the samples: first what leads up to a failure, then so many samples at a time."""
+    records, portion, is_first, listed = SampleRecords(head), list[AnyRecord](), True, 0
+    for summary in summaries:
+        sample = _brief_sample(log, summary)
+        of_sample = list(records.records(sample, sample.id))
+        portion += of_sample
+        listed += 1
+        if listed >= _PORTION and (not is_first or any(map(_has_failed, portion))):
+            yield portion
+            portion, is_first, listed = [], False, 0
+    yield portion
+
+
+def _has_failed(record: AnyRecord) -> bool:
+    return isinstance(record, Finished) and record.verdict.outcome is not Outcome.PASSED
+
+
+def _differing(summaries: Sequence[Summary]) -> list[Summary]:
+    """Return the first of all summaries whose scores have the same values: what they say of the run is the same."""
+    first: dict[str, Summary] = {}
+    for summary in summaries:
+        values = [(name, table(score).get("value")) for name, score in table(summary.scores).items()]
+        first.setdefault(repr(values), summary)
+    return list(first.values())
+
+
+def _brief_sample(log: EvalLog, summary: Summary) -> LogSample:
+    """Return what lists show of a sample, its case with the place of the sample."""
+    member = None if summary.is_in_parts else log.member(summary.member)
+    return brief_sample(summary, None if member is None else {IN_PLACE: member})
+
+
+def _decisive(head: LogHead, samples: Sequence[LogSample]) -> str:
+    return head.decisive or next(filter(None, (decisive_name(sample, "") for sample in samples)), "")
+
+
+def _manifest(
+    head: LogHead,
+    name: str,
+    path: Path,
+    file: _LogFile,
+    samples: Sequence[LogSample],
+    problems: Sequence[Problem],
+    planned: int,
+    repeats: int,
+) -> Manifest:
+    """Return the manifest; `samples` are those whose scores differ."""
+    numbers = {named_numbers(sample.scores).get(head.decisive, 0.0) for sample in samples}
+    headline = head.decisive if numbers - {0.0, 1.0} else ""
+    manifest = manifest_of(head, name, file=path.name, headline=headline, rollouts=planned, repeats=repeats)
+    extras: dict[str, Any] = {
+        **manifest.setting.extras,
+        IN_PLACE: msgspec.to_builtins(file),
+        "problems": [f"{problem.where}: {problem.why}" for problem in problems],
+    }
+    return msgspec.structs.replace(
+        manifest, name=path.name, setting=msgspec.structs.replace(manifest.setting, extras=extras)
+    )
+
+
+def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecord]:
+    """Return the records of one conversation, with those that are read from a log in place of its brief ones.
+
+    Of a run that is no log in place, and of a sample that cannot be read, they are what they were; the latter with a
+    note that says why.
+
+    Raises:
+        UsageError: the log is not there any more, or was changed.
+    """
+    kept = manifest.setting.extras.get(IN_PLACE)
+    started = next((record for record in reversed(records) if isinstance(record, Started)), None)
+    if kept is None or started is None:
+        return records
+    file = msgspec.convert(kept, _LogFile)
+    try:
+        member = msgspec.convert(started.case.data[IN_PLACE], Member)
+        content = read_member(_unchanged(file), member)
+        sample = sample_of(table(read_json(content)))
+    except KeyError:
+        return _with_note(
+            records,
+            started,
+            _ONLY_ITS_SUMMARY,
+        )
+    except ValueError as error:
+        return _with_note(records, started, str(error))
+    head = LogHead(tool="", task=started.case.category, model="", at=started.at, decisive=file.decisive)
+    whole = list(SampleRecords(head).records(sample, started.key.case))
+    return [record for record in whole if getattr(record, "key", None) == started.key]
+
+
+def _with_note(records: list[AnyRecord], started: Started, why: str) -> list[AnyRecord]:
+    place = next((place for place, record in enumerate(records) if isinstance(record, Finished)), len(records))
+    return [*records[:place], Noted(at=started.at, key=started.key, kind=_CANNOT_BE_READ, data=why), *records[place:]]
+
+
+def _unchanged(file: _LogFile) -> Path:
+    path = Path(file.path)
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise UsageError(f"the log cannot be read any more: {error.strerror}", where=file.path) from None
+    if (status.st_size, status.st_mtime_ns) != (file.size, file.modified_ns):
+        raise UsageError("the log was changed since it was opened", where=file.path, hint="Open it again.")
+    return path

@@ -1,0 +1,577 @@
+"""Logs of inspect_ai, formats 1 and 2: `.eval` (a zip file of samples) and the same as one JSON file.
+
+The summaries of an `.eval` say enough for a list; a sample is read when it is looked at. References between the parts
+of a sample (`attachment://`, the pool of messages) are followed one level, so a log that refers to itself ends.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.core.chat import Reply, Usage
+from console.core.fault import UsageError
+from console.core.json_text import decode_as, read_json
+from console.exchange.imports.chat import (
+    after_last_reply,
+    calls_of_messages,
+    chat_message,
+    content_text,
+    first_question,
+    tool_call,
+)
+from console.exchange.imports.images import media_name
+from console.exchange.imports.json_log import read_pieces
+from console.exchange.imports.log import (
+    Log,
+    LogCall,
+    LogFormat,
+    LogHead,
+    LogSample,
+    LogScore,
+    Problem,
+    Table,
+    first_table,
+    listed,
+    table,
+    tables,
+    text,
+    without,
+)
+from console.exchange.imports.numbers import amount, count, moment, score_number, seconds
+from console.exchange.imports.zip_members import LARGEST_BYTES, BadMember, Member, ZipMembers
+
+TOOL = "inspect_ai"
+_VERSIONS = (1, 2)
+_LISTS = {("samples",), ("reductions",)}
+_ATTACHMENT = "attachment://"
+_LARGEST_RESOLVED = 64 << 20
+"""Characters of attachments that are put into one sample."""
+_MOST_MESSAGES = 20_000
+"""Messages of one request that are read."""
+_SCORING = ("scorers", "scorer")
+_STATUS = {"success": "completed", "started": "stopped", "cancelled": "stopped", "error": "halted"}
+_FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
+_SAMPLES, _SUMMARIES, _HEADER, _START = "samples/", "summaries.json", "header.json", "_journal/start.json"
+_SHELL = "/sample.json"
+_PART_OF_SUMMARIES = "_journal/summaries/"
+
+
+class Summary(msgspec.Struct):
+    """What an `.eval` says of a sample without opening it. Whatever a log holds there is read; nothing is expected."""
+
+    id: Any = ""
+    epoch: Any = 1
+    input: Any = ""
+    target: Any = None
+    scores: Any = None
+    error: Any = None
+    retries: Any = 0
+    limit: Any = None
+    model_usage: Any = None
+    completed_at: Any = None
+    total_time: Any = 0
+    member: str = ""
+    """The member of the file that holds it; empty: none does."""
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether it is stored as several members, as large samples may be."""
+        return self.member.endswith(_SHELL)
+
+    @property
+    def rollout(self) -> int:
+        """Its epoch, from 0."""
+        return max(0, count(self.epoch) - 1)
+
+
+class EvalLog:
+    """One `.eval` file."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the table of contents and the head.
+
+        Raises:
+            UsageError: it is no zip file, no log of inspect_ai, or of a version that is not known.
+        """
+        self._members = ZipMembers(path)
+        self.problems: list[Problem] = []
+        if self._members.is_cut_off:
+            why = "has no table of contents: it was cut off, or is still being written; what is whole was read"
+            self.problems.append(Problem(path.name, why))
+        self.problems += [
+            Problem(name, "is there several times; the last one counts") for name in self._members.doubled
+        ]
+        name = _HEADER if _HEADER in self._members.by_name else _START
+        try:
+            header = table(read_json(self._members.read(name)))
+        except ValueError as error:
+            raise UsageError(f"{name} {error}", where=str(path), hint="This is no log of inspect_ai.") from None
+        self.head = _head(header, path)
+        self._sample_ids = listed(table(table(header.get("eval")).get("dataset")).get("sample_ids"))
+
+    def summaries(self) -> list[Summary]:
+        """Return what is said of each sample, in the order of the dataset."""
+        names = {
+            name: None
+            for name in self._members.by_name
+            if name.startswith(_SAMPLES) and (name.endswith(_SHELL) or "/" not in name[len(_SAMPLES) :])
+        }
+        summaries = self._read_summaries()
+        for summary in summaries:
+            stem = f"{_SAMPLES}{text(summary.id)}_epoch_{text(summary.epoch)}"
+            summary.member = next((name for name in (f"{stem}.json", f"{stem}{_SHELL}") if name in names), "")
+            names.pop(summary.member, None)
+        summaries += [_named(name) for name in names]
+        order = {text(name): place for place, name in enumerate(self._sample_ids)}
+        last = len(order)
+        return sorted(summaries, key=lambda summary: (order.get(text(summary.id), last), summary.rollout))
+
+    def member(self, name: str) -> Member | None:
+        """Return where a member is in the file; None when there is none of that name."""
+        return self._members.by_name.get(name)
+
+    def _read_summaries(self) -> list[Summary]:
+        parts = [name for name in self._members.by_name if name.startswith(_PART_OF_SUMMARIES)]
+        parts = (
+            [_SUMMARIES] if _SUMMARIES in self._members.by_name else sorted(parts, key=lambda part: (len(part), part))
+        )
+        summaries: dict[tuple[str, int], Summary] = {}
+        for part in parts:
+            try:
+                for summary in _decode_summaries(self._members.read(part)):
+                    summaries[text(summary.id), summary.rollout] = summary
+            except ValueError as error:
+                self.problems.append(Problem(part, str(error)))
+        return list(summaries.values())
+
+    def sample(self, summary: Summary) -> LogSample:
+        """Read one sample.
+
+        Raises:
+            ValueError: it cannot be read; says why.
+        """
+        if not summary.member:
+            raise BadMember("is missing: only its summary is there")
+        record = table(read_json(self._members.read(summary.member)))
+        if summary.is_in_parts:
+            record = self._joined(record, summary.member.removesuffix(_SHELL))
+        return sample_of(record)
+
+    def _joined(self, shell: Table, folder: str) -> Table:
+        """Return a sample that is stored in parts as if it was one member.
+
+        Raises:
+            ValueError: a part cannot be read, or they are too large together.
+        """
+        parts = {name: self._part(f"{folder}/{name}/") for name in ("messages", "events", "attachments")}
+        metadata, pool = f"{folder}/metadata.json", parts["messages"]
+        return {
+            **shell,
+            "metadata": read_json(self._members.read(metadata)) if metadata in self._members.by_name else None,
+            "messages": [
+                parts["messages"][place] for place in _places(shell.get("message_refs"), len(parts["messages"]))
+            ],
+            "events": parts["events"],
+            "events_data": {"messages": pool},
+            "attachments": {str(place): attached for place, attached in enumerate(parts["attachments"])},
+        }
+
+    def _part(self, folder: str) -> list[Any]:
+        """Return the items of the members of a folder that are called by the number of their first item, in order."""
+        names = [name for name in self._members.by_name if name.startswith(folder)]
+        numbered = {int(stem): name for name in names if (stem := name[len(folder) : -len(".json")]).isdecimal()}
+        if sum(self._members.by_name[name].size for name in numbered.values()) > LARGEST_BYTES:
+            raise BadMember("is too large to be read")
+        return [item for number in sorted(numbered) for item in listed(read_json(self._members.read(numbered[number])))]
+
+    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+        """Yield every sample; of one that cannot be read, what its summary says."""
+        for summary in self.summaries()[skip:]:
+            try:
+                yield self.sample(summary)
+            except ValueError as error:
+                name = summary.member or f"{text(summary.id)} epoch {summary.rollout + 1}"
+                self.problems.append(Problem(name, f"{error}; its summary stands in for it"))
+                yield brief_sample(summary)
+
+
+class JsonLog:
+    """One evaluation as a JSON file, read sample by sample."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what stands before and after the samples.
+
+        Raises:
+            UsageError: it is no log of inspect_ai, or of a version that is not known.
+        """
+        self._path = path
+        self.problems: list[Problem] = []
+        header: Table = {}
+        for names, piece in read_pieces(self._path, _LISTS, self.problems):
+            if names[0] not in ("samples", "reductions") and piece is not None:
+                header[names[0]] = read_json(piece)
+        self.problems.clear()
+        self.head = _head(header, path)
+
+    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+        """Yield every sample."""
+        return islice(self._all_samples(), skip, None)
+
+    def _all_samples(self) -> Iterator[LogSample]:
+        number = 0
+        for names, piece in read_pieces(self._path, _LISTS, self.problems):
+            if names != ("samples",):
+                continue
+            number += 1
+            try:
+                if piece is None:
+                    raise ValueError("is too large to be read")
+                yield sample_of(table(read_json(piece)))
+            except ValueError as error:
+                self.problems.append(Problem(f"sample {number}", str(error)))
+
+
+# The head -------------------------------------------------------------------------------------------------------------
+
+
+def _head(header: Table, path: Path) -> LogHead:
+    spec = table(header.get("eval"))
+    version = header.get("version")
+    if not spec or "model" not in spec:
+        raise UsageError("is no log of inspect_ai: it names no evaluation", where=str(path))
+    if version not in _VERSIONS:
+        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are read here."
+        raise UsageError(f"is a log of version {text(version)}", where=str(path), hint=hint)
+    results, config = table(header.get("results")), table(spec.get("config"))
+    status = text(header.get("status"))
+    error = text(table(header.get("error")).get("message"))
+    dataset = table(spec.get("dataset"))
+    used = ("eval", "results", "stats", "version", "status", "plan", "error")
+    return LogHead(
+        tool=TOOL,
+        version=text(table(spec.get("packages")).get(TOOL)),
+        task=text(spec.get("task_display_name") or spec.get("task")) or "task",
+        model=text(spec.get("model")) or "unknown",
+        at=moment(spec.get("created")),
+        params=table(spec.get("model_generate_config")) or table(table(header.get("plan")).get("config")),
+        repeats=max(1, count(config.get("epochs"))),
+        samples=_planned(results, dataset, config),
+        ended=_STATUS.get(status, "completed"),
+        message=error or ("" if status in ("success", "") else f"the log says: {status}"),
+        decisive=_decisive(results),
+        reported=_reported(results),
+        simulated=bool(table(spec.get("metadata")).get("simulated")),
+        rest={
+            **without(spec, "model", "task", "task_display_name", "created", "dataset", "model_generate_config"),
+            "dataset": without(dataset, "sample_ids"),
+            **without(header, *used),
+            "plan": table(header.get("plan")),
+            "stats": table(header.get("stats")),
+            "results": without(results, "total_samples"),
+        },
+    )
+
+
+def _planned(results: Table, dataset: Table, config: Table) -> int | None:
+    """Return how many tries there should be; None when nothing says it."""
+    if "total_samples" in results:
+        return count(results.get("total_samples"))
+    samples = count(dataset.get("samples"))
+    return samples * max(1, count(config.get("epochs"))) if samples else None
+
+
+def _decisive(results: Table) -> str:
+    headline = table(results.get("headline"))
+    first = first_table(results.get("scores"))
+    return text(headline.get("score")) or text(first.get("name"))
+
+
+def _reported(results: Table) -> dict[str, dict[str, float]]:
+    reported: dict[str, dict[str, float]] = {}
+    for scorer in tables(results.get("scores")):
+        name = text(scorer.get("name"))
+        name = f"{name} ({reducer})" if (reducer := text(scorer.get("reducer"))) not in ("", "mean") else name
+        values = {text(key): amount(table(item).get("value")) for key, item in table(scorer.get("metrics")).items()}
+        reported[name] = {key: value for key, value in values.items() if value is not None}
+    return reported
+
+
+# Samples --------------------------------------------------------------------------------------------------------------
+
+
+def _epoch(record: Table) -> int:
+    return max(0, count(record.get("epoch", 1)) - 1)
+
+
+def _decode_summaries(data: bytes) -> list[Summary]:
+    """Return summaries from their JSON text.
+
+    Raises:
+        ValueError: it is not JSON, or no list of objects.
+    """
+    try:
+        return decode_as(data, list[Summary])
+    except ValueError:  # NaN and the like, which are no strict JSON
+        return msgspec.convert(read_json(data), list[Summary])
+
+
+def _named(member: str) -> Summary:
+    """Return id and epoch as the name of a member says them."""
+    name = member.removeprefix(_SAMPLES).removesuffix(_SHELL).removesuffix(".json")
+    sample, _, epoch = name.rpartition("_epoch_")
+    number = int(epoch) if epoch.isascii() and epoch.isdigit() and len(epoch) < 10 else 1
+    return Summary(id=sample or name, epoch=number, member=member)
+
+
+def brief_sample(summary: Summary, data: Table | None = None) -> LogSample:
+    """Return what the summary of a sample says of it; `data` goes with its case."""
+    usage = _usage(summary.model_usage)
+    scores = {name: _score(table(score)) for name, score in table(summary.scores).items()}
+    return LogSample(
+        id=text(summary.id),
+        epoch=summary.rollout,
+        title=first_question(summary.input),
+        target=summary.target,
+        data=data or {},
+        answer=next((score.answer for score in scores.values() if score.answer), None),
+        scores=scores,
+        error=text(summary.error),
+        earlier_errors=("",) * min(count(summary.retries), 100),
+        limit=text(summary.limit),
+        at=moment(summary.completed_at),
+        seconds=seconds(summary.total_time),
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cost_usd=usage.cost_usd,
+    )
+
+
+_PLACED = (
+    "id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "events", "model_usage",
+    "completed_at", "total_time", "attachments", "message_refs", "events_data", "error",
+    "error_retries", "choices", "limit",
+)  # fmt: skip
+_PLACED_EVENTS = ("span_begin", "span_end", "sample_init")
+_PLACED_OF_MODEL = ("input", "input_refs", "output", "tools", "config")
+
+
+def _unplaced(event: Table) -> Table:
+    """Return an event without what a conversation shows of it."""
+    return without(event, *_PLACED_OF_MODEL) if event.get("event") == "model" else event
+
+
+def sample_of(record: Table) -> LogSample:
+    """Return one sample as inspect_ai records it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if "id" not in record:
+        raise ValueError("is no sample")
+    attachments = table(record.get("attachments"))
+    attached = {name: value for name, value in record.items() if name != "attachments"}
+    resolved = table(_Attachments(attachments).resolve(attached))
+    events = tables(resolved.get("events"))
+    usage, messages = (
+        _usage(resolved.get("model_usage")),
+        [chat_message(message) for message in tables(resolved.get("messages"))],
+    )
+    calls = tuple(_model_calls(events, tables(table(resolved.get("events_data")).get("messages"))))
+    if not any(call.role == "model" for call in calls):
+        calls = (*calls_of_messages(messages), *calls)
+    other = [_unplaced(event) for event in events if event.get("event") not in _PLACED_EVENTS]
+    limit, error = table(resolved.get("limit")), table(resolved.get("error"))
+    return LogSample(
+        id=text(resolved.get("id")),
+        epoch=_epoch(resolved),
+        title=first_question(resolved.get("input")),
+        target=resolved.get("target"),
+        data=without({"choices": resolved.get("choices"), "metadata": resolved.get("metadata")}),
+        calls=calls,
+        tail=tuple(after_last_reply(messages)),
+        answer=_answer(resolved),
+        scores=_scores(resolved),
+        error=text(error.get("message")),
+        earlier_errors=tuple(text(item.get("message")) for item in tables(resolved.get("error_retries"))),
+        limit=text(limit.get("type")),
+        at=moment(resolved.get("completed_at")),
+        seconds=seconds(resolved.get("total_time")),
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cost_usd=usage.cost_usd,
+        rest={
+            **without(resolved, *_PLACED),
+            **without(
+                {"limit": limit, "error": error, "events": other, "error_retries": resolved.get("error_retries")}
+            ),
+        },
+    )
+
+
+class _Attachments:
+    """Puts in what is attached to a sample, and names in place of images.
+
+    What is attached is taken as it is, so references in a circle end; and only so much is put in altogether, so that a
+    small log cannot become a large one.
+    """
+
+    def __init__(self, attached: Table) -> None:
+        self._attached = attached
+        self._left = _LARGEST_RESOLVED
+
+    def resolve(self, value: Any) -> Any:
+        """Return a JSON value with its references resolved."""
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, list):
+            return [self.resolve(item) for item in cast("list[Any]", value)]
+        if isinstance(value, dict):
+            record = {name: self.resolve(item) for name, item in cast(Table, value).items()}
+            kind = record.get("type")
+            if kind in ("image", "audio", "video") and isinstance(record.get(kind), str):
+                record[kind] = media_name(cast(str, kind), record[kind])
+            return record
+        return value
+
+    def _text(self, value: str) -> str:
+        attached = self._attached.get(value.removeprefix(_ATTACHMENT)) if value.startswith(_ATTACHMENT) else None
+        if not isinstance(attached, str) or len(attached) > self._left:
+            return value
+        self._left -= len(attached)
+        return attached
+
+
+def _model_calls(events: list[Table], pool: list[Table]) -> Iterator[LogCall]:
+    """Yield what models were asked; whatever was asked while scoring, or in the role of a grader, was a judge's."""
+    judging: set[str] = set()
+    for event in events:
+        if event.get("event") == "span_begin":
+            if event.get("type") in _SCORING or event.get("parent_id") in judging:
+                judging.add(text(event.get("id")))
+        elif event.get("event") == "model":
+            is_judge = event.get("span_id") in judging or event.get("role") == "grader"
+            yield _model_call(event, pool, "judge" if is_judge else "model")
+
+
+def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
+    output = table(event.get("output"))
+    reply = _reply(output, seconds(output.get("time") or event.get("working_time")))
+    if not tables(output.get("choices")) and (error := text(output.get("error") or event.get("error"))):
+        reply = msgspec.structs.replace(reply, flags=(f"error: {error}",))
+    tools = [
+        {"type": "function", "function": {name: tool.get(name) for name in ("name", "description", "parameters")}}
+        for tool in tables(event.get("tools"))
+    ]
+    return LogCall(
+        messages=[chat_message(message) for message in _asked(event, pool)],
+        reply=reply,
+        tools=tools,
+        params=without(table(event.get("config"))),
+        role=role,
+        at=moment(event.get("completed") or event.get("timestamp")),
+    )
+
+
+def _asked(event: Table, pool: list[Table]) -> list[Table]:
+    """Return the request of a model event: in the event, or as ranges of the pool of messages."""
+    return tables(event.get("input")) + [pool[place] for place in _places(event.get("input_refs"), len(pool))]
+
+
+def _places(ranges: object, length: int) -> Iterator[int]:
+    """Yield the places that ranges name, `[first, end)` each, as far as there are so many; a few thousand at most."""
+    left = _MOST_MESSAGES
+    for span in listed(ranges):
+        bounds = listed(span)
+        if len(bounds) == 2:
+            places = range(count(bounds[0]), min(count(bounds[1]), length))[:left]
+            left -= len(places)
+            yield from places
+
+
+def _reply(output: Table, latency: float) -> Reply:
+    choice = first_table(output.get("choices"))
+    message = table(choice.get("message"))
+    usage = table(output.get("usage"))
+    content, reasoning = content_text(message.get("content"))
+    calls = tuple(tool_call(call) for call in tables(message.get("tool_calls")))
+    finish = text(choice.get("stop_reason"))
+    return Reply(
+        content=content,
+        tool_calls=calls,
+        reasoning=reasoning,
+        finish=_FINISH.get(finish, "tool_calls" if calls else "stop"),
+        usage=_tokens(usage) if usage else None,
+        model=text(output.get("model")),
+        latency_s=latency,
+    )
+
+
+def _tokens(usage: Table) -> Usage:
+    return Usage(
+        input=count(usage.get("input_tokens"))
+        + count(usage.get("input_tokens_cache_read"))
+        + count(usage.get("input_tokens_cache_write")),
+        output=count(usage.get("output_tokens")),
+        cached=count(usage.get("input_tokens_cache_read")),
+        reasoning=count(usage.get("reasoning_tokens")),
+        cost_usd=amount(usage.get("total_cost")),
+    )
+
+
+def _usage(by_model: object) -> Usage:
+    """Return the tokens of all models of a sample together; the cost is None where one of them has none."""
+    parts = [_tokens(table(usage)) for usage in table(by_model).values()]
+    if len(parts) == 1:
+        return parts[0]
+    costs = [part.cost_usd for part in parts]
+    return Usage(
+        input=sum(part.input for part in parts),
+        output=sum(part.output for part in parts),
+        cost_usd=sum(cost for cost in costs if cost is not None) if costs and None not in costs else None,
+    )
+
+
+def _scores(record: Table) -> dict[str, LogScore]:
+    scores = {name: _score(table(score)) for name, score in table(record.get("scores")).items()}
+    if not scores and (score := table(record.get("score"))):  # logs of version 1 have one
+        scores["score"] = _score(score)
+    return scores
+
+
+def _score(score: Table) -> LogScore:
+    return LogScore(score.get("value"), text(score.get("answer")), text(score.get("explanation")))
+
+
+def _answer(record: Table) -> Any:
+    output = table(record.get("output"))
+    if completion := text(output.get("completion")):
+        return completion
+    choice = table(first_table(output.get("choices")).get("message"))
+    answers = (
+        score.answer for score in _scores(record).values() if score.answer and score_number(score.value) is not None
+    )
+    return content_text(choice.get("content"))[0] or next(answers, None)
+
+
+def _is_eval(path: Path, head: bytes) -> bool:
+    return head.startswith(b"PK\x03\x04") and (path.suffix == ".eval" or b"_journal/" in head or b"samples/" in head)
+
+
+def _is_json_log(path: Path, head: bytes) -> bool:
+    start = head[:4096]
+    return start.lstrip().startswith(b"{") and b'"version"' in start and b'"eval"' in start and b'"status"' in start
+
+
+def _open_eval(path: Path) -> list[Log]:
+    return [EvalLog(path)]
+
+
+def _open_json(path: Path) -> list[Log]:
+    return [JsonLog(path)]
+
+
+EVAL = LogFormat("eval", "a log of inspect_ai, .eval", _is_eval, _open_eval)
+JSON = LogFormat("inspect-json", "a log of inspect_ai as JSON", _is_json_log, _open_json)

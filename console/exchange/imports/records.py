@@ -1,0 +1,142 @@
+"""A sample of another tool's log as the records of a journal, and the head of the log as the manifest of a run. Pure.
+
+The run belongs to the suite `TOOL/TASK` of the format `recorded`, which needs no data: nothing is asked or judged anew.
+What has no place in our records is kept as one `Performed` of the kind `source`, which Review shows under Raw.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from console.core.case import Case, Key, Setting
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Asked, Finished, Noted, Performed, Started
+from console.core.request import Thread, digest
+from console.core.run import Manifest, ModelFacts
+from console.core.source import SOURCE
+from console.exchange.imports.log import LogHead, LogSample
+from console.exchange.imports.verdict import RECORDED_ERROR, verdict_of
+from console.suites.catalog import RECORDED
+
+UNREAD_RESULT = "unread"
+"""Kind of a note that holds a message which came after the model's last reply."""
+_LONGEST_TITLE = 2000
+
+
+class SampleRecords:
+    """Makes the records of samples, one after another; their times never run backwards."""
+
+    def __init__(self, head: LogHead, decisive: str = "") -> None:
+        """Take the head, and the score that decides if it is not the one of the head."""
+        self._head = head
+        self._decisive = decisive or head.decisive
+        self._at = started_at(head)
+
+    def records(self, sample: LogSample, case_id: str) -> Iterator[AnyRecord]:
+        """Yield what happened in a sample; tries that failed before are attempts of their own."""
+        case = case_of(sample, case_id, self._head.task)
+        for number, error in enumerate(sample.earlier_errors, 1):
+            key = Key(case_id, sample.epoch, number)
+            verdict = Verdict(Outcome.BROKEN, RECORDED_ERROR, messages=(error,) if error else ())
+            yield Started(at=self._at, key=key, case=case)
+            yield Finished(at=self._at, key=key, verdict=verdict)
+        key = Key(case_id, sample.epoch, len(sample.earlier_errors) + 1)
+        yield Started(at=self._at, key=key, case=case)
+        yield from self._calls(sample, key)
+        if sample.rest:
+            yield Performed(at=self._at, key=key, n=0, digest="", kind=SOURCE, result=sample.rest)
+        yield Finished(
+            at=self._time(sample.at),
+            key=key,
+            verdict=verdict_of(sample, self._decisive),
+            output={"answer": sample.answer, "scores": {name: score.value for name, score in sample.scores.items()}},
+            seconds=sample.seconds,
+            input_tokens=sample.input_tokens,
+            output_tokens=sample.output_tokens,
+            cost_usd=0.0 if sample.cost_usd is None and self._head.simulated else sample.cost_usd,
+            calls=len(sample.calls),
+            cut=_cut(sample),
+            model=next((call.reply.model for call in reversed(sample.calls) if call.role == "model"), ""),
+        )
+
+    def _calls(self, sample: LogSample, key: Key) -> Iterator[AnyRecord]:
+        threads: dict[str, Thread] = {}
+        step = -1
+        for number, call in enumerate(sample.calls, 1):
+            step += call.role == "model"
+            prefix, new, tools = threads.setdefault(call.role, Thread()).condense(call.messages, call.tools)
+            yield Asked(
+                at=self._time(call.at),
+                key=key,
+                n=number,
+                digest=digest("ask", call.role, [call.messages, call.tools, call.params]),
+                reply=call.reply,
+                role=call.role,
+                step=max(step, 0),
+                prefix=prefix,
+                messages=new,
+                tools=tools,
+                params=call.params,
+            )
+        for message in sample.tail:
+            yield Noted(at=self._at, key=key, kind=UNREAD_RESULT, data=message.get("content"), step=max(step, 0))
+
+    def _time(self, at: float | None) -> float:
+        self._at = max(self._at, at or 0.0)
+        return self._at
+
+
+def started_at(head: LogHead) -> float:
+    """Return when a log says that it began; now when it does not say."""
+    return head.at if head.at is not None else time.time()
+
+
+def _cut(sample: LogSample) -> str:
+    asked = [call for call in sample.calls if call.role == "model"]
+    finish = asked[-1].reply.finish if asked else ""
+    return finish if finish in ("length", "content_filter") else ""
+
+
+def case_of(sample: LogSample, case_id: str, task: str) -> Case:
+    """Return the sample as a case, with what was expected."""
+    data: dict[str, Any] = {} if sample.target is None else {"target": sample.target}
+    return Case(
+        id=case_id,
+        category=sample.category or task,
+        data={**data, **sample.data},
+        title=sample.title[:_LONGEST_TITLE],
+    )
+
+
+def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollouts: int, repeats: int) -> Manifest:
+    """Return the manifest of an imported run.
+
+    Args:
+        head: of the log.
+        run_id: name of the run.
+        file: name of the log file.
+        headline: name of the score that it is known by; empty: passing is.
+        rollouts: how many there are.
+        repeats: how many of one case at most.
+    """
+    at = started_at(head)
+    return Manifest(
+        id=run_id,
+        at=at,
+        suite=suite_name(head),
+        model=ModelFacts(
+            name=head.model, model_id=head.model, provider="imported", simulated=head.simulated, params=head.params
+        ),
+        setting=Setting(mode="imported", extras={"reported": head.reported, "log": head.rest}),
+        rollouts=max(repeats, 1),
+        cases=rollouts,
+        dataset={"name": head.task, "log": file},
+        versions={"imported": " ".join(filter(None, (head.tool, head.version)))},
+        headline=headline,
+        format=RECORDED,
+    )
+
+
+def suite_name(head: LogHead) -> str:
+    """Return the name of the suite that the runs of this task belong to: no suite of ours has a slash in its name."""
+    return f"{head.tool}/{head.task}"

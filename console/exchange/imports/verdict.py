@@ -1,0 +1,72 @@
+"""The verdict of a sample that another tool scored: what its scores say, under their own names. Pure.
+
+1 and C have passed, 0 and I have failed. Any other number is a score and no verdict: the run is then known by it
+(`Manifest.headline`), and a rollout counts as passed where it is above 0. Without a score nothing is decided.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from console.core.outcome import Outcome, Verdict
+from console.exchange.imports.log import LogSample, LogScore
+from console.exchange.imports.numbers import score_number
+
+_ERROR_NAME = re.compile(r"[A-Za-z_][\w.]{0,60}(?=[:(])")
+RECORDED_ERROR = "error in the log"
+"""Reason of a sample that ended by an error."""
+NOT_SCORED = "no score in the log"
+"""Reason of a sample that nobody scored."""
+
+
+def named_numbers(scores: dict[str, LogScore]) -> dict[str, float]:
+    """Return every number among some scores by name; members of a score that is an object keep their own names."""
+    numbers: dict[str, float] = {}
+    for name, score in scores.items():
+        for part, value in _parts(name, score.value):
+            number = score_number(value)
+            if number is not None:
+                numbers[part if part not in numbers else f"{name}.{part}"] = number
+    return numbers
+
+
+def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((str(part), item) for part, item in cast("dict[Any, Any]", value).items())
+    elif isinstance(value, list):
+        yield from ((f"{name}[{place}]", item) for place, item in enumerate(cast("list[Any]", value)))
+    else:
+        yield name, value
+
+
+def decisive_name(sample: LogSample, decisive: str) -> str:
+    """Return the name of the score that says whether a sample passed; empty when it has none."""
+    numbers = named_numbers(sample.scores)
+    return decisive if decisive in numbers else next(iter(numbers), "")
+
+
+def verdict_of(sample: LogSample, decisive: str) -> Verdict:
+    """Return what the log says of a sample; `decisive` names the score that says whether it passed."""
+    numbers = named_numbers(sample.scores)
+    name = decisive if decisive in numbers else next(iter(numbers), "")
+    messages = tuple(filter(None, (sample.error, *_explanations(sample))))
+    if not name:
+        outcome = Outcome.BROKEN if sample.error else Outcome.UNDECIDED
+        error_name = _ERROR_NAME.match(sample.error)
+        return Verdict(
+            outcome,
+            reason=RECORDED_ERROR if sample.error else NOT_SCORED,
+            subject=error_name[0] if error_name else "",
+            messages=messages,
+        )
+    passed = numbers[name] > 0
+    reason = None if passed else f"{sample.limit} limit" if sample.limit else name
+    outcome = Outcome.PASSED if passed else Outcome.FAILED
+    return Verdict(outcome, reason=reason, messages=messages, scores=numbers)
+
+
+def _explanations(sample: LogSample) -> Iterator[str]:
+    several = len(sample.scores) > 1
+    for name, score in sample.scores.items():
+        if score.explanation and score.explanation != score.answer:
+            yield f"{name}: {score.explanation}" if several else score.explanation

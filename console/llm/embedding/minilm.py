@@ -1,0 +1,157 @@
+"""Embedding on this machine with all-MiniLM-L6-v2: no key, no network, no torch; numpy and the pulled weights only.
+
+Six BERT layers, mean over the tokens, length one: 384 numbers for a text, of which the first 256 tokens count.
+Thresholds made for other embeddings do not carry over: results with it are not comparable with published totals.
+"""
+
+import json
+import math
+import struct
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from console.config.weights import find_weights
+from console.core.fault import Fault, FaultKind
+from console.core.weights import VOCABULARY, WEIGHTS
+from console.llm.embedding.wordpiece import WordPiece, read_vocabulary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float32]
+
+DIMENSIONS = 384
+MOST_TOKENS = 256
+
+_LAYERS, _HEADS = 6, 12
+_EPSILON = 1e-12
+_HINT = "Run `eval-console pull minilm`, or name another embedding model."
+
+
+def embed(texts: Sequence[str], data: Path | str | None = None) -> list[list[float]]:
+    """Return one vector of length one for each text, in order. Takes 7 to 100 ms a text on one core.
+
+    Args:
+        texts: what to embed.
+        data: a data folder besides the usual ones.
+
+    Raises:
+        Fault: of kind `data`, when the weights are not here or damaged.
+    """
+    folder = find_weights(data)
+    if folder is None:
+        raise Fault(FaultKind.DATA, "the weights of the local embedding are not here", hint=_HINT)
+    return _load(folder).embed(texts)
+
+
+@lru_cache(maxsize=1)
+def _load(folder: Path) -> "MiniLM":
+    return MiniLM(folder)
+
+
+class MiniLM:
+    """The encoder with its weights mapped from disk."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open weights and vocabulary.
+
+        Raises:
+            Fault: of kind `data`, when they cannot be read or are not those of this model.
+        """
+        try:
+            self._weights = _read_tensors(folder / WEIGHTS)
+            vocabulary = read_vocabulary((folder / VOCABULARY).read_text(encoding="utf-8"))
+            self._pieces = WordPiece(vocabulary, MOST_TOKENS)
+            self._check(len(vocabulary))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            message = f"the local embedding in {folder} cannot be read: {error}"
+            raise Fault(FaultKind.DATA, message, hint=_HINT) from error
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return one vector of length one for each text, in order."""
+        return [self._embed(text) for text in texts]
+
+    def _check(self, words: int) -> None:
+        shape = self._weights["embeddings.word_embeddings.weight"].shape
+        if shape != (words, DIMENSIONS) or f"encoder.layer.{_LAYERS - 1}.output.dense.weight" not in self._weights:
+            raise ValueError("these are not the weights of all-MiniLM-L6-v2")
+
+    def _embed(self, text: str) -> list[float]:
+        import numpy as np
+
+        ids = self._pieces.encode(text)
+        state = (
+            self._weights["embeddings.word_embeddings.weight"][ids]
+            + self._weights["embeddings.position_embeddings.weight"][: len(ids)]
+            + self._weights["embeddings.token_type_embeddings.weight"][0]
+        )
+        state = self._layer_norm(state, "embeddings.LayerNorm")
+        for number in range(_LAYERS):
+            state = self._layer(state, f"encoder.layer.{number}")
+        mean = state.mean(axis=0, dtype=np.float64)
+        return (mean / max(float(np.linalg.norm(mean)), _EPSILON)).tolist()
+
+    def _layer(self, state: "Array", name: str) -> "Array":
+        attended = self._dense(self._attention(state, f"{name}.attention.self"), f"{name}.attention.output.dense")
+        state = self._layer_norm(state + attended, f"{name}.attention.output.LayerNorm")
+        inner = _gelu(self._dense(state, f"{name}.intermediate.dense"))
+        return self._layer_norm(state + self._dense(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
+
+    def _attention(self, state: "Array", name: str) -> "Array":
+        import numpy as np
+
+        tokens, size = len(state), DIMENSIONS // _HEADS
+        query, key, value = (
+            self._dense(state, f"{name}.{part}").reshape(tokens, _HEADS, size).transpose(1, 0, 2)
+            for part in ("query", "key", "value")
+        )
+        scores = query @ key.transpose(0, 2, 1) / np.float32(math.sqrt(size))
+        scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        scores /= scores.sum(axis=-1, keepdims=True)
+        return (scores @ value).transpose(1, 0, 2).reshape(tokens, DIMENSIONS)
+
+    def _dense(self, state: "Array", name: str) -> "Array":
+        return state @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
+
+    def _layer_norm(self, state: "Array", name: str) -> "Array":
+        centred = state - state.mean(axis=-1, keepdims=True)
+        spread = (centred * centred).mean(axis=-1, keepdims=True)
+        return centred / (spread + _EPSILON) ** 0.5 * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+
+
+def _gelu(values: "Array") -> "Array":
+    """Return x/2 (1 + erf(x/√2)), the error function to 1.5e-7 (Abramowitz and Stegun 7.1.26)."""
+    import numpy as np
+
+    scaled = np.abs(values) * np.float32(1 / math.sqrt(2))
+    step = 1 / (1 + np.float32(0.3275911) * scaled)
+    series = np.zeros_like(step)
+    for factor in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        series = (series + np.float32(factor)) * step
+    error = np.copysign(1 - series * np.exp(-scaled * scaled), values)
+    return values * np.float32(0.5) * (1 + error)
+
+
+def _read_tensors(path: Path) -> dict[str, Any]:
+    """Map the 32-bit tensors of a safetensors file.
+
+    Raises:
+        ValueError: the file is damaged.
+    """
+    import numpy as np
+
+    with path.open("rb") as file:
+        size = struct.unpack("<Q", file.read(8).ljust(8, b"\0"))[0]
+        header = json.loads(file.read(min(size, 1 << 22)))
+    content = np.memmap(path, dtype=np.uint8, mode="r", offset=8 + size)
+    tensors: dict[str, Any] = {}
+    for name, facts in header.items():
+        if facts.get("dtype") == "F32":
+            start, end = facts["data_offsets"]
+            if end > len(content):
+                raise ValueError("the file is cut off")
+            tensors[name] = content[start:end].view("<f4").reshape(facts["shape"])
+    return tensors

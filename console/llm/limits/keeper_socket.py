@@ -1,0 +1,217 @@
+"""Keepers of this machine: a local socket for each endpoint; whoever comes first serves it, in its own process.
+
+When that process ends, another one of those that are connected takes over: the file lock beside the socket, which goes
+with its process, says who. The folder is its owner's alone. Where there is no place for sockets nothing is shared.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from console.llm.limits.keeper import FromKeeper, Keeper, ToKeeper
+
+_RETRY_S = 0.02
+_CLOSE_S = 1.0
+_LONGEST = 70
+"""Bytes of the folder's path: sockets have paths of at most 107."""
+_encode = msgspec.json.Encoder().encode
+_to_keeper = msgspec.json.Decoder(ToKeeper).decode
+_from_keeper = msgspec.json.Decoder(FromKeeper).decode
+Send = Callable[[ToKeeper], None]
+
+
+class Peer(Protocol):
+    """Who is connected to a keeper: a `LimitShare`, or what passes everything on to one elsewhere."""
+
+    def connected(self, send: Send) -> None:
+        """There is a keeper, to be reached so."""
+        ...
+
+    def received(self, message: FromKeeper) -> None:
+        """The keeper says something."""
+        ...
+
+    def alone(self) -> None:
+        """There is no keeper, or none any more."""
+        ...
+
+    def leave(self) -> None:
+        """The way to the keeper is given up in order; a last word can be sent."""
+        ...
+
+
+def endpoint_digest(address: str, key: str) -> str:
+    """Return what stands for an address and a key, and tells neither."""
+    return hashlib.sha256(f"{address}\0{key}".encode()).hexdigest()[:24]
+
+
+def keepers_folder() -> Path:
+    """Return the folder of sockets, which is the user's own and nobody else's.
+
+    Raises:
+        OSError: there is none that can be trusted.
+    """
+    parents = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"]  # noqa: S108  checked below
+    folders = [Path(parent) / f"eval-console-{os.getuid()}" for parent in parents if parent and Path(parent).is_dir()]
+    folder = next((folder for folder in folders if len(os.fsencode(folder)) <= _LONGEST), None)
+    if folder is None:
+        raise FileNotFoundError("no folder for sockets has a short enough path")
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise PermissionError(f"{folder} is not this user's alone")
+    return folder
+
+
+class LocalKeepers:
+    """The ways of this process to the keepers of the machine. Belongs to one event loop."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[asyncio.Task[None], Peer] = {}
+        self._servers: dict[Path, _KeeperServer] = {}
+
+    def connect(self, endpoint: str, peer: Peer) -> "asyncio.Task[None]":
+        """Keep somebody connected to the keeper of an endpoint until the task is cancelled."""
+        task = asyncio.create_task(self._keep_connected(endpoint, peer), name=f"keeper {endpoint}")
+        self._tasks[task] = peer
+        task.add_done_callback(self._tasks.pop)
+        return task
+
+    async def _keep_connected(self, endpoint: str, peer: Peer) -> None:
+        try:
+            path = keepers_folder() / endpoint
+            while True:
+                streams = await self._open(path)
+                if streams is None:
+                    await asyncio.sleep(_RETRY_S)
+                    continue
+                await _converse(*streams, peer)
+                peer.alone()
+        except OSError:  # no place for sockets, or none that may be used
+            peer.alone()
+
+    async def _open(self, path: Path) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter] | None":
+        """Connect to who serves an endpoint, or become that; None: neither, try again."""
+        with contextlib.suppress(FileNotFoundError, ConnectionError):
+            return await asyncio.open_unix_connection(str(path))
+        if path in self._servers or (lock := _take(_lock_path(path))) is None:
+            return None
+        self._servers[path] = _KeeperServer(path, lock)
+        await self._servers[path].open()
+        return await asyncio.open_unix_connection(str(path))
+
+    async def aclose(self) -> None:
+        """Leave all keepers; who served one lets the others take over."""
+        tasks = list(self._tasks)
+        for peer in self._tasks.values():
+            peer.leave()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for server in self._servers.values():
+            await server.close()
+        self._servers.clear()
+
+
+async def _converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, peer: Peer) -> None:
+    """Pass messages both ways until the connection ends."""
+    try:
+        peer.connected(lambda message: writer.write(_encode(message) + b"\n"))
+        while line := await reader.readline():
+            with contextlib.suppress(ValueError):
+                peer.received(_from_keeper(line))
+    except (ConnectionError, asyncio.LimitOverrunError):
+        pass
+    finally:
+        with contextlib.suppress(OSError):
+            writer.close()
+
+
+class _KeeperServer:
+    """Serves one endpoint to all processes of this machine."""
+
+    def __init__(self, path: Path, lock: int) -> None:
+        self._path, self._lock = path, lock
+        self._writers: dict[int, asyncio.StreamWriter] = {}
+        self._serving: set[asyncio.Task[None] | None] = set()
+        self._keeper = Keeper(self._send, time.monotonic())
+        self._joined = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self._server = await asyncio.start_unix_server(self._serve, str(self._path))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._serving.add(task := asyncio.current_task())
+        self._joined += 1
+        number = self._joined
+        self._writers[number] = writer
+        try:
+            while line := await reader.readline():
+                with contextlib.suppress(ValueError):
+                    self._wait_until(self._keeper.receive(number, _to_keeper(line), time.monotonic()))
+        except (ConnectionError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            self._writers.pop(number, None)
+            self._wait_until(self._keeper.lose(number, time.monotonic()))
+            writer.close()
+            self._serving.discard(task)
+
+    def _send(self, number: int, message: FromKeeper) -> None:
+        if (writer := self._writers.get(number)) is not None and not writer.is_closing():
+            writer.write(_encode(message) + b"\n")
+
+    def _wait_until(self, due: float | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if due is not None:
+            delay = max(0.0, due - time.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(delay, self._tick)
+
+    def _tick(self) -> None:
+        self._timer = None
+        self._wait_until(self._keeper.tick(time.monotonic()))
+
+    async def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._server is not None:
+            self._server.close()
+        for writer in list(self._writers.values()):
+            writer.close()
+        if serving := list(filter(None, self._serving)):
+            await asyncio.wait(serving, timeout=_CLOSE_S)  # each reads the end of its connection
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+            _lock_path(self._path).unlink(missing_ok=True)
+        os.close(self._lock)
+
+
+def _lock_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lock")
+
+
+def _take(path: Path) -> int | None:
+    """Take a lock that goes with the process; None: another one has it, or has just removed its file."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with contextlib.suppress(BlockingIOError, FileNotFoundError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(lock), path.stat()):
+            return lock
+    os.close(lock)
+    return None

@@ -1,0 +1,1 @@
+"""What can be learned about the server of a model."""

@@ -1,0 +1,177 @@
+"""A server of one model on this machine, for as long as a command needs it: started, awaited, logged, stopped.
+
+Source: BFCL v4, `base_oss_handler.py`: which command starts `vllm` and `sglang`, and that `GET /models` is asked each
+second until it is answered.
+"""
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from urllib.parse import urlsplit
+
+from console.config.model import ModelConfig
+from console.config.redaction import sounds_secret
+from console.core.fault import Fault, FaultKind, UsageError
+from console.llm.servers.model_list import served_models, served_models_text
+
+POLL_S = 1.0
+"""Between two looks whether a server answers yet."""
+_STOP_S = 20.0
+"""For a server to end by itself before it is killed."""
+_NOT_YET = (FaultKind.CONNECT, FaultKind.SERVER, FaultKind.BROKEN_STREAM, FaultKind.DEADLINE, FaultKind.STALLED)
+"""How an address answers at which no server is, or one that is still loading."""
+_ITS_KEYS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MODELSCOPE_API_TOKEN")
+"""Keys that a server needs to fetch weights; no other one is given to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """How a server is started, in the official command's words."""
+
+    backend: str
+    """`vllm` or `sglang`."""
+    gpus: int = 1
+    memory: float = 0.9
+    """Share of each GPU's memory."""
+    enable_lora: bool = False
+    max_lora_rank: int | None = None
+    lora_modules: tuple[str, ...] = ()
+    """As `name=path`."""
+
+
+def server_command(settings: ServerSettings, model: ModelConfig) -> list[str]:
+    """Return the command that serves a model at its address.
+
+    Raises:
+        UsageError: the program is not on the path.
+    """
+    program = shutil.which(settings.backend)
+    if program is None:
+        raise UsageError(
+            f"no server answers at {model.base_url}, and {settings.backend} is not on the path to start one",
+            where="--backend",
+            hint=f"Install {settings.backend}, choose the other backend, or start a server yourself: its address goes "
+            "into LOCAL_SERVER_ENDPOINT and LOCAL_SERVER_PORT, or REMOTE_OPENAI_BASE_URL.",
+        )
+    port = str(urlsplit(model.base_url or "").port)
+    gpus, memory = str(settings.gpus), str(settings.memory)
+    if settings.backend == "sglang":
+        python = Path(program).with_name("python")
+        start = [str(python) if python.exists() else "python", "-m", "sglang.launch_server"]
+        start += ["--model-path", model.model_id, "--port", port, "--dtype", "bfloat16"]
+        return [*start, "--tp", gpus, "--mem-fraction-static", memory, "--trust-remote-code"]
+    start = [program, "serve", model.model_id, "--port", port, "--dtype", "bfloat16"]
+    start += ["--tensor-parallel-size", gpus, "--gpu-memory-utilization", memory, "--trust-remote-code"]
+    start += ["--enable-lora"] if settings.enable_lora else []
+    start += [] if settings.max_lora_rank is None else ["--max-lora-rank", str(settings.max_lora_rank)]
+    return start + [part for module in settings.lora_modules for part in ("--lora-modules", module)]
+
+
+def is_served(model: ModelConfig) -> bool:
+    """Whether a server answers at a model's address and has the model.
+
+    Raises:
+        UsageError: a server answers there, but not for this model.
+    """
+    try:
+        served = asyncio.run(served_models(model))
+    except Fault as fault:
+        if fault.kind in _NOT_YET:
+            return False
+        raise UsageError(f"the server at {model.base_url} does not list its models: {fault.message}") from None
+    if served and model.model_id not in served:
+        raise UsageError(
+            f"the server at {model.base_url} does not serve {model.model_id}",
+            hint=f"Take another LOCAL_SERVER_PORT, or stop that server: {served_models_text(model.model_id, served)}.",
+        )
+    return True
+
+
+@contextmanager
+def running_server(
+    command: Sequence[str], model: ModelConfig, log: Path, notify: Callable[[str], None]
+) -> Generator[None]:
+    """Start a server, wait until it answers, and stop it at the end, however that comes.
+
+    Args:
+        command: see `server_command`.
+        model: what it serves, at its address.
+        log: file for what the server writes.
+        notify: called with what is waited for.
+
+    Raises:
+        UsageError: it cannot be started, or ended before it answered.
+    """
+    with _ended_by_signals(), log.open("ab") as output:
+        try:
+            server = subprocess.Popen(  # noqa: S603  # a program that the person chose, and no shell
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env={name: value for name, value in os.environ.items() if name in _ITS_KEYS or not sounds_secret(name)},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
+        try:
+            notify(f"waiting for {Path(command[0]).name} at {model.base_url}, which writes to {log}")
+            _await_answer(server, model, log)
+            yield
+        finally:
+            _stop(server)
+
+
+def _await_answer(server: "subprocess.Popen[bytes]", model: ModelConfig, log: Path) -> None:
+    while not is_served(model):
+        if server.poll() is not None:
+            lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "nothing was written")
+            raise UsageError(
+                f"the server of {model.model_id} ended with {server.returncode} before it answered: {last[:300]}",
+                where=str(log),
+            )
+        time.sleep(POLL_S)
+
+
+def _stop(server: "subprocess.Popen[bytes]") -> None:
+    """End a server with all its processes, which share its process group."""
+    for number, patience in ((signal.SIGTERM, _STOP_S), (signal.SIGKILL, None)):
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            server.wait(patience)
+            if number is signal.SIGTERM and not _has_processes(server.pid):
+                return
+
+
+def _has_processes(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+@contextmanager
+def _ended_by_signals() -> Generator[None]:
+    """Let SIGTERM and SIGHUP end what is under way like SIGINT does, so that the server is stopped behind it."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        del frame
+        raise SystemExit(128 + number)
+
+    kept = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

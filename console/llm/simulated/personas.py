@@ -1,0 +1,166 @@
+"""Personas of the simulated models: each turns scripted answers into a planned reply.
+
+All chance comes from the generator that is passed in, which the caller seeds by the question, so a part is the same in
+every run. What changes from try to try (a fault that passes) depends on the number of the try alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
+from console.core.fault import FaultKind
+from console.llm.simulated.judge import grade
+from console.llm.simulated.mutations import mutate_calls
+from console.llm.simulated.prose import filler_sentence, thinking_text
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedReply:
+    """What a simulated model will answer to one question, with the fault it will run into, if any."""
+
+    content: str | None = None
+    calls: tuple[tuple[str, dict[str, Any] | str], ...] = ()
+    reasoning: str = ""
+    finish: str = ""
+    """Empty: what fits the calls."""
+    fault: FaultKind | None = None
+    fault_after: float = 0.0
+    """Which share of the text is streamed before the fault."""
+
+
+Persona = Callable[[ChatRequest, Random, int], PlannedReply]
+
+
+def careful(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Right about nine times in ten, and wrong in ordinary ways else."""
+    del number
+    right = rng.random() < 0.92
+    return _plan_reply(request, _pick_utterance(request, rng, right=right))
+
+
+def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Right about every second time; else wrong values and types, forgotten and invented arguments."""
+    del number
+    if rng.random() < 0.55:
+        return _plan_reply(request, _pick_utterance(request, rng, right=True))
+    answers = _scripted_answers(request, rng)
+    if answers.right.calls and rng.random() < 0.75:
+        return _plan_reply(request, Utterance(answers.right.content, mutate_calls(answers.right.calls, rng)))
+    return _plan_reply(request, _pick_utterance(request, rng, right=False))
+
+
+def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Thinks aloud, surrounds its answer with prose, and now and then buries it where no decoder finds it."""
+    del number
+    thoughts = thinking_text(rng)
+    planned = replace(
+        _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.85)), reasoning=thoughts
+    )
+    chance = rng.random()
+    if chance < 0.55:
+        return planned
+    if chance < 0.8:
+        before = "Sure, let me help you with that. "
+        return replace(planned, content=before + (planned.content or ""))
+    text = planned.content or as_text(planned.calls)
+    return replace(
+        planned, content=f"{filler_sentence(rng)} I would try something like {text[:-1]} … and so on.", calls=()
+    )
+
+
+def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Fails as providers fail: some faults pass with the next try, some never do."""
+    planned = _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.8))
+    chance = rng.random()
+    if chance < 0.12:
+        lasting = rng.choice((FaultKind.BAD_ANSWER, FaultKind.SERVER, FaultKind.TRUNCATED))
+        return replace(planned, fault=lasting, fault_after=0.6 if lasting is FaultKind.TRUNCATED else 0.0)
+    if chance < 0.2:
+        return replace(planned, content="", calls=())
+    if chance < 0.3:
+        return replace(planned, content=f"{{'tool': {filler_sentence(rng)[:30]!r}, \x00 ]]", calls=())
+    passing = (
+        FaultKind.RATE_LIMIT,
+        FaultKind.TRUNCATED,
+        FaultKind.SERVER,
+        FaultKind.BROKEN_STREAM,
+        FaultKind.BAD_ANSWER,
+    )
+    if number <= rng.choice((0, 0, 1, 1, 2)):
+        kind = passing[(rng.randrange(len(passing)) + number) % len(passing)]
+        midway = kind in (FaultKind.TRUNCATED, FaultKind.BROKEN_STREAM)
+        return replace(planned, fault=kind, fault_after=0.5 if midway else 0.0)
+    return planned
+
+
+def judge(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Grades in the tag that the prompt asks for."""
+    del number
+    if request.scripted is not None:
+        return _plan_reply(request, request.scripted().right)
+    return PlannedReply(content=grade(_last_question(request), rng))
+
+
+def user(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Writes what the suite has scripted for its simulated user."""
+    del number
+    return _plan_reply(request, _pick_utterance(request, rng, right=True))
+
+
+PERSONAS: dict[str, Persona] = {
+    "careful": careful,
+    "hasty": hasty,
+    "rambling": rambling,
+    "broken": broken,
+    "judge": judge,
+    "user": user,
+    "embedding": careful,
+}
+"""By the `model_id` of a simulated model."""
+
+
+def _scripted_answers(request: ChatRequest, rng: Random) -> ScriptedAnswers:
+    if request.scripted is not None:
+        return request.scripted()
+    text = filler_sentence(rng)
+    if "<answer>" in _last_question(request):
+        text = f"<answer>{text}</answer>"
+    return ScriptedAnswers(right=Utterance(text), wrong=(Utterance(text[: len(text) // 2]),))
+
+
+def _pick_utterance(request: ChatRequest, rng: Random, *, right: bool) -> Utterance:
+    """The right answer, or one of the suite's wrong ones, or else a mutation of the right one."""
+    answers = _scripted_answers(request, rng)
+    if right:
+        return answers.right
+    if answers.wrong:
+        return rng.choice(answers.wrong)
+    if answers.right.calls:
+        return Utterance(answers.right.content, mutate_calls(answers.right.calls, rng))
+    words = (answers.right.content or "I am not sure.").split(" ")
+    return Utterance(" ".join(words[: max(1, len(words) - 1)]))
+
+
+def _plan_reply(request: ChatRequest, utterance: Utterance) -> PlannedReply:
+    """Make calls native where tools were offered, and text in the form of Python calls where they were not."""
+    if utterance.calls and not request.tools:
+        text = as_text(utterance.calls)
+        return PlannedReply(content=f"{utterance.content}\n{text}" if utterance.content else text)
+    return PlannedReply(content=utterance.content, calls=tuple(utterance.calls))
+
+
+def as_text(calls: tuple[tuple[str, Any], ...]) -> str:
+    """Return calls as the text `[name(a=1), …]`, the form BFCL's prompt asks for."""
+    return "[" + ", ".join(f"{name}({_arguments(arguments)})" for name, arguments in calls) + "]"
+
+
+def _arguments(arguments: dict[str, Any] | str) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+
+
+def _last_question(request: ChatRequest) -> str:
+    return next((m.get("content") or "" for m in reversed(request.messages) if m["role"] == "user"), "")

@@ -1,0 +1,1 @@
+"""HTTP: sessions, answers, deadlines, and the faults of both."""

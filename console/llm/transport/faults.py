@@ -1,0 +1,224 @@
+"""From a provider's error to a typed fault: by its code first, its status second, its phrases last.
+
+Promises one readable sentence: HTML is reduced to its title, long bodies are cut. Values come without secrets already
+(`Redactor.value`); bytes are redacted here, before anything is cut.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from console.config.redaction import Redactor
+from console.core.fault import Fault, FaultKind
+from console.llm.transport.retry_after import retry_after
+
+_LONGEST_MESSAGE = 400
+
+_BY_CODE = {
+    "insufficient_quota": FaultKind.QUOTA,
+    "billing_hard_limit_reached": FaultKind.QUOTA,
+    "billing_not_active": FaultKind.QUOTA,
+    "billing_error": FaultKind.QUOTA,
+    "invalid_api_key": FaultKind.AUTH,
+    "authentication_error": FaultKind.AUTH,
+    "permission_error": FaultKind.AUTH,
+    "account_deactivated": FaultKind.AUTH,
+    "unauthorized": FaultKind.AUTH,
+    "model_not_found": FaultKind.NOT_FOUND,
+    "not_found_error": FaultKind.NOT_FOUND,
+    "notfounderror": FaultKind.NOT_FOUND,
+    "deploymentnotfound": FaultKind.NOT_FOUND,
+    "context_length_exceeded": FaultKind.CONTEXT,
+    "request_too_large": FaultKind.CONTEXT,
+    "exceed_context_size_error": FaultKind.CONTEXT,
+    "string_above_max_length": FaultKind.CONTEXT,
+    "invalid_function_parameters": FaultKind.BAD_TOOL_SCHEMA,
+    "rate_limit_exceeded": FaultKind.RATE_LIMIT,
+    "rate_limit_error": FaultKind.RATE_LIMIT,
+    "resource_exhausted": FaultKind.RATE_LIMIT,
+    "too_many_requests": FaultKind.RATE_LIMIT,
+    "overloaded_error": FaultKind.SERVER,
+    "overloaded": FaultKind.SERVER,
+    "server_error": FaultKind.SERVER,
+    "internal_error": FaultKind.SERVER,
+    "api_error": FaultKind.SERVER,
+    "service_unavailable": FaultKind.SERVER,
+    "timeout": FaultKind.SERVER,
+}
+_BY_STATUS = {
+    401: FaultKind.AUTH,
+    402: FaultKind.QUOTA,
+    403: FaultKind.AUTH,
+    404: FaultKind.NOT_FOUND,
+    405: FaultKind.NOT_FOUND,
+    408: FaultKind.SERVER,
+    409: FaultKind.SERVER,
+    413: FaultKind.CONTEXT,
+    425: FaultKind.SERVER,
+    429: FaultKind.RATE_LIMIT,
+}
+_FILTERED = frozenset(
+    {
+        "content_filter",  # Azure
+        "content_policy_violation",  # OpenAI
+        "data_inspection_failed",  # Alibaba
+    }
+)
+"""Codes with which a provider's filter refuses one prompt, always with status 400. Other words that sound alike, such
+as `account_flagged` or `moderation_service_unavailable`, are about the account or the service."""
+_NUMBERS = ("code", "status", "status_code")
+_SUCCESS = {0, 200}
+_TELLING = frozenset({"error", "errors", "type", "message", "detail", "msg", *_NUMBERS})
+"""No body or chunk reports an error without one of these fields, but for `"object": "error"`."""
+_CONTEXT = re.compile(
+    r"context[ _](?:length|window|size)|maximum (?:context|prompt|input) length|prompt is too long|input is too long"
+    r"|too many (?:input )?tokens|token limit|reduce the length|exceeds? the (?:model'?s )?(?:maximum )?context"
+    r"|input (?:token count|length).{0,40}exceed",
+    re.IGNORECASE,
+)
+_QUOTA = re.compile(r"insufficient (?:credits|balance|funds|quota)|credit balance|out of credits", re.IGNORECASE)
+_TOOLS = re.compile(r"invalid (?:schema for )?(?:function|tool)|tools?\[\d+\]|tools\.\d+|function_declarations", re.I)
+_KEY = re.compile(r"(?:api[ _]?key|credentials).{0,40}(?:invalid|incorrect|not valid|expired)|incorrect api key", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderError:
+    """What a provider said of an error, as far as it could be read."""
+
+    message: str
+    codes: tuple[str, ...] = ()
+    """Its `code`, `type` and `status` texts in lower case, the most telling first."""
+    number: int | None = None
+    """A numeric code inside the body, which some gateways send with HTTP 200."""
+    param: str = ""
+
+    def is_filtered(self, status: int | None) -> bool:
+        """Whether the provider's content filter refused the prompt: an answer of the model's side, not a fault."""
+        return status == 400 and not _FILTERED.isdisjoint(self.codes)
+
+    def names(self, param: str) -> bool:
+        """Whether the error is about this request parameter."""
+        return self.param == param or bool(re.search(rf"\b{re.escape(param)}\b", self.message))
+
+
+def read_provider_error(body: bytes, redact: Redactor) -> ProviderError:
+    """Read an error body in any of the forms in use, without secrets; what is not JSON is quoted in short."""
+    try:
+        value: Any = redact.value(json.loads(body))
+    except (ValueError, RecursionError):
+        return ProviderError(_plain(redact(body.decode("utf-8", "replace"))))
+    return provider_error_of(value)
+
+
+def provider_error_of(value: Any) -> ProviderError:
+    """Read a decoded error value: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, `{"detail": …}` or a list."""
+    if isinstance(value, list):
+        rows = cast(list[Any], value)
+        return provider_error_of(rows[0]) if rows and isinstance(rows[0], dict) else ProviderError(_short(str(rows)))
+    if not isinstance(value, dict):
+        return ProviderError(_short(str(value)))
+    outer = cast(dict[str, Any], value)
+    inner = outer.get("error") or outer.get("errors") or outer
+    if isinstance(inner, list):
+        return provider_error_of(cast(list[Any], inner))
+    if not isinstance(inner, dict):
+        return ProviderError(_short(str(inner)), _codes(outer))
+    fields = cast(dict[str, Any], inner)
+    message = fields.get("message") or fields.get("detail") or fields.get("msg") or json.dumps(fields, default=str)
+    numbers = (_number(fields.get(name)) for name in _NUMBERS)
+    number = next((number for number in numbers if number), None)
+    return ProviderError(
+        _short(message if isinstance(message, str) else json.dumps(message)), _codes(fields), number, _param(fields)
+    )
+
+
+def reports_error(value: Any) -> bool:
+    """Whether a decoded body or chunk says that something failed, in any of the forms in use.
+
+    Without choices every explanation is one of a failure; beside choices only what cannot be meant otherwise (some
+    providers send `"code": 0, "message": "Success"` with every answer).
+    """
+    if isinstance(value, list):
+        rows = cast(list[Any], value)
+        return bool(rows) and isinstance(rows[0], dict) and reports_error(rows[0])
+    if not isinstance(value, dict):
+        return False
+    fields = cast(dict[str, Any], value)
+    if _TELLING.isdisjoint(fields) and fields.get("object") != "error":
+        return False  # as nearly all are
+    if fields.get("error") or fields.get("errors") or "error" in (fields.get("object"), fields.get("type")):
+        return True
+    numbers = {_number(fields.get(name)) for name in _NUMBERS} - {None}
+    if numbers:
+        return not numbers <= _SUCCESS
+    return not fields.get("choices") and any(fields.get(name) for name in ("message", "detail", "msg", "code"))
+
+
+def fault_of(error: ProviderError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Fault:
+    """Return the typed fault for a provider's error."""
+    effective = error.number if error.number and (status is None or status < 400) else status
+    kind = _kind(error, effective)
+    wait = retry_after(headers or {}) if kind in (FaultKind.RATE_LIMIT, FaultKind.SERVER) else None
+    number = f" (HTTP {effective})" if effective and 300 <= effective < 600 else ""
+    return Fault(kind, (error.message or "no explanation") + number, status=effective, retry_after_s=wait)
+
+
+def _kind(error: ProviderError, status: int | None) -> FaultKind:
+    by_code = next((_BY_CODE[code] for code in error.codes if code in _BY_CODE), None)
+    if by_code is not None and by_code in (FaultKind.QUOTA, FaultKind.CONTEXT, FaultKind.BAD_TOOL_SCHEMA):
+        return by_code
+    if status in (400, 413, 422, 500, None) and _CONTEXT.search(error.message):
+        return FaultKind.CONTEXT
+    if status in (400, 402, 403, 429, None) and _QUOTA.search(error.message):
+        return FaultKind.QUOTA
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if by_code is not None:
+        return by_code
+    if status is None or status >= 500:
+        return FaultKind.SERVER
+    return _kind_of_refusal(error)
+
+
+def _kind_of_refusal(error: ProviderError) -> FaultKind:
+    if error.param.startswith(("tools", "functions")) or _TOOLS.search(error.message):
+        return FaultKind.BAD_TOOL_SCHEMA
+    return FaultKind.AUTH if _KEY.search(error.message) else FaultKind.BAD_REQUEST
+
+
+def _codes(fields: dict[str, Any]) -> tuple[str, ...]:
+    codes = (fields.get(name) for name in ("code", "type", "status"))
+    return tuple(code.lower() for code in codes if isinstance(code, str) and code)
+
+
+def _number(code: object) -> int | None:
+    """Return a numeric code, also one that is written as a text of three digits."""
+    if type(code) is int:
+        return code
+    return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3 else None
+
+
+def _param(fields: dict[str, Any]) -> str:
+    param = fields.get("param")
+    return param if isinstance(param, str) else ""
+
+
+def looks_like_html(body: bytes) -> bool:
+    """Whether a body is a page for people: a login page, a proxy's error page."""
+    return body.lstrip()[:1] == b"<"
+
+
+def _plain(text: str) -> str:
+    text = text[:4096]
+    if text.lstrip()[:1] == "<":
+        title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
+        return f"a web page instead of an answer{f': {_short(title[1])}' if title else ''}"
+    return _short(text)
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"

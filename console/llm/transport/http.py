@@ -1,0 +1,245 @@
+"""HTTP requests to the server of a model: address, key, connection, size caps, and every way in which they fail.
+
+The request is made with aiohttp itself. The openai SDK does the same POST for several times the CPU
+(`perf/bench_requests.py` measures both), follows redirects with the key in hand, unpacks whatever a server
+compresses, and lets raw decoding errors out. Here redirects are refused, compression is not asked for, an answer has
+at most 16 MiB.
+"""
+
+import errno
+import os
+import ssl
+import urllib.request
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
+
+import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
+
+from console import __version__
+from console.config.model import ModelConfig
+from console.config.models import public_address
+from console.config.secrets import redactor_for
+from console.core.fault import Fault, FaultKind
+from console.core.provider import provider_of
+from console.llm.transport.faults import fault_of, read_provider_error
+
+LARGEST_BODY = 16 << 20
+_LARGEST_ERROR = 64 << 10
+_CONNECT_S = 30.0
+_SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
+_SHORTAGE_S = 0.5
+
+
+class ErrorResponse(Exception):
+    """An answer with an error status: the status, the headers and the body, not yet turned into a fault."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status, self.headers, self.body = status, headers, body
+
+
+class HttpSession:
+    """Connections to one server under one key."""
+
+    def __init__(self, model: ModelConfig, key_headers: Mapping[str, str]) -> None:
+        """Prepare requests for a model's address, under the headers that carry its key; nothing is opened yet."""
+        address = model.base_url or provider_of(model.provider).address
+        self._base = urlsplit(address)
+        self.address = public_address(address)
+        self.redact = redactor_for([model])
+        """Takes what is sent as a secret out of what comes back."""
+        self._headers = {
+            "user-agent": f"eval-console/{__version__}",
+            "accept-encoding": "identity",
+            "content-type": "application/json",
+        }
+        self._headers |= key_headers
+        self._headers |= {name.lower(): value for name, value in model.headers.items()}
+        self._proxy = _proxy_of(self._base)
+        self._connect_s = min(_CONNECT_S, model.limits.timeout_s)
+        self._session: aiohttp.ClientSession | None = None
+
+    @asynccontextmanager
+    async def request(
+        self, method: str, path: str, body: bytes | None = None
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """Send a request and give the answer's head; its body is read by the caller.
+
+        Raises:
+            ErrorResponse: the status is an error.
+            Fault: no HTTP answer could be had, or it broke off.
+        """
+        reached = False
+        try:
+            async with self._open().request(
+                method,
+                self._url(path),
+                data=body,
+                headers=self._headers,
+                allow_redirects=False,
+                proxy=self._proxy,
+            ) as response:
+                reached = True
+                await self._check(response)
+                yield response
+        except (aiohttp.ClientError, HttpProcessingError, OSError) as error:
+            raise self._fault(error, reached) from None
+        except ValueError as error:
+            if reached:
+                raise
+            raise self._fault(error, reached) from None
+
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None or self._session.closed:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=0, ttl_dns_cache=300, ssl=_tls() if self._base.scheme == "https" else True
+                ),
+                timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_s),
+                auto_decompress=False,
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+    def _url(self, path: str) -> str:
+        base = self._base
+        return urlunsplit((base.scheme, base.netloc, f"{base.path.rstrip('/')}/{path}", base.query, ""))
+
+    async def _check(self, response: aiohttp.ClientResponse) -> None:
+        if 300 <= response.status < 400:
+            raise self._redirected(response)
+        if response.status != 200:
+            raise ErrorResponse(response.status, response.headers, await read(response, _LARGEST_ERROR, cut=True))
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in ("", "identity"):
+            named = self.redact(encoding)[:20]
+            raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({named}) though not asked to")
+
+    def _redirected(self, response: aiohttp.ClientResponse) -> Fault:
+        """Return the fault of a redirect: it is followed nowhere, and an odd one is no proper answer."""
+        target = response.headers.get("Location", "")
+        address = _redirect_target(f"{self.address}/", target)
+        if address is None:
+            shown = " ".join(self.redact(target).split())[:100]
+            whither = f"to {shown!r}, which is no address" if shown else "without saying where to"
+            return Fault(FaultKind.BAD_ANSWER, f"{self.address} redirects {whither}", status=response.status)
+        return Fault(
+            FaultKind.NOT_FOUND,
+            f"{self.address} redirects to {self.redact(address)[:200]}; the key is not sent there",
+            status=response.status,
+            hint="Put the final address into base_url.",
+        )
+
+    def fault_of_response(self, error_response: ErrorResponse) -> Fault:
+        """Return the typed fault of an error answer, without secrets."""
+        provider_error = read_provider_error(error_response.body, self.redact)
+        return fault_of(provider_error, error_response.status, error_response.headers)
+
+    def _fault(self, error: Exception, reached: bool) -> Fault:
+        """Return the fault for what failed below HTTP, in one sentence."""
+        host, netloc, reason = self._base.hostname or "the server", self._base.netloc, self._reason(error)
+        hint = "Check base_url, the network and whether the server runs."
+        match error:
+            case aiohttp.ClientSSLError():
+                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {netloc}: {reason}", hint=hint)
+            case aiohttp.ClientConnectorDNSError():
+                return Fault(FaultKind.CONNECT, f"no address is known for the host {host}", hint=hint)
+            case aiohttp.ClientConnectorError(os_error=OSError(errno=number)) if number in _SHORTAGES:
+                return _shortage(reason)
+            case aiohttp.ClientConnectorError():
+                reason = reason or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
+                return Fault(FaultKind.CONNECT, f"cannot connect to {netloc}: {reason}", hint=hint)
+            case aiohttp.ServerTimeoutError():
+                return Fault(FaultKind.CONNECT, f"no connection to {netloc} in {self._connect_s:g} s", hint=hint)
+            case aiohttp.ClientResponseError() | HttpProcessingError():
+                return Fault(FaultKind.BAD_ANSWER, f"{netloc} does not answer in proper HTTP: {reason}")
+            case aiohttp.InvalidURL() | ValueError():
+                return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {reason}", hint=hint)
+            case _ if reached:
+                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {netloc} broke off: {reason}")
+            case _:
+                return Fault(FaultKind.CONNECT, f"{netloc} closed the connection without an answer: {reason}")
+
+    def _reason(self, error: Exception) -> str:
+        """The operating system's or parser's words, without secrets, addresses of objects or long dumps."""
+        cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+        number = cause.errno if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) else None
+        text = os.strerror(number) if number and number > 0 else str(cause)
+        return " ".join(self.redact(text).split())[:200]
+
+
+async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *, cut: bool = False) -> bytes:
+    """Return a whole body.
+
+    Args:
+        response: where from.
+        largest: bytes allowed.
+        cut: return the beginning of a larger one instead of refusing it.
+
+    Raises:
+        Fault: it is larger than allowed.
+    """
+    parts: list[bytes] = []
+    size = 0
+    while piece := await response.content.readany():
+        size += len(piece)
+        parts.append(piece)
+        if size > largest:
+            if cut:
+                return b"".join(parts)[:largest]
+            raise too_large()
+    return b"".join(parts)
+
+
+def too_large() -> Fault:
+    """Return the fault of an answer beyond the size cap."""
+    return Fault(FaultKind.BAD_ANSWER, f"the answer is larger than {LARGEST_BODY >> 20} MiB")
+
+
+def _shortage(reason: str) -> Fault:
+    """Return a rate limit of this machine's own (too many connections): fewer at once, and again in a moment."""
+    text = f"this machine allows no more connections at once: {reason}"
+    return Fault(
+        FaultKind.RATE_LIMIT, text, retry_after_s=_SHORTAGE_S, hint="Raise `ulimit -n`, or lower --concurrency."
+    )
+
+
+def _redirect_target(base: str, location: str) -> str | None:
+    """Return the public part of the address that a redirect leads to; None when it leads to none."""
+    if not location.strip() or not location.isprintable():
+        return None
+    try:
+        target = location if urlsplit(location).scheme else urljoin(base, location)
+        parts = urlsplit(target)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # such as a port of letters, or half an IPv6 address
+        return None
+    return public_address(target) if is_address else None
+
+
+def _proxy_of(address: SplitResult) -> str | None:
+    """The proxy that the environment names for this address; looked up once, not for every request."""
+    host = address.hostname or ""
+    if not host or urllib.request.proxy_bypass(host):
+        return None
+    return urllib.request.getproxies().get(address.scheme)
+
+
+def _tls() -> ssl.SSLContext:
+    """Trust what the system trusts; a system without certificates gets certifi's, if that is installed."""
+    paths = ssl.get_default_verify_paths()
+    if (paths.cafile and Path(paths.cafile).exists()) or (paths.capath and any(Path(paths.capath).glob("*"))):
+        return ssl.create_default_context()
+    try:
+        import certifi
+    except ImportError:
+        return ssl.create_default_context()
+    return ssl.create_default_context(cafile=certifi.where())

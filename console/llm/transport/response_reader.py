@@ -1,0 +1,159 @@
+"""Reads an HTTP answer: server-sent events or a whole body, told apart by the first byte: servers mislabel both.
+
+Every fault here quotes the server without secrets: texts are redacted before they are cut.
+"""
+
+import asyncio
+import json
+from typing import Any
+
+import aiohttp
+
+from console.config.redaction import Redactor
+from console.core.fault import Fault, FaultKind
+from console.llm.reply import ReplyBuilder
+from console.llm.transport.deadlines import Deadlines
+from console.llm.transport.events import Event, EventReader
+from console.llm.transport.faults import fault_of, looks_like_html, read_provider_error
+from console.llm.transport.http import LARGEST_BODY, too_large
+
+
+def decode(raw: bytes, redact: Redactor) -> Any:
+    """Return decoded JSON as it was sent; `ReplyBuilder` and `Redactor.value` take secrets out of it.
+
+    Raises:
+        Fault: `bad_answer`, with the beginning of what came instead.
+    """
+    try:
+        return json.loads(raw)
+    except UnicodeDecodeError:
+        reason = "the answer is not UTF-8"
+    except RecursionError:
+        reason = "the answer is JSON nested too deeply"
+    except ValueError:
+        reason = "the answer is a web page (a login page?)" if looks_like_html(raw) else "the answer is not JSON"
+    head = excerpt(raw, redact)[:120]
+    raise Fault(FaultKind.BAD_ANSWER, f"{reason}: {' '.join(head.split())}" if head.strip() else "the answer is empty")
+
+
+_DRAIN_S = 0.25
+_EXCERPT = 4096
+"""Characters of an unreadable answer that are kept."""
+
+
+def excerpt(raw: bytes, redact: Redactor) -> str:
+    """Return the beginning of an unreadable answer without secrets, for whoever looks into it."""
+    return redact(raw[: 2 * _EXCERPT].decode("utf-8", "replace"))[:_EXCERPT]
+
+
+async def receive(response: aiohttp.ClientResponse, builder: ReplyBuilder, deadlines: Deadlines) -> None:
+    """Read the answer into `builder`, and report its content to the deadlines.
+
+    Raises:
+        Fault: `truncated`, `bad_answer`, or what the server reports in the middle of it.
+    """
+    head = b""
+    while not head.strip(b"\xef\xbb\xbf \r\n\t"):
+        piece = await response.content.readany()
+        if not piece:
+            raise Fault(FaultKind.BAD_ANSWER, "the answer is empty")
+        head += piece
+    if head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"{", b"[", b"<"):
+        deadlines.content()
+        await _receive_whole(response, head, builder, deadlines)
+    else:
+        await _receive_events(response, head, builder, deadlines)
+
+
+async def _receive_whole(
+    response: aiohttp.ClientResponse, head: bytes, builder: ReplyBuilder, deadlines: Deadlines
+) -> None:
+    parts, size = [head], len(head)
+    while piece := await response.content.readany():
+        deadlines.content()
+        parts.append(piece)
+        size += len(piece)
+        if size > LARGEST_BODY:
+            raise too_large()
+    raw = b"".join(parts).removeprefix(b"\xef\xbb\xbf")
+    try:
+        builder.add_chunk(decode(raw, builder.redact))
+        builder.check_complete()
+    except Fault as fault:
+        fault.partial = fault.partial or excerpt(raw, builder.redact)
+        raise
+
+
+async def _receive_events(
+    response: aiohttp.ClientResponse, head: bytes, builder: ReplyBuilder, deadlines: Deadlines
+) -> None:
+    reader = EventReader()
+    size, piece, done = 0, head, False
+    while piece and not done:
+        size += len(piece)
+        if size > LARGEST_BODY:
+            raise too_large()
+        done = _add_events(reader.feed(piece), builder, deadlines)
+        piece = b"" if done else await _next_piece(response, builder)
+    if done:
+        await _drain(response)
+    else:
+        _add_last_event(reader.end(), builder)
+    builder.check_complete()
+
+
+async def _drain(response: aiohttp.ClientResponse) -> None:
+    """Read to the end of the body, so that the connection can carry the next request, unless that takes long."""
+    if response.content.at_eof():
+        return
+    try:
+        async with asyncio.timeout(_DRAIN_S):
+            while await response.content.readany():
+                pass
+    except (TimeoutError, aiohttp.ClientError, OSError):
+        return  # the answer is whole; only the connection is lost
+
+
+def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines) -> bool:
+    """Take events up to the end mark; return whether it was there. What comes behind it is no part of the answer."""
+    is_new = done = False
+    for event in events:
+        done = event.data == b"[DONE]"
+        if done:
+            builder.mark_end()
+            break
+        is_new = _add_event(event, builder) or is_new
+    if is_new:
+        deadlines.content(final=builder.is_complete)
+    return done
+
+
+async def _next_piece(response: aiohttp.ClientResponse, builder: ReplyBuilder) -> bytes:
+    """Return more bytes; what breaks off after the model's last word breaks nothing."""
+    try:
+        return await response.content.readany()
+    except (aiohttp.ClientError, OSError):
+        if not builder.is_complete:
+            raise
+        return b""
+
+
+def _add_event(event: Event, builder: ReplyBuilder) -> bool:
+    if event.name == b"error" and not looks_like_html(event.data):
+        raise fault_of(read_provider_error(event.data, builder.redact))
+    return builder.add_chunk(decode(event.data, builder.redact))
+
+
+def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:
+    """Take an event that lacks its last blank line; half an event is no event, but half an error is one."""
+    if event is None:
+        return
+    if event.data == b"[DONE]":
+        builder.mark_end()
+        return
+    if event.name != b"error":
+        try:
+            json.loads(event.data)
+        except (ValueError, RecursionError):
+            return
+    _add_event(event, builder)

@@ -1,0 +1,93 @@
+"""`Models`: the models that can be asked, and what is wrong with the models file, read in a thread.
+
+A mistake in the file never raises; it becomes a line with its hint, and the sound models stay usable.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from console.config.paths import WorkspacePaths, find_models_file
+from console.core.fault import UsageError
+
+if TYPE_CHECKING:
+    from console.config.model import ModelConfig
+    from console.config.models import ModelBook
+
+
+class ModelLine(msgspec.Struct, frozen=True):
+    """One model as lists show it. Names are foreign text."""
+
+    name: str
+    model_id: str
+    ready: bool
+    state: str
+    simulated: bool
+    provider: str
+    addresses: tuple[str, ...]
+    mode: str
+    concurrency: int
+    price_in: float | None
+    price_out: float | None
+    line: int
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether asking it costs money that we know of, or may cost money that we do not know of."""
+        return not self.simulated and (self.price_in is None or self.price_in > 0 or bool(self.price_out))
+
+
+class Models(msgspec.Struct):
+    """All models, and what is wrong with the file."""
+
+    lines: list[ModelLine] = msgspec.field(default_factory=list[ModelLine])
+    mistakes: list[str] = msgspec.field(default_factory=list[str])
+    warnings: list[str] = msgspec.field(default_factory=list[str])
+    path: Path | None = None
+    book: "ModelBook | None" = None
+
+    def find(self, name: str) -> ModelLine | None:
+        return next((line for line in self.lines if line.name == name), None)
+
+
+def read_models(paths: WorkspacePaths) -> Models:
+    """Read the models file and say which models can be asked."""
+    from console.config.models import load_models
+
+    try:
+        book = load_models(find_models_file(paths.models), paths.data)
+    except UsageError as error:
+        book = load_models(None, paths.data)
+        return Models(_lines_of(book), [str(error)], book=book)
+    return Models(_lines_of(book), [str(mistake) for mistake in book.mistakes], list(book.warnings), book.path, book)
+
+
+def _lines_of(book: "ModelBook") -> list[ModelLine]:
+    return [_model_line(model) for model in book.models.values() if _can_be_asked(model)]
+
+
+def _can_be_asked(model: "ModelConfig") -> bool:
+    """Judges, users and embeddings that come with the program are roles, not models to evaluate."""
+    return model.provider != "local" and not (model.simulated and model.model_id in ("judge", "user", "embedding"))
+
+
+def _model_line(model: "ModelConfig") -> ModelLine:
+    from console.config.model import USUAL_CONCURRENCY
+    from console.config.models import key_state, public_address
+
+    state = key_state(model)
+    return ModelLine(
+        name=model.name,
+        model_id=model.model_id,
+        ready=state.ready,
+        state=state.text,
+        simulated=model.simulated,
+        provider=model.provider,
+        addresses=tuple(map(public_address, model.addresses)),
+        mode=model.mode,
+        concurrency=model.limits.concurrency or USUAL_CONCURRENCY,
+        price_in=model.price.input,
+        price_out=model.price.output,
+        line=model.line,
+    )

@@ -1,0 +1,104 @@
+"""`Suites`: the suites that can be chosen with their categories, and why others cannot, read in a thread.
+
+A suite that cannot be read never raises; it becomes a line that says why.
+"""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from console.config.paths import WorkspacePaths, find_data_roots, state_dir
+from console.core.fault import UsageError
+
+if TYPE_CHECKING:
+    from console.suites.catalog import Catalog, OfficialSuite
+    from console.suites.category_index import CategoryIndex
+    from console.suites.suite import Category, SuiteEntry
+
+
+class SuiteLine(msgspec.Struct, frozen=True):
+    """One suite as lists show it, or why it cannot be opened. Names and titles are foreign text."""
+
+    entry: "SuiteEntry"
+    categories: tuple["Category", ...] = ()
+    mistake: str = ""
+    may_run: bool = True
+    """False: its folder has code that nobody allowed to run as it is now."""
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def cases(self) -> int:
+        """Number of cases in all categories."""
+        return sum(category.cases for category in self.categories)
+
+    @property
+    def obstacle(self) -> str:
+        """Why it cannot be chosen, in a few words; empty when it can."""
+        if not self.mistake:
+            return ""
+        return "not usable" if self.may_run else "not allowed"
+
+
+class Suites(msgspec.Struct):
+    """All suites, and what was passed over while looking for them."""
+
+    lines: list[SuiteLine] = msgspec.field(default_factory=list[SuiteLine])
+    warnings: list[str] = msgspec.field(default_factory=list[str])
+    catalog: "Catalog | None" = None
+    missing: tuple["OfficialSuite", ...] = ()
+    """Official data that a pull would bring."""
+
+    def find(self, name: str) -> SuiteLine | None:
+        return next((line for line in self.lines if line.name == name), None)
+
+
+def read_suites(paths: WorkspacePaths) -> Suites:
+    """Look for suites and count their cases."""
+    from console.suites.catalog import OFFICIAL_SUITES, Catalog
+    from console.suites.category_index import CategoryIndex
+
+    try:
+        catalog = Catalog(find_data_roots(paths.data))
+        entries = catalog.entries()
+    except UsageError as error:
+        return Suites(warnings=[str(error)], missing=OFFICIAL_SUITES)
+    index = CategoryIndex(state_dir() / "categories.msgpack")
+    lines = [_suite_line(catalog, index, entry) for entry in entries]
+    index.save()
+    names = {entry.name for entry in entries}
+    missing = tuple(suite for suite in OFFICIAL_SUITES if suite.name not in names)
+    return Suites(lines, catalog=catalog, missing=missing)
+
+
+def with_warnings(suites: Suites) -> Suites:
+    """Add what was passed over while looking for suites; slow, because it asks every installed package for formats."""
+    return suites if suites.catalog is None else msgspec.structs.replace(suites, warnings=suites.catalog.warnings)
+
+
+def _suite_line(catalog: "Catalog", index: "CategoryIndex", entry: "SuiteEntry") -> SuiteLine:
+    if entry.module:
+        return _line_of_code(catalog, index, entry)
+    try:
+        return SuiteLine(entry, index.categories(catalog, entry))
+    except UsageError as error:
+        return SuiteLine(entry, mistake=str(error))
+    except ImportError as error:
+        return SuiteLine(entry, mistake=f"its format {entry.format!r} cannot be loaded: {error}")
+
+
+def _line_of_code(catalog: "Catalog", index: "CategoryIndex", entry: "SuiteEntry") -> SuiteLine:
+    """Return the line of a suite that is code of its folder, which may not be allowed, and may hang when it counts."""
+    from console.suites.allowed import NotAllowed
+    from console.suites.loading import LoadError, run_limited
+
+    try:
+        return SuiteLine(entry, run_limited(lambda: index.categories(catalog, entry)))
+    except NotAllowed as error:
+        return SuiteLine(entry, mistake=str(error), may_run=False)
+    except LoadError as error:
+        return SuiteLine(entry, mistake=f"its cases cannot be counted: {error.message}")
+    except UsageError as error:
+        return SuiteLine(entry, mistake=str(error))

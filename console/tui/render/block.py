@@ -1,0 +1,183 @@
+"""Blocks of a transcript: one message, tool call, score or note, cleaned, cut to size and wrapped only when measured.
+
+A block knows its wrapped lines at one width. Appending re-wraps from the last wrapped line on; nothing before changes.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from textual.content import Content, Span
+
+from console.core.text import marked
+from console.tui.render import lines
+from console.tui.sanitize import LINE_LIMIT, MESSAGE_LIMIT, shorten
+from console.tui.symbols import MUTED
+
+
+@dataclass(slots=True)
+class Block:
+    """One part of a transcript. Make a new one to change anything but its text; `append` adds to that."""
+
+    key: str
+    title: Content = field(default_factory=Content.empty)
+    """First line: who speaks. Ours, or through `sanitize`. Empty: no title line."""
+    aside: Content = field(default_factory=Content.empty)
+    """Shown at the right end of the title line, such as tokens and seconds."""
+    text: str = ""
+    """Foreign source text, as stored; cleaned when it is measured."""
+    body: Sequence[Content] = ()
+    """Lines of ours instead of `text`, already clean; wrapped too."""
+    style: str = ""
+    """Style of `text`."""
+    indent: int = 2
+    folded: bool = False
+    """Only the title line is shown, with how much is under it."""
+    gap: bool = True
+    """Whether an empty line follows."""
+    folds_alone: bool = False
+    """Whether the fold key is for this block where it would otherwise fold what agrees."""
+    limit: int = MESSAGE_LIMIT
+    _lines: list[Content] | None = None
+    _cuts: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
+    _width: int = 0
+
+    # Text ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def logical(self) -> list[Content]:
+        """The lines before wrapping, clean; a line over 4,000 cells is cut."""
+        if self._lines is None:
+            self._lines = (
+                list(self.body) if self.body or not self.text else _lines_of(self.text, self.limit, self.style)
+            )
+        return self._lines
+
+    def append(self, text: str) -> int:
+        """Add foreign text at the end.
+
+        Returns:
+            Number of the first line of the block that looks different now.
+        """
+        if not text:
+            return bool(self.title) + max(len(self._cuts) - 1, 0)
+        lines_before = self._lines
+        self.text += text
+        if lines_before is None or not self._width:
+            self._lines = None
+            self._cuts = []
+            return 0
+        if self._cuts:
+            self._cuts.pop()  # the last wrapped line, which this may change
+        first = len(self._cuts)
+        fresh = _lines_of(text, self.limit, self.style)
+        if lines_before:
+            lines_before[-1] = _joined(lines_before[-1], fresh[0])
+            lines_before += fresh[1:]
+        else:
+            lines_before += fresh
+        self._wrap_on()
+        return first + bool(self.title)
+
+    # Lines at a width ------------------------------------------------------------------------------------------------
+
+    def height_at(self, width: int) -> int:
+        """Return how many lines the block takes at this width, gap included."""
+        if width != self._width:
+            self._width, self._cuts = width, []
+        if self.folded:
+            return 1 + self.gap
+        if not self._cuts:
+            self._wrap_on()
+        return bool(self.title) + len(self._cuts) + self.gap
+
+    def line_at(self, place: int, width: int) -> Content:
+        """Return line `place` of the block at the width it was last measured with."""
+        if self.title or self.folded:
+            if place == 0:
+                title = self._title_line()
+                crowded = title.cell_length + self.aside.cell_length + 2 > width  # who it is matters more than how long
+                return lines.fit(title, width) if crowded else lines.spread(title, self.aside, width)
+            place -= 1
+        if self.folded or place >= len(self._cuts):
+            return Content.empty()
+        number, start, end = self._cuts[place]
+        return Content(" " * self.indent).append(self.logical[number][start:end])
+
+    def part_at(self, place: int) -> tuple[int, int, int] | None:
+        """Return (logical line, start, end) of line `place`, or None for title and gap."""
+        place -= bool(self.title)
+        return self._cuts[place] if not self.folded and 0 <= place < len(self._cuts) else None
+
+    def place_of(self, number: int, offset: int) -> int:
+        """Return the line of the block that shows this offset of a logical line."""
+        for place, (line, start, end) in enumerate(self._cuts):
+            if line == number and start <= offset <= end:
+                return place + bool(self.title)
+        return 0
+
+    def _title_line(self) -> Content:
+        if not self.folded:
+            return self.title
+        count = len(self.logical)
+        return self.title.append_text(f"  {count} line{'s' * (count != 1)} (x)", MUTED)
+
+    def _wrap_on(self) -> None:
+        """Wrap everything that is not wrapped yet."""
+        room = max(self._width - self.indent, 4)
+        number, start = self._resume_point()
+        for place in range(number, len(self.logical)):
+            plain = self.logical[place].plain
+            self._cuts += [(place, first, last) for first, last in lines.wrap(plain, room, start)]
+            start = 0
+
+    def _resume_point(self) -> tuple[int, int]:
+        if not self._cuts:
+            return 0, 0
+        number, _, end = self._cuts[-1]
+        plain = self.logical[number].plain
+        if end >= len(plain):
+            return number + 1, 0
+        return number, end + (plain[end] == " ")
+
+
+def _lines_of(text: str, limit: int, style: str) -> list[Content]:
+    """Clean a text and split it into logical lines."""
+    clean, ranges = marked(shorten(text, limit))
+    plain_lines = clean.split("\n")
+    if not ranges:
+        return [_cut_long(Content.styled(plain, style)) for plain in plain_lines]
+    return _marked_lines(plain_lines, ranges, style)
+
+
+def _marked_lines(plain_lines: list[str], ranges: list[tuple[int, int]], style: str) -> list[Content]:
+    out: list[Content] = []
+    waiting, position = 0, 0
+    for plain in plain_lines:
+        spans = [Span(0, len(plain), style)] if style and plain else []
+        end = position + len(plain)
+        while waiting < len(ranges) and ranges[waiting][0] < end:
+            first, last = ranges[waiting]
+            spans.append(Span(first - position, last - position, MUTED))
+            waiting += 1
+        out.append(_cut_long(Content(plain, spans)))
+        position = end + 1
+    return out
+
+
+def _cut_long(line: Content) -> Content:
+    hidden = len(line) - LINE_LIMIT
+    return line if hidden <= 0 else _with_note(line[:LINE_LIMIT], hidden)
+
+
+def _with_note(head: Content, hidden: int) -> Content:
+    return head.append_text(f"… +{hidden:,}, e opens all", MUTED)
+
+
+def _joined(line: Content, more: Content) -> Content:
+    """Add text to a logical line; of a line that is cut already only the number of hidden characters grows."""
+    if len(line) <= LINE_LIMIT:
+        return _cut_long(line.append(more))
+    hidden = [re.search(r"\+([\d,]+),", part.plain[LINE_LIMIT:]) for part in (line, more)]
+    counts = [int(match[1].replace(",", "")) if match else 0 for match in hidden]
+    return _with_note(line[:LINE_LIMIT], counts[0] + (LINE_LIMIT + counts[1] if counts[1] else len(more)))

@@ -1,0 +1,202 @@
+"""A conversation as blocks: who spoke, tool calls as trees, scores as bars, everything else folded."""
+
+from collections.abc import Callable
+
+from textual.content import Content
+
+from console.core.outcome import Outcome
+from console.core.wait import wait_words
+from console.insight import number_format
+from console.insight.conversation import SIMULATED_USER, Conversation
+from console.insight.passage import Passage, PassageKind
+from console.insight.reasons import hint, reason_words
+from console.insight.rollout import SETUP, Rollout
+from console.tui.render.block import Block
+from console.tui.sanitize import one_line
+from console.tui.suite_views.registry import find_note_block
+from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, block_title, muted
+
+LONG_LINES = 6
+"""Lines of a system prompt, note or result from which on it starts folded."""
+NAME_WIDTH = 18
+"""Cells of the widest argument name that values are aligned behind."""
+BAR_WIDTH = 10
+_JUDGES = ("judge", "second_judge")
+
+
+def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
+    """Return the block that shows a passage."""
+    return _DRAWN[passage.kind](passage, key, gap)
+
+
+def conversation_blocks(conversation: Conversation, *, gap: bool = True) -> list[Block]:
+    """Return the blocks of a whole conversation; `gap`: an empty line follows each."""
+    return [passage_block(passage, f"talk {place}", gap=gap) for place, passage in enumerate(conversation.passages)]
+
+
+_ROLE_WORDS = {
+    ("judge", True): "judge",
+    ("judge", False): "judge is asked",
+    ("second_judge", True): "second judge",
+    ("second_judge", False): "second judge is asked",
+    (SIMULATED_USER, True): "user",
+    (SIMULATED_USER, False): "the user is told",
+}
+"""Who speaks, by role and whether it is a reply, where that is not the model or its user."""
+
+
+def _plain(passage: Passage, key: str, gap: bool) -> Block:
+    is_reply = passage.kind is PassageKind.ASSISTANT
+    word = _ROLE_WORDS.get((passage.role, is_reply), passage.kind.value)
+    word = "told what it printed" if passage.repeats else word
+    is_user = passage.kind is PassageKind.USER or (passage.role == SIMULATED_USER and is_reply)
+    style = "bold" if is_user else "bold $live" if passage.kind is PassageKind.ASSISTANT else f"bold {MUTED}"
+    folded = passage.kind is PassageKind.SYSTEM or (passage.role in _JUDGES and is_user)
+    block = Block(key, Content.styled(word, style), _aside(passage), passage.text, gap=gap)
+    block.folded = passage.repeats or (folded and passage.text.count("\n") >= LONG_LINES // 2)
+    if not passage.text and not passage.streaming:
+        block.body = (muted("(nothing)"),)
+    return block
+
+
+def _reasoning(passage: Passage, key: str, gap: bool) -> Block:
+    block = Block(key, block_title("reasoning"), _aside(passage), passage.text, style=MUTED, gap=gap)
+    block.folded = not passage.streaming
+    return block
+
+
+def _call(passage: Passage, key: str, gap: bool) -> Block:
+    if passage.streaming:
+        return Block(key, Content.styled("writes a call", "bold $live"), text=passage.text, gap=gap)
+    title = Content.assemble((f"{SYMBOLS.call} ", "bold $live"), one_line(passage.head, 200, "bold"))
+    if passage.arguments is None:
+        complaint = one_line(passage.complaint, 300, "$broken")
+        return Block(key, title.append("   ").append(complaint), _aside(passage), passage.text, gap=gap)
+    body = argument_lines(passage.arguments) or (muted("(no arguments)"),)
+    return Block(key, title, _aside(passage), body=body, gap=gap, indent=4)
+
+
+def argument_lines(arguments: tuple[tuple[str, str], ...]) -> tuple[Content, ...]:
+    """Return the arguments of a call, one a line, values aligned."""
+    names = [one_line(name, 60, MUTED) for name, _ in arguments]
+    width = min(max((name.cell_length for name in names), default=0), NAME_WIDTH)
+    return tuple(
+        name.pad_right(max(width - name.cell_length, 0)).append("  ").append(one_line(value, 8000))
+        for name, (_, value) in zip(names, arguments, strict=True)
+    )
+
+
+def _result(passage: Passage, key: str, gap: bool) -> Block:
+    title = Content.assemble((f"{SYMBOLS.result} ", MUTED), one_line(passage.head or "result", 200, MUTED))
+    block = Block(key, title, text=passage.text, gap=gap, indent=4)
+    block.folded = passage.text.count("\n") >= LONG_LINES * 2 or len(passage.text) > 4000
+    return block
+
+
+def _score(passage: Passage, key: str, gap: bool) -> Block:
+    return Block(key, score_line(passage.head, passage.value, passage.threshold), gap=False, folded=False)
+
+
+_SCALES = (1.0, 5.0, 10.0, 100.0)
+"""Ends of the usual scales: a bar is drawn on the smallest that score and threshold are on."""
+
+
+def score_line(name: str, value: float | None, threshold: float | None) -> Content:
+    """Return one score with its bar and how it stands to its threshold."""
+    label = one_line(name, 24, MUTED)
+    label = label.pad_right(max(12 - label.cell_length, 1))
+    if value is None:
+        return label.append_text("could not be determined", "$undecided")
+    most = max(value, threshold or 0.0)
+    top = next((top for top in _SCALES if most <= top), most)
+    drawn = bar(value / top, BAR_WIDTH).ljust(BAR_WIDTH, "·")
+    parts = label.append_text(number_format.number(value).rjust(5), "bold").append("  ").append_text(drawn, "$live")
+    if threshold is None:
+        return parts
+    limit = number_format.number(threshold)
+    if value == threshold:  # whether that is enough, suites see differently
+        return parts.append_text(f"  exactly {limit}", MUTED)
+    over = value > threshold
+    return parts.append_text(f"  over {limit}" if over else f"  not over {limit}", MUTED if over else "$fail")
+
+
+_NOTE_WORDS = {"running code": "what was executed"}
+"""What was done, for notes that are kept under what is being done."""
+
+
+def _note(passage: Passage, key: str, gap: bool) -> Block:
+    draw = find_note_block(passage.head)
+    if draw is not None and isinstance(passage.data, dict):
+        return draw(passage, key, gap)
+    word = _NOTE_WORDS.get(passage.head) or passage.head.replace("_", " ")
+    block = Block(key, one_line(word, 200, MUTED), text=passage.text, style=MUTED, gap=gap)
+    block.folded = passage.text.count("\n") >= LONG_LINES or len(passage.text) > 600
+    return block
+
+
+def _try(passage: Passage, key: str, gap: bool) -> Block:
+    then = f"again in {wait_words(passage.threshold)}" if passage.threshold is not None else "given up"
+    words = one_line(reason_words(passage.head), 80)
+    title = Content.assemble((f"{SYMBOLS.broken} ", "bold $broken"), words, (f", {then}", MUTED))
+    return Block(key, title, text=passage.text, style=MUTED, gap=gap)
+
+
+def _verdict(passage: Passage, key: str, gap: bool) -> Block:
+    words = "passed" if passage.head == Outcome.PASSED else reason_words(passage.head)
+    style = "$pass" if passage.head == Outcome.PASSED else "$fail"
+    title = Content.assemble(("verdict  ", f"bold {MUTED}"), one_line(words, 200, f"bold {style}"))
+    return Block(key, title, one_line(passage.head, 60, MUTED), passage.text, gap=gap)
+
+
+_DRAWN: dict[PassageKind, Callable[[Passage, str, bool], Block]] = {
+    PassageKind.SYSTEM: _plain,
+    PassageKind.USER: _plain,
+    PassageKind.ASSISTANT: _plain,
+    PassageKind.REASONING: _reasoning,
+    PassageKind.CALL: _call,
+    PassageKind.RESULT: _result,
+    PassageKind.SCORE: _score,
+    PassageKind.NOTE: _note,
+    PassageKind.TRY: _try,
+    PassageKind.VERDICT: _verdict,
+}
+
+
+def _aside(passage: Passage) -> Content:
+    parts: list[str] = []
+    if passage.kind is PassageKind.USER and passage.turn and passage.role == "model":
+        parts.append(f"turn {passage.turn + 1}")
+    if passage.usage is not None:
+        parts.append(f"{number_format.count(passage.usage.input)} in  {number_format.count(passage.usage.output)} out")
+    if passage.latency_s:
+        parts.append(number_format.duration(passage.latency_s))
+    return muted("  ".join(parts))
+
+
+def outcome_word(outcome: Outcome, *, graded: bool = True) -> Content:
+    """Return mark and word of an outcome; `setup` for one that is not graded."""
+    if outcome.is_graded and not graded:
+        return muted(f"{SYMBOLS.setup} {SETUP} (not graded)")
+    return Content.styled(f"{SYMBOLS.of(outcome)} {outcome.value.replace('_', ' ')}", OUTCOME_STYLES[outcome])
+
+
+def broken_blocks(rollout: Rollout, conversation: Conversation) -> list[Block]:
+    """Return what happened, how often it was tried, and what to do."""
+    messages = "\n".join(conversation.verdict.messages) if conversation.verdict else rollout.message
+    title = Content.assemble(
+        ("not graded: ", "bold $broken"), one_line(reason_words(rollout.reason), 100, "bold $broken")
+    )
+    blocks = [Block("fault", title, text=messages, gap=False)]
+    tries = [
+        Content.assemble(
+            (f"{place}  ", MUTED), one_line(reason_words(tried.kind), 40), "  ", one_line(tried.message, 300, MUTED),
+            ("" if tried.wait_s is None else f"  waited {tried.wait_s:.0f} s", MUTED),
+            one_line(f"  at {tried.address}" if tried.address else "", 80, MUTED),
+        )
+        for place, tried in enumerate(conversation.tries, 1)
+    ]  # fmt: skip
+    count = f"tried {number_format.plural(len(tries), 'time')}" if tries else "not tried again"
+    blocks.append(Block("tries", muted(count), body=tuple(tries), gap=False))
+    advice = f"{hint(rollout.reason)} r asks it again.".strip()
+    blocks.append(Block("hint", Content.assemble(("what to do  ", MUTED), advice)))
+    return blocks
