@@ -149,7 +149,7 @@ def test_a_store_that_takes_or_gives_no_data_is_named(monkeypatch: pytest.Monkey
     monkeypatch.setattr(ray, "get", refuse)
     with pytest.raises(UsageError, match=f"object store accepts no data: .*{said}"):
         RayCluster.put(object.__new__(RayCluster), b"part")
-    with pytest.raises(UsageError, match=f"do not arrive .*{said}") as refused:
+    with pytest.raises(UsageError, match=f"does not arrive .*{said}") as refused:
         list(map(fetch, ["part"]))
     assert "on every node" in str(refused.value)
 
