@@ -1,24 +1,26 @@
-"""Help as a manual page: the roff of `man`, made from the same parsers as `--help`."""
+"""Manual pages in roff, generated from the same parsers as `--help`."""
 
 import argparse
 import re
 from typing import Any, cast
 
 from console import __version__
-from console.cli.parser import HIDDEN, VERBS
+from console.cli.parser import HIDDEN, all_verbs
 
 _COMMON = "common options"
-"""Title of the options that every verb has; the page of the whole program describes them."""
+"""Title of the options common to all verbs, described on the main page only."""
 
 
 def man_page(parser: argparse.ArgumentParser) -> str:
-    """Return the page of a program or of one of its verbs.
+    """Return the manual page of the program or one of its verbs.
 
     Args:
-        parser: loaded, so that it has its options.
+        parser: a loaded parser.
     """
     name = parser.prog.replace(" ", "-")
-    words = VERBS.get(parser.prog.rpartition(" ")[2], "run, watch and understand LLM evaluations")
+    verbs = all_verbs()
+    verb = verbs.get(parser.prog.rpartition(" ")[2])
+    words = verb.meaning if verb else "run, watch and understand LLM evaluations"
     is_program = parser.prog == name
     lines = [
         f'.TH {_text(name.upper())} 1 "" "eval-console {__version__}" "User Commands"',
@@ -35,7 +37,7 @@ def man_page(parser: argparse.ArgumentParser) -> str:
             lines += _group(group)
     if parser.epilog:
         lines += [".SH NOTES", *_paragraphs(parser.epilog)]
-    pages = [f"eval-console-{verb}" for verb in VERBS] if is_program else ["eval-console"]
+    pages = [f"eval-console-{verb}" for verb in verbs] if is_program else ["eval-console"]
     also = ",\n".join(f".BR {_text(page)} (1)" for page in pages)
     return (
         "\n".join([*lines, ".SH SEE ALSO", *re.sub(r" \(1\),$", " (1),", also, flags=re.MULTILINE).split("\n")]) + "\n"
@@ -48,7 +50,7 @@ def _synopsis(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def _group(group: Any) -> list[str]:
-    """Return a section: each argument with what it means, verbs each with theirs."""
+    """Return a section with each argument and its help."""
     listed = cast("list[argparse.Action]", group._group_actions)
     actions = [action for action in listed if action.help is not argparse.SUPPRESS]
     if not actions:
@@ -70,7 +72,7 @@ def _item(head: str, words: str) -> list[str]:
 
 
 def _invocation(action: argparse.Action) -> str:
-    """Return how an argument is written: `-m NAME, --model NAME`, or the word of a positional one."""
+    """Return the syntax of an argument: `-m NAME, --model NAME`, or the metavar of a positional one."""
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     if not action.option_strings:
         return metavar
@@ -86,6 +88,6 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Return text that roff shows as it stands."""
+    """Escape text for roff."""
     escaped = text.replace("%%", "%").replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped

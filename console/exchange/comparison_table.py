@@ -8,7 +8,6 @@ import msgspec
 
 from console.core.statistics.intervals import bounds as interval_fields
 from console.core.statistics.paired import Difference
-from console.exchange.document import outcome_word
 from console.exchange.exports.csv_table import cell
 from console.exchange.exports.markdown import escaped, table
 from console.exchange.json_kind import JsonKind
@@ -17,7 +16,7 @@ from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate, GateVerdict
 from console.insight.number_format import bounds, duration, money, number, p_text, plural, rate, signed
 from console.insight.reasons import sentence
-from console.insight.rollout import Rollout
+from console.insight.rollout import Rollout, outcome_word
 
 COMPARISON = JsonKind(
     "comparison",

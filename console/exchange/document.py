@@ -12,7 +12,7 @@ from console.core.record import Finished
 from console.core.run import Manifest, Summary
 from console.insight.conversation import Conversation
 from console.insight.judging import Judging
-from console.insight.rollout import SETUP, Rollout, Slot
+from console.insight.rollout import SETUP, Rollout, Slot, outcome_word
 from console.suites.suite import Report
 
 ANNOTATION_FIELDS = ("tag", "comment", "dispute", "disputed_by", "label", "label_why", "labelled_by")
@@ -88,8 +88,3 @@ class RunDocument:
     def annotations(self) -> dict[Slot, AnnotationFields]:
         """Return the annotations of readers, by rollout."""
         return {item.rollout.slot: item.annotations for item in self.items if item.annotations}
-
-
-def outcome_word(outcome: Outcome | None) -> str:
-    """Return the outcome in a word; `interrupted` when there is none."""
-    return outcome.value if outcome else "interrupted"

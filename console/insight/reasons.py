@@ -1,14 +1,14 @@
 """Reasons in words a newcomer knows. The official error type stays beside them, for those who search for it.
 
-Suites word their own (`suites/reason_words.py`), the kinds of machinery faults stand here; any other reason is shown as
-it was recorded, with its separators as spaces.
+Benchmarks word their own (`suites/reason_words.py`), the kinds of machinery faults stand here; any other reason is
+shown as it was recorded, with its separators as spaces.
 """
 
 from collections import Counter
 from collections.abc import Mapping
 
 from console.core.outcome import Outcome
-from console.suites.reason_words import REASON_WORDS
+from console.suites.reason_words import all_words, own_words
 
 _WORDS = {
     "stopped": "stopped by you",
@@ -49,14 +49,14 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
     """Return a reason in words; without one, what the outcome says. What is not in the table is foreign text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
-    phrase = REASON_WORDS.get(reason) or _WORDS.get(reason)
+    phrase = own_words().get(reason) or _WORDS.get(reason)
     if phrase is not None:
         return phrase
     if reason.startswith("crash:"):
         return "answer that the official scorer crashes on"
     if "," in reason:
         return ", ".join(reason_words(part.strip(), outcome) for part in reason.split(","))
-    return reason.replace("_", " ").replace(":", ": ")
+    return all_words().get(reason) or reason.replace("_", " ").replace(":", ": ")
 
 
 def counts_in_words(reasons: Mapping[str, int]) -> dict[str, int]:

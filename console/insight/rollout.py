@@ -129,3 +129,8 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     def append_text(self, text: str) -> None:
         """Append streamed text; only the end is kept."""
         self.recent_text = (self.recent_text + text)[-RECENT_TEXT_LIMIT:]
+
+
+def outcome_word(outcome: Outcome | None) -> str:
+    """Return the outcome in a word; `interrupted` when there is none."""
+    return outcome.value if outcome else "interrupted"

@@ -7,7 +7,6 @@ other is reported. Formats are ours, imported only when one of their suites is o
 (see `suites.allowed`).
 """
 
-import importlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,16 +19,10 @@ from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.core.suggestion import nearest
+from console.suites.benchmark import BUILT_IN, Benchmark, OfficialData, built_in
+from console.suites.benchmarks import find_benchmark, loaded_parts
 from console.suites.guard import guard
 from console.suites.suite import DemoRun, Suite, SuiteEntry
-
-_FORMATS = {
-    "bfcl": "console.benchmarks.bfcl.suite:BfclSuite",
-    "aidanbench": "console.benchmarks.aidanbench.suite:AidanBenchSuite",
-    "cavebench": "console.benchmarks.cavebench.suite:CaveBenchSuite",
-    "dialogue": "console.benchmarks.dialogue.suite:DialogueSuite",
-}
-_RECORDED_SUITE = "console.benchmarks.recorded.suite:RecordedSuite"
 
 _STARTER = "-starter"
 """How the names of the suites end that come with the program."""
@@ -39,22 +32,9 @@ RECORDED = "recorded"
 """Format of imported runs: another tool recorded them. It has no dataset folders, and any name of a suite."""
 
 
-class OfficialSuite(msgspec.Struct, frozen=True):
-    """Official data that does not come with the program."""
-
-    name: str
-    """What `pull` and the catalogue call it."""
-    what: str
-    """The subject of a sentence that says it is missing."""
-    title: str
-
-
-OFFICIAL_SUITES = (
-    OfficialSuite("bfcl", "the official BFCL data", "BFCL v4, the official function-calling data"),
-    OfficialSuite("aidanbench", "the AidanBench questions", "AidanBench, the official questions and wording"),
-    OfficialSuite("cavebench", "cave-bench", "cave-bench, the official scenarios"),
-)
-"""Suites that a `pull` brings, so that a missing one has a better hint than a similar name."""
+def official_data() -> list[OfficialData]:
+    """Return the data that a `pull` brings; not those of other packages."""
+    return [benchmark.load("pull") for benchmark in built_in() if benchmark.pull]
 
 
 class Roots(Protocol):
@@ -94,9 +74,9 @@ class Catalog:
         """What was passed over while scanning: damaged `suite.toml` files, doubled names, broken entry points."""
         self._scan()
         if self._broken is None:  # not while scanning, as looking for other packages' formats is slow
-            from console.suites.plugins import broken_formats
+            from console.suites.plugins import broken_benchmarks
 
-            self._broken = broken_formats()
+            self._broken = broken_benchmarks()
         return [*self._warnings, *self._broken]
 
     def entries(self) -> list[SuiteEntry]:
@@ -131,15 +111,13 @@ class Catalog:
 
     def is_own_format(self, entry: SuiteEntry) -> bool:
         """Whether the program's own code reads a suite, and no other package's or folder's."""
-        return not entry.module and entry.format in _FORMATS
+        return not entry.module and entry.format in BUILT_IN
 
     def open_format(self, name: str) -> Suite | None:
         """Open a format without any data, for what it can do without; None when there is no such format."""
-        from console.suites.plugins import points
-
-        entry = SuiteEntry(name, name, Path(), name)
         try:
-            return _open(entry) if name in _FORMATS or any(point.name == name for point in points()) else None
+            benchmark = _find_format(name)
+            return None if benchmark is None else _open_with(benchmark, SuiteEntry(name, name, Path(), name))
         except UsageError:
             return None
 
@@ -169,7 +147,7 @@ class Catalog:
 
     def _unknown(self, name: str) -> UsageError:
         entries = self._scan()
-        official = {suite.name: suite for suite in OFFICIAL_SUITES}
+        official = [data.name for data in loaded_parts("pull")]
         if name in official:
             return UsageError(f"{name} is not installed", hint=f"Run `eval-console pull {name}` first.")
         if "/" in name:
@@ -198,9 +176,9 @@ def find_suite(manifest: Manifest, data: Path | None) -> Suite:
     Raises:
         UsageError: it or its data is not there any more.
     """
-    if manifest.format == RECORDED:
+    if manifest.format == RECORDED and (recorded := find_benchmark(RECORDED, "suite")) is not None:
         entry = SuiteEntry(manifest.suite, manifest.format, Path(), manifest.suite, origin="imported")
-        return _load(_RECORDED_SUITE, entry)
+        return _open_with(recorded, entry)
     return Catalog(find_data_roots(data)).open(manifest.suite)
 
 
@@ -217,7 +195,7 @@ def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
         raise UsageError(
             "has both `format` and `module`" if form else "has no `format`",
             where=str(place),
-            hint=f'Write one of them, such as format = "{next(iter(_FORMATS))}" or module = "suite.py".',
+            hint=f'Write one of them, such as format = "{BUILT_IN[0]}" or module = "suite.py".',
         )
     comparable = table.get("comparable", False)
     source = table.get("source", {})
@@ -289,32 +267,34 @@ def _text(table: dict[str, Any], key: str, place: Path) -> str:
     return value
 
 
-def _load(place: str, entry: SuiteEntry) -> Suite:
-    module, _, attribute = place.partition(":")
-    return guard(getattr(importlib.import_module(module), attribute)(entry))
-
-
 def _open(entry: SuiteEntry) -> Suite:
     if entry.module:
         return _open_module(entry)
-    if entry.format in _FORMATS:
-        return _load(_FORMATS[entry.format], entry)
-    from console.suites.plugins import open_plugin, points  # only here: looking for other packages' formats is slow
+    place = str(entry.folder / "suite.toml")
+    try:
+        benchmark = _find_format(entry.format)
+    except UsageError as error:
+        raise UsageError(error.message, where=error.where or place, hint=error.hint) from error
+    if benchmark is None:
+        from console.suites.plugins import installed_names
 
-    offered = points()
-    named = {point.value: point for point in offered if point.name == entry.format}
-    if len(named) > 1:
-        raise UsageError(
-            f"two packages offer the format {entry.format!r}: {' and '.join(sorted(named))}",
-            where=str(entry.folder / "suite.toml"),
-            hint="Remove one of them.",
-        )
-    for point in named.values():
-        return guard(open_plugin(point, entry))
-    names = [*_FORMATS, *(point.name for point in offered)]
-    close = nearest(entry.format, names)
-    hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
-    raise UsageError(f"nobody offers the format {entry.format!r}", where=str(entry.folder / "suite.toml"), hint=hint)
+        names = [name for name in (*BUILT_IN, *installed_names()) if name != RECORDED]
+        close = nearest(entry.format, names)
+        hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
+        raise UsageError(f"nobody offers the format {entry.format!r}", where=place, hint=hint)
+    return _open_with(benchmark, entry)
+
+
+def _find_format(name: str) -> Benchmark | None:
+    return None if name == RECORDED else find_benchmark(name, "suite")
+
+
+def _open_with(benchmark: Benchmark, entry: SuiteEntry) -> Suite:
+    if benchmark.is_built_in:
+        return guard(benchmark.load("suite")(entry))
+    from console.suites.loading import open_plugin
+
+    return guard(open_plugin(benchmark.name, benchmark.suite, entry))
 
 
 def _open_module(entry: SuiteEntry) -> Suite:

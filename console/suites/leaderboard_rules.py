@@ -1,14 +1,13 @@
-"""The rules that rank a suite's models: the suite's own, or those of our formats where a suite is not there to say."""
+"""The rules that rank a suite's models: those of its benchmark, or the suite's own."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
-from console.benchmarks.aidanbench.leaderboard import AIDANBENCH_LEADERBOARD
-from console.benchmarks.bfcl.leaderboard import BFCL_LEADERBOARD
+from console.core.fault import UsageError
+from console.suites.benchmark import built_in
+from console.suites.benchmarks import find_benchmark
 from console.suites.leaderboard import LeaderboardRules, PassRates, ScoreMeans
 
 PASS_RATES = PassRates()
-_RULES: dict[str, LeaderboardRules] = {"aidanbench": AIDANBENCH_LEADERBOARD, "bfcl": BFCL_LEADERBOARD}
-"""By format."""
 
 
 def rules_for(own: LeaderboardRules | None, form: str, categories: Collection[str], headline: str) -> LeaderboardRules:
@@ -20,8 +19,20 @@ def rules_for(own: LeaderboardRules | None, form: str, categories: Collection[st
         categories: that were played in any run that counts.
         headline: score that stands for the runs in place of passing; empty: passing does.
     """
-    ours = [rules for name, rules in _RULES.items() if form in (name, "")]
-    for rules in (own, *ours):
+    for rules in (own, *_rules_of(form)):
         if rules is not None and rules.score == headline and rules.fits(categories):
             return rules
     return ScoreMeans(headline) if headline else PASS_RATES
+
+
+def _rules_of(form: str) -> Iterator[LeaderboardRules]:
+    """Yield the rules of the benchmark with this format; what another package offers and is broken ranks nobody."""
+    if not form:
+        yield from (benchmark.load("leaderboard") for benchmark in built_in() if benchmark.leaderboard)
+        return
+    try:
+        benchmark = find_benchmark(form, "leaderboard")
+        if benchmark is not None:
+            yield benchmark.load("leaderboard")
+    except UsageError:
+        return

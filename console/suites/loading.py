@@ -9,7 +9,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from console.core.captured_output import capture_output
 from console.core.fault import UsageError
@@ -19,7 +19,10 @@ LOAD_S = 10.0
 """Longest time that importing somebody's code may take."""
 _PARTS = ("entry", "options", "roles", "categories", "cases", "estimate", "play", "score", "compare", "report")
 """What every suite has, see suites/suite.py."""
+_HINT = "Repair or remove the package that offers it."
 ValueT = TypeVar("ValueT")
+_hung: "dict[str, LoadError]" = {}
+"""Places whose import hangs; they are taken for broken as long as the program runs."""
 
 
 class LoadError(Exception):
@@ -68,6 +71,59 @@ def lacking_parts(suite: Suite) -> list[str]:
     """Return what something lacks to be a suite."""
     lacking = [name for name in _PARTS if not hasattr(suite, name)]
     return lacking or ([] if isinstance(suite.entry, SuiteEntry) else ["entry"])  # pyright: ignore[reportUnnecessaryIsInstance]
+
+
+def load_place(name: str, place: str) -> Any:
+    """Import an object of a benchmark of another package, within a time limit.
+
+    Args:
+        name: of the benchmark.
+        place: `module:attribute`.
+
+    Raises:
+        UsageError: it cannot be loaded, or its import hangs; names format and package.
+    """
+    from importlib.metadata import EntryPoint
+
+    if place in _hung:
+        raise refusal(name, place, f"cannot be loaded: {_hung[place].message}")
+    try:
+        return run_limited(EntryPoint(name, place, "").load)
+    except LoadError as error:
+        if error.hangs:
+            _hung[place] = error
+        raise refusal(name, place, f"cannot be loaded: {error.message}") from error
+
+
+def open_plugin(name: str, place: str, entry: SuiteEntry) -> Suite:
+    """Open a suite whose format another package offers.
+
+    Args:
+        name: of the format.
+        place: of what makes its suites, `module:attribute`.
+        entry: of the suite.
+
+    Raises:
+        UsageError: its code cannot be loaded, fails, or makes something that is no suite; names format and package.
+    """
+    factory: Callable[[SuiteEntry], Suite] = load_place(name, place)
+    try:
+        suite = factory(entry)
+        lacking = lacking_parts(suite)
+    except UsageError:
+        raise
+    except (Exception, SystemExit) as error:
+        problem = f"cannot open {entry.name}: {type(error).__name__}: {error}"
+        raise refusal(name, place, problem) from error
+    if lacking:
+        problem = f"is made for another version of this program: its suites lack {', '.join(lacking)}"
+        raise refusal(name, place, problem)
+    return suite
+
+
+def refusal(name: str, place: str, problem: str) -> UsageError:
+    """Return the error that a benchmark of another package cannot be used."""
+    return UsageError(f"suite format {name!r} ({place}) {problem}", hint=_HINT)
 
 
 def _place_of(error: BaseException, belongs: Callable[[str], bool]) -> str:

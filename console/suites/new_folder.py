@@ -8,11 +8,12 @@ from string import Template
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.suites.allowed import allow
+from console.suites.benchmarks import benchmarks_with
 from console.suites.catalog import read_entry
 from console.suites.folder_code import FolderCode
 from console.suites.suite import SuiteEntry
 
-_PACKAGE = Path(__file__).resolve().parents[1]
+_PYTHON = Path(__file__).resolve().parent / "templates" / "python"
 _SUFFIX = ".template"
 """Ends the name of a template that is Python, so that nobody takes it for code of this program."""
 _ROWS = (".jsonl", ".csv", ".json", ".yaml", ".yml")
@@ -31,9 +32,9 @@ def template_meanings() -> dict[str, str]:
 
 
 def _templates() -> dict[str, Path]:
-    own = _PACKAGE / "suites" / "templates" / "python"
-    of_benchmarks = (_PACKAGE / "benchmarks").glob("*/template")
-    return {"python": own} | {path.parent.name: path for path in of_benchmarks if (path / "suite.toml").is_file()}
+    return {"python": _PYTHON} | {
+        benchmark.name: benchmark.load("template") for benchmark in benchmarks_with("template")
+    }
 
 
 def name_problem(root: Path, name: str) -> str:

@@ -1,78 +1,88 @@
-"""Formats of other packages, which may fail in any way: each costs itself, never the program.
+"""Benchmarks of other packages, which may fail in any way: each costs itself, never the program.
 
-A package offers a format by the entry point group `eval_console.suites`: a callable that takes the `SuiteEntry` and
-returns the `Suite`. A format whose import hangs is taken for broken as long as the program runs.
+A package offers one by an entry point of the group `eval_console.benchmarks` that is a `Benchmark`. The entry points of
+two older groups are benchmarks with one part: `eval_console.suites` names a suite, `eval_console.views` a view. A
+package whose import hangs is taken for broken as long as the program runs.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 from console.core.fault import UsageError
-from console.suites.loading import LoadError, lacking_parts, run_limited
-from console.suites.suite import Suite, SuiteEntry
+from console.suites.benchmark import BUILT_IN, Benchmark
 
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-GROUP = "eval_console.suites"
-"""Entry point group of formats from other packages."""
-_HINT = "Repair or remove the package that offers it."
-
-_hung: dict[str, LoadError] = {}
+GROUP = "eval_console.benchmarks"
+"""Entry point group of benchmarks from other packages."""
+ONE_PART = {"eval_console.suites": "suite", "eval_console.views": "view"}
+"""Older groups, by the one part of a benchmark that their entry points are."""
 
 
-def points() -> "list[EntryPoint]":
-    """Return the formats of installed packages; the module that knows them is slow to load, so only when needed."""
-    from importlib import metadata
-
-    return list(metadata.entry_points(group=GROUP))
+def installed_names() -> list[str]:
+    """Return the names of the benchmarks that other packages offer, without loading any."""
+    return [name for group in (GROUP, *ONE_PART) for name, _ in _points(group)]
 
 
-def broken_formats() -> list[str]:
-    """Return one warning for each installed format that cannot be loaded."""
+def installed() -> list[Benchmark]:
+    """Return the benchmarks of other packages that can be loaded."""
+    found: list[Benchmark] = []
+    for group in (GROUP, *ONE_PART):
+        for name, place in _points(group):
+            try:
+                found.append(_read(group, name, place))
+            except UsageError:
+                continue  # said by `broken_benchmarks`
+    return found
+
+
+def find_installed(name: str, part: str) -> Benchmark | None:
+    """Return the benchmark of another package that has this name and a part.
+
+    Raises:
+        UsageError: it cannot be loaded, or two packages offer the part.
+    """
+    found = {_read(group, *point) for group in (GROUP, *ONE_PART) for point in _points(group) if point[0] == name}
+    offered = {getattr(benchmark, part): benchmark for benchmark in found if getattr(benchmark, part)}
+    if len(offered) > 1:
+        raise UsageError(
+            f"two packages offer the {_PARTS.get(part, part)} {name!r}: {' and '.join(sorted(offered))}",
+            hint="Remove one of them.",
+        )
+    return next(iter(offered.values()), None)
+
+
+_PARTS = {"suite": "format"}
+
+
+def broken_benchmarks(parts: Sequence[str] = ("suite",)) -> list[str]:
+    """Return a warning for each benchmark of another package that cannot be loaded, or one of whose parts cannot."""
     out: list[str] = []
-    for point in points():
-        try:
-            load_point(point)
-        except UsageError as error:
-            out.append(error.message)
+    for group in (GROUP, *ONE_PART):
+        for name, place in _points(group):
+            try:
+                benchmark = _read(group, name, place)
+                for part in parts:
+                    if getattr(benchmark, part):
+                        benchmark.load(part)
+            except UsageError as error:
+                out.append(error.message)
     return out
 
 
-def open_plugin(point: "EntryPoint", entry: SuiteEntry) -> Suite:
-    """Open a suite whose format another package offers.
+def _points(group: str) -> list[tuple[str, str]]:
+    """Return name and place of a group's entry points; the module that knows them is slow to load."""
+    from importlib import metadata
 
-    Raises:
-        UsageError: its code cannot be loaded, fails, or makes something that is no suite; names format and package.
-    """
-    factory: Callable[[SuiteEntry], Suite] = load_point(point)
-    try:
-        suite = factory(entry)
-        lacking = lacking_parts(suite)
-    except UsageError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise _refusal(point, f"cannot open {entry.name}: {type(error).__name__}: {error}") from error
-    if lacking:
-        raise _refusal(point, f"is made for another version of this program: its suites lack {', '.join(lacking)}")
-    return suite
+    found = metadata.entry_points(group=group)
+    return [(point.name, point.value) for point in found if point.name not in BUILT_IN]
 
 
-def load_point(point: "EntryPoint") -> Callable[..., Any]:
-    """Import the code behind an entry point, within a time limit.
+def _read(group: str, name: str, place: str) -> Benchmark:
+    if group in ONE_PART:
+        return Benchmark(name, **{ONE_PART[group]: place})
+    from console.suites.loading import load_place, refusal  # only here: it loads what a suite is
 
-    Raises:
-        UsageError: it cannot be loaded, or its import hangs; names format and package.
-    """
-    if point.value in _hung:
-        raise _refusal(point, f"cannot be loaded: {_hung[point.value].message}")
-    try:
-        return run_limited(point.load)
-    except LoadError as error:
-        if error.hangs:
-            _hung[point.value] = error
-        raise _refusal(point, f"cannot be loaded: {error.message}") from error
-
-
-def _refusal(point: "EntryPoint", problem: str) -> UsageError:
-    return UsageError(f"suite format {point.name!r} ({point.value}) {problem}", hint=_HINT)
+    benchmark = load_place(name, place)
+    if not isinstance(benchmark, Benchmark):
+        raise refusal(name, place, "is no Benchmark")
+    if benchmark.name != name:
+        raise refusal(name, place, f"is called {benchmark.name!r}")
+    return benchmark

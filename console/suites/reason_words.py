@@ -1,12 +1,26 @@
-"""Reasons of the suites that come with the program, in words: one table for whoever reads a journal without its suite.
+"""Reasons of verdicts in words, as each benchmark says them: for readers of a journal whose suite is not there.
 
-A suite of another package needs none: a reason that is not here is shown as it was recorded, so it may be plain words.
+A reason that no benchmark words is shown as it was recorded, so it may be plain words.
 """
 
-from console.benchmarks.aidanbench.reasons import REASON_WORDS as AIDANBENCH
-from console.benchmarks.bfcl.reasons import REASON_WORDS as BFCL
-from console.benchmarks.cavebench.reasons import REASON_WORDS as CAVEBENCH
-from console.benchmarks.dialogue.reasons import REASON_WORDS as DIALOGUE
+from collections.abc import Iterable, Mapping
+from functools import cache
 
-REASON_WORDS = BFCL | AIDANBENCH | CAVEBENCH | DIALOGUE
-"""By the reason of a verdict."""
+from console.suites.benchmark import built_in
+from console.suites.benchmarks import loaded_parts
+
+
+@cache
+def own_words() -> Mapping[str, str]:
+    """Return the words of the benchmarks that come with the program, by reason."""
+    return _joined(benchmark.load("reasons") for benchmark in built_in() if benchmark.reasons)
+
+
+@cache
+def all_words() -> Mapping[str, str]:
+    """Return the words of all benchmarks by reason, also of other packages: slow, so only for what ours do not word."""
+    return _joined(loaded_parts("reasons"))
+
+
+def _joined(tables: Iterable[Mapping[str, str]]) -> Mapping[str, str]:
+    return {reason: words for table in tables for reason, words in table.items()}

@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
-from console.exchange.exports.export_names import EXPORT_NAMES
+from console.exchange.exports.export_names import own_exports
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -63,7 +63,7 @@ def _export(letter: str, form: str, meaning: str, where: str) -> Action:
 def _exports(where: str) -> tuple[Action, ...]:
     opener = Action("export", ("E",), "Export: menu", "export …", where, "EXPORT", "export", 42, opens_menu=True,
                     palette=False)  # fmt: skip
-    return (opener, *(_export(form.letter, form.name, form.title, where) for form in EXPORT_NAMES.values()))
+    return (opener, *(_export(form.letter, form.name, form.title, where) for form in own_exports().values()))
 
 
 def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:

@@ -10,14 +10,14 @@ from textual.app import App
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.exchange.exports.export_names import EXPORT_NAMES
+from console.exchange.exports.export_names import own_exports
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 
-_FORMS = {f"action_export_{name.replace('-', '_')}": name for name in EXPORT_NAMES}
+_FORMS = {f"action_export_{name.replace('-', '_')}": name for name in own_exports()}
 _ANNOUNCED_EVERY_S = 2.0
 """How often a long export says how far it is."""
 
@@ -38,7 +38,7 @@ class Exports:
             self.export_run(run, form)
 
     def __getattr__(self, name: str) -> Callable[[], None]:
-        """Return what exports in one form; each of `EXPORT_NAMES` has an action in the table of keys."""
+        """Return what exports in one form; each of `own_exports` has an action in the table of keys."""
         if name not in _FORMS:
             raise AttributeError(name)
         return partial(self._export, _FORMS[name])
@@ -53,7 +53,7 @@ class Exports:
 
         services = self._services
         try:
-            if EXPORT_NAMES[form].folder:
+            if own_exports()[form].folder:
                 [path, *more] = export_folder(form, run, data=services.paths.data, progress=self._progress())
             else:
                 path, more = Path(f"{run.name}{export_format(form).extension}"), []

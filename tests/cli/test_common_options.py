@@ -3,7 +3,7 @@
 import pytest
 
 from console.cli.exitcode import Exit
-from console.cli.parser import HIDDEN, VERBS, parse
+from console.cli.parser import HIDDEN, own_verbs, parse
 
 SHARED = ("--ascii", "--json", "--quiet", "--no-color", "--yes", "--no-mouse", "--theme=nord", "--runs=r", "--data=d")
 
@@ -38,7 +38,7 @@ def test_a_mistyped_option_names_the_nearest(console, word, close):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (("--fail-under", "80", "run"), "unknown option '--fail-under'\n  Options of a verb come after it."),
+        (("--fail-under", "80", "run"), "unknown option '--fail-under'\n  Put a verb's options after it."),
         (("--jsno", "runs"), "unknown option '--jsno'\n  Did you mean --json?"),
         (("runs", "--runs"), "--runs needs a value"),
         (("compare",), "RUN is required"),
@@ -54,7 +54,7 @@ def test_an_option_is_not_guessed_from_its_beginning(console):
     assert console("run", "-m", "sim/hasty", "-s", "bfcl-starter", "--fail-u", "1").code == Exit.USAGE
 
 
-@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "help"])
+@pytest.mark.parametrize("verb", [verb for verb in own_verbs() if verb != "help"])
 def test_help_of_a_verb_is_its_help(console, verb):
     assert console("help", verb).out == console(verb, "--help").out != ""
 

@@ -28,7 +28,7 @@ from support.hostile_workspace import (
 )
 
 from console.cli.exitcode import Exit
-from console.cli.parser import HIDDEN, VERBS, VerbParser, build
+from console.cli.parser import HIDDEN, VerbParser, build, own_verbs
 from console.exchange.exports.export_formats import EXPORT_FORMATS
 from console.suites.new_folder import template_kinds
 
@@ -57,7 +57,7 @@ def leaves(
         yield words, parser
 
 
-LEAVES = dict(leaves(build()))
+LEAVES = dict(leaves(build(own_verbs())))
 
 
 def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, list[str]]:
@@ -196,7 +196,7 @@ def place(home: Path, monkeypatch: pytest.MonkeyPatch) -> HostileWorkspace:
 
 
 def test_every_verb_is_walked() -> None:
-    assert {words[0] for words in LEAVES} == set(VERBS) | set(HIDDEN)
+    assert {words[0] for words in LEAVES} == set(own_verbs()) | set(HIDDEN)
 
 
 @pytest.mark.parametrize("words", list(LEAVES), ids=" ".join)

@@ -9,7 +9,8 @@ import pytest
 from support.sums_suite import SumsSuite
 
 from console.cli.exitcode import Exit
-from console.suites.plugins import GROUP
+
+GROUP = "eval_console.suites"
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,6 @@ import pytest
 
 from console.benchmarks.bfcl.data.pull import OFFICIAL
 from console.cli.exitcode import Exit
-from console.cli.verbs.pull import SOURCES
 from console.core.weights import PUBLISHED, weights_warning
 from console.suites.minilm_pull import WHEEL
 
@@ -35,6 +34,13 @@ async def judge_similarity(question, answer1, answer2):
     prompt = f"Compare {question}: {answer1} / {answer2}"
 """
 SCENARIO = [{"name": "s", "module": "evals.fam.mod", "conversations": [{"id": "c", "turns": [{"query": "q"}]}]}]
+SOURCES = {
+    "bfcl": "console.benchmarks.bfcl.data.pull",
+    "aidanbench": "console.benchmarks.aidanbench.data.pull",
+    "cavebench": "console.benchmarks.cavebench.data.pull",
+    "minilm": "console.suites.minilm_pull",
+}
+"""Modules with the pins, by what they bring."""
 FILES: dict[str, dict[str, str]] = {
     "bfcl": {"bfcl_eval/data/BFCL_v4_simple_python.json": "{}\n"},
     "aidanbench": {"benchmark/prompts.py": PROMPTS, "benchmark/question_list.py": 'questions = ["One?"]\n'},

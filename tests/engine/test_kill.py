@@ -34,6 +34,7 @@ POINTS = [
     ("before closed", 1),
     ("half closed", 1),
 ]
+TELLING = {"opened", "mid stream", "half asked", "after asked", "half finished", "before closed"}
 
 
 class Witness:
@@ -86,7 +87,10 @@ def results(folder: Path) -> dict[str, object]:
     return {record.key.case: (record.verdict, record.output, record.calls) for record in ended}
 
 
-@pytest.mark.parametrize(("point", "count"), POINTS, ids=[f"{point} {count}" for point, count in POINTS])
+@pytest.mark.parametrize(
+    ("point", "count"),
+    [pytest.param(*it, id=f"{it[0]} {it[1]}", marks=() if it[0] in TELLING else pytest.mark.slow) for it in POINTS],
+)
 def test_killed_and_resumed_equals_undisturbed(
     tmp_path: Path,
     witness: Witness,
@@ -125,7 +129,7 @@ def test_every_other_signal_at_every_point(witness: Witness, tmp_path: Path) -> 
     assert {one["reason"] for one in told if one["signal"] != "SIGHUP" and one["point"] == "locked"} == {"stopped"}
 
 
-@pytest.mark.parametrize("is_other_down", [False, True])
+@pytest.mark.parametrize("is_other_down", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_killed_with_two_addresses_and_resumed(
     tmp_path: Path, witness: Witness, undisturbed: tuple[dict[str, object], Counter[str]], is_other_down: bool
 ) -> None:
@@ -155,6 +159,7 @@ def addresses(folder: Path) -> dict[tuple[str, str], set[str]]:
     return places
 
 
+@pytest.mark.slow
 def test_killed_three_times_in_a_row(
     tmp_path: Path, witness: Witness, undisturbed: tuple[dict[str, object], Counter[str]]
 ) -> None:

@@ -1,4 +1,7 @@
-"""Engines of one machine that ask one endpoint without limits: what it takes is learnt once, for all of them."""
+"""Engines of one machine that ask one endpoint without limits: what it takes is learnt once, for all of them.
+
+The same in virtual time: tests/llm/test_storm.py.
+"""
 
 from pathlib import Path
 
@@ -8,6 +11,7 @@ from support.ray_runs import Playing, check_once, home_of, records, until
 
 from console.core.record import Closed
 
+pytestmark = pytest.mark.slow
 HIGHEST = 256
 """So many calls at once are reached where nothing is refused and nobody has set a limit."""
 

@@ -11,27 +11,27 @@ from console.cli.parser import parse
 from console.core.fault import UsageError
 from console.exchange.exports.export_folders import export_folder
 from console.exchange.exports.export_formats import EXPORT_FORMATS
-from console.exchange.exports.export_names import EXPORT_NAMES
+from console.exchange.exports.export_names import own_exports
 from console.tui.actions import ACTIONS
 
 
 def test_each_format_is_a_file_or_a_folder() -> None:
-    assert {form.name for form in EXPORT_NAMES.values() if not form.folder} == set(EXPORT_FORMATS)
+    assert {form.name for form in own_exports().values() if not form.folder} == set(EXPORT_FORMATS)
 
 
 @pytest.mark.parametrize("where", ["home", "review"])
 def test_the_app_offers_each_format_by_a_letter_of_its_own(where: str) -> None:
     offered = [action for action in ACTIONS if action.menu == "export" and action.where == where]
-    assert [action.id.partition(".")[2].replace("_", "-") for action in offered] == list(EXPORT_NAMES)
+    assert [action.id.partition(".")[2].replace("_", "-") for action in offered] == list(own_exports())
     assert max(Counter(key for action in offered for key in action.keys).values()) == 1
 
 
-@pytest.mark.parametrize("name", EXPORT_NAMES)
+@pytest.mark.parametrize("name", own_exports())
 def test_the_command_line_takes_each_format(name: str) -> None:
     assert vars(parse(["export", "--format", name]))["form"] == name
 
 
-@pytest.mark.parametrize("name", [form.name for form in EXPORT_NAMES.values() if form.folder])
+@pytest.mark.parametrize("name", [form.name for form in own_exports().values() if form.folder])
 def test_each_folder_is_written_or_says_why_not(name: str, tmp_path: Path) -> None:
     run = graded_run(tmp_path / "runs", "0101-0000-run", {"a": "f", "b": "p"})
     paths: list[Path] = []

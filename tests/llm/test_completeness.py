@@ -36,6 +36,7 @@ PROVIDERS = [
         {"provider": "litellm", "model_id": "openai/m"},
         id="litellm",
         marks=[
+            pytest.mark.slow,
             pytest.mark.skipif(importlib.util.find_spec("litellm") is None, reason="litellm is not installed"),
             pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning"),
         ],

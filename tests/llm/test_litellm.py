@@ -14,6 +14,7 @@ from console.core.chat import Usage
 from console.core.fault import Fault, FaultKind
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(importlib.util.find_spec("litellm") is None, reason="litellm is not installed"),
     pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning"),
 ]

@@ -145,8 +145,19 @@ class Processes:
             self._timer.cancel()
 
 
-PROCESSES = pytest.mark.parametrize("processes", [0, 1, 4], ids=["alone", "one that shares", "four that share"])
-WAITS = pytest.mark.parametrize("retry_after_s", [None, 1.0, 0.1], ids=["no time", "1 s", "too short"])
+SLOW = pytest.mark.slow
+PROCESSES = pytest.mark.parametrize(
+    "processes",
+    [
+        pytest.param(0, id="alone"),
+        pytest.param(1, id="one that shares", marks=SLOW),
+        pytest.param(4, id="four that share"),
+    ],
+)
+WAITS = pytest.mark.parametrize(
+    "retry_after_s",
+    [pytest.param(None, id="no time"), pytest.param(1.0, id="1 s", marks=SLOW), pytest.param(0.1, id="too short")],
+)
 
 
 def storm(
@@ -195,7 +206,15 @@ def last_of(processes: int) -> float:
 @PROCESSES
 @WAITS
 @pytest.mark.parametrize(
-    ("rate", "latency_s"), [(5.0, 0.5), (10.0, 0.3), (10.0, 2.0), (30.0, 0.3), (100.0, 0.3), (30.0, 1.0)]
+    ("rate", "latency_s"),
+    [
+        pytest.param(5.0, 0.5, marks=SLOW),
+        (10.0, 0.3),
+        pytest.param(10.0, 2.0, marks=SLOW),
+        (30.0, 0.3),
+        (100.0, 0.3),
+        pytest.param(30.0, 1.0, marks=SLOW),
+    ],
 )
 def test_a_storm_costs_few_refusals_and_little_time(
     loop: VirtualLoop, rate: float, latency_s: float, retry_after_s: float | None, processes: int

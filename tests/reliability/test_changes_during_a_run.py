@@ -68,6 +68,7 @@ def test_a_folder_that_is_deleted_while_the_app_shows_it(console, home: Path) ->
     assert not list((home / "state").rglob("crash-*"))
 
 
+@pytest.mark.slow
 def test_an_app_that_is_killed_takes_no_run_with_it(home: Path, environment: dict[str, str]) -> None:
     app = TmuxTerminal(home, size=(120, 40))
     try:
@@ -91,6 +92,7 @@ def test_an_app_that_is_killed_takes_no_run_with_it(home: Path, environment: dic
     assert {run.summary().state for run in runs} <= {"stopped", "completed"}
 
 
+@pytest.mark.slow
 def test_a_terminal_that_changes_its_size_all_the_time(console, home: Path) -> None:
     assert console(*PLAY).code == 0
     app = TmuxTerminal(home, size=(160, 45), env={"TERM": "screen"})
@@ -172,5 +174,5 @@ def test_a_storm_of_rate_limits_takes_hardly_longer_than_it_must(console, home: 
     run = Path(ended.data["folder"])
     assert len(results(run)) == cases
     ended_at = [record.at for record in records(run) if isinstance(record, Finished)]
-    assert max(ended_at) - min(ended_at) < 3 * cases / rate
+    assert max(ended_at) - min(ended_at) < 10 * cases / rate, "no standstill; test_storm has bounds in virtual time"
     assert server.counts["429"] <= cases / 4, "the learnt pace is kept"

@@ -7,19 +7,30 @@ from pathlib import Path
 from zlib import crc32
 
 import pytest
+from support.lookup_suite import only_run
 
+from console.__main__ import main
 from console.core.case import Key
 from console.core.record import Finished
 from console.store.journal import JournalReader
 from console.store.notes import Note, Notes
 
 
-@pytest.fixture
-def run(console, home: Path) -> Path:
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of six cases."""
-    ended = console("run", "-m", "sim/hasty", "-s", "bfcl-starter", "-n", "6", "--json", "--quiet")
-    assert ended.code == 0, ended.err
-    return home / "runs" / ended.data["run"]
+    runs = tmp_path_factory.mktemp("played") / "runs"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+        flags = ["--runs", str(runs), "--quiet"]
+        assert main(["run", "-m", "sim/hasty", "-s", "bfcl-starter", "-n", "6", *flags]) == 0
+    return only_run(runs)
+
+
+@pytest.fixture
+def run(played: Path, home: Path) -> Path:
+    """A copy of that run, in the home of the test."""
+    return Path(shutil.copytree(played, home / "runs" / played.name))
 
 
 def outcomes(console, run: Path) -> dict[str, str]:

@@ -34,7 +34,7 @@ def outcomes(run: Path) -> list[Outcome]:
     return [verdict.outcome for verdict, _, _ in results(run).values()]
 
 
-@pytest.mark.parametrize("limit", ["-n 32", "-n 24", "-v 120000"])
+@pytest.mark.parametrize("limit", [pytest.param("-n 32", marks=pytest.mark.slow), "-n 24", "-v 120000"])
 def test_few_descriptors_and_little_memory(home: Path, start: Start, limit: str) -> None:
     """Sixty calls at once do not fit; those that do are played, and nothing is scored wrong."""
     data = write_suite(home / "data", 60)

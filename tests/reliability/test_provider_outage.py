@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from reliability.conftest import COMMAND
 from server.openai_server import OpenAIServer, Scripted
+from support.live_engine import attach, state_with
 from support.lookup_suite import number_of, only_run, results, right, until, write_models, write_suite
 
 from console.core.live import Command, Status
 from console.core.outcome import Outcome
 from console.core.record import Finished
-from console.engine.attach import EngineLink
 from console.store.journal import JournalReader
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -25,14 +25,10 @@ CASES = 60
 
 async def says(run: Path, word: str) -> Status:
     """Follow a live run until its state speaks of something, and return that state."""
-    link = await EngineLink.connect(run)
-    assert link is not None
-    async with asyncio.timeout(60):
-        async for frame in link.frames():
-            if isinstance(frame, Status) and word in f"{frame.message} {frame.endpoints} {frame.activities}":
-                link.close()
-                return frame
-    raise AssertionError("the run ended without saying it")
+    link = await attach(run)
+    state = await state_with(link, lambda state: word in f"{state.message} {state.endpoints} {state.activities}")
+    link.close()
+    return state
 
 
 def finished_so_far(run: Path) -> int:
@@ -83,12 +79,10 @@ async def test_an_hour_of_rate_limit_holds_the_run_until_somebody_says_now(home:
         assert len(results(run)) == 3
 
         process = start([*COMMAND, "resume", "--json", "--data", str(data)])
-        await asyncio.to_thread(until, lambda: (run / "live.sock").exists())
         status = await says(run, "asks to wait")
         assert "s more" in status.message
         refusing = False
-        link = await EngineLink.connect(run)
-        assert link is not None
+        link = await attach(run)
         link.send(Command("retry_now"))
         _, err = await asyncio.to_thread(process.communicate, timeout=110)
         link.close()
@@ -102,7 +96,14 @@ def _held(home: Path, server: OpenAIServer) -> Path | None:
     return only_run(home / "runs") if server.counts["r429_hour"] else None
 
 
-@pytest.mark.parametrize("fault", ["r402", "r429_quota", "r401", "r404", "flagged403", "flagged401"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "r429_quota",
+        "r401",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("r402", "r404", "flagged403", "flagged401")),
+    ],
+)
 def test_a_refusal_stops_a_run_after_three_calls_and_uses_no_case_up(console, home: Path, fault: str) -> None:
     with OpenAIServer(lambda request: Scripted(fault=fault)) as server:
         write_models(home, server)

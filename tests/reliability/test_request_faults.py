@@ -12,15 +12,16 @@ from reliability.conftest import COMMAND
 from server.faults import FAULTS
 from server.http1 import Exchange
 from server.openai_server import OpenAIServer, Scripted
+from support.live_engine import attach, state_with
 from support.lookup_suite import number_of, only_run, records, results, right, until, write_models, write_suite
 
 from console.core.live import Command, Status
 from console.core.outcome import Outcome
 from console.core.record import Tried
-from console.engine.attach import EngineLink
 
 Start = Callable[..., "subprocess.Popen[str]"]
 BAD = range(3, 36, 4)
+SLOW = pytest.mark.slow
 
 
 def is_bad(request: dict[str, Any]) -> bool:
@@ -28,22 +29,9 @@ def is_bad(request: dict[str, Any]) -> bool:
     return number_of(request) in BAD
 
 
-async def attached(run: Path) -> EngineLink:
-    link = await EngineLink.connect(run)
-    assert link is not None
-    return link
-
-
-async def state_with(link: EngineLink, holds: Callable[[Status], bool]) -> Status:
-    """Return the first state that holds."""
-    async with asyncio.timeout(60):
-        async for frame in link.frames():
-            if isinstance(frame, Status) and holds(frame):
-                return frame
-    raise AssertionError("the run ended before")
-
-
-@pytest.mark.parametrize("fault", ["r500", "r529", "cut_head", "s_nodone"])
+@pytest.mark.parametrize(
+    "fault", ["r500", *(pytest.param(name, marks=SLOW) for name in ("r529", "cut_head", "s_nodone"))]
+)
 async def test_prompts_that_always_fail_wait_beside_the_others(home: Path, start: Start, fault: str) -> None:
     """Their waits are minutes here, and the others are through long before."""
 
@@ -57,7 +45,7 @@ async def test_prompts_that_always_fail_wait_beside_the_others(home: Path, start
         process = start([*COMMAND, "run", "-m", "m", "-s", "lookups", "--data", str(data), "-c", "4"])
         await asyncio.to_thread(until, lambda: server.counts["chat"] > 3)
         run = only_run(home / "runs")
-        link = await attached(run)
+        link = await attach(run)
         status = await state_with(link, lambda status: [it.state for it in status.activities] == ["waiting"] * len(BAD))
         assert all(endpoint.limit > 3 and not endpoint.why for endpoint in status.endpoints), "nothing is slowed"
         assert server.most_in_flight <= 4
@@ -83,7 +71,7 @@ def test_a_prompt_that_always_fails_ends_broken_after_its_tries(console, home: P
     assert {count for number, count in asked.items() if number not in BAD} == {1}
 
 
-@pytest.mark.parametrize("concurrency", [4, 20])
+@pytest.mark.parametrize("concurrency", [4, pytest.param(20, marks=SLOW)])
 def test_when_nothing_succeeds_any_more_three_calls_at_once_are_risked_and_none_is_lost(
     console, home: Path, concurrency: int
 ) -> None:
@@ -167,7 +155,7 @@ HOUR = {
 }
 
 
-@pytest.mark.parametrize("fault", sorted(HOUR))
+@pytest.mark.parametrize("fault", [pytest.param(name, marks=() if name in ("h503", "h408") else SLOW) for name in HOUR])
 async def test_whatever_the_status_an_hour_holds_the_endpoint_and_not_the_case(
     home: Path, start: Start, monkeypatch: pytest.MonkeyPatch, fault: str
 ) -> None:
@@ -184,7 +172,7 @@ async def test_whatever_the_status_an_hour_holds_the_endpoint_and_not_the_case(
         process = start([*COMMAND, "run", "-m", "m", "-s", "lookups", "--data", str(data), "-c", "2", "--json"])
         await asyncio.to_thread(until, lambda: server.counts[fault] > 0)
         run = only_run(home / "runs")
-        link = await attached(run)
+        link = await attach(run)
         status = await state_with(link, lambda status: "s more" in status.message)
         assert status.endpoints[0].paused_until is not None
         assert server.counts[fault] <= 3
@@ -203,7 +191,10 @@ async def test_one_prompt_that_asks_for_an_hour_again_and_again_holds_the_others
     monkeypatch.setitem(FAULTS, "h503", named(HOUR["h503"], "3600"))
 
     def answer(request: dict[str, Any]) -> Scripted:
-        return right(request, fault="h503" if number_of(request) == 3 else "")
+        """Refuse one prompt, the second time so late that another one has been answered meanwhile."""
+        if number_of(request) != 3:
+            return right(request)
+        return Scripted(fault="h503", latency_s=0.5 if server.counts["h503"] else 0.0)
 
     data = write_suite(home / "data", 12)
     with OpenAIServer(answer) as server:
@@ -211,7 +202,7 @@ async def test_one_prompt_that_asks_for_an_hour_again_and_again_holds_the_others
         process = start([*COMMAND, "run", "-m", "m", "-s", "lookups", "--data", str(data), "-c", "2", "--json"])
         await asyncio.to_thread(until, lambda: server.counts["h503"] > 0)
         run = only_run(home / "runs")
-        link = await attached(run)
+        link = await attach(run)
         held = 0
         async with asyncio.timeout(60):
             async for frame in link.frames():

@@ -76,7 +76,8 @@ SIGNALS = [
 
 
 @pytest.mark.parametrize(
-    ("numbers", "late_s", "code", "reason"), [row[1:] for row in SIGNALS], ids=[r[0] for r in SIGNALS]
+    ("numbers", "late_s", "code", "reason"),
+    [pytest.param(*row, id=name, marks=() if name == "SIGINT twice" else pytest.mark.slow) for name, *row in SIGNALS],
 )
 def test_a_foreground_run(
     console, home: Path, start: Start, library: Library, flags: list[str], numbers, late_s, code, reason
@@ -95,6 +96,7 @@ def test_a_foreground_run(
     resume_equals_undisturbed(console, run, library, flags)
 
 
+@pytest.mark.slow
 def test_leaving_at_once_with_a_third_interrupt(console, home: Path, library: Library, flags: list[str]) -> None:
     """Even when giving up hangs, which is where the third one arrives."""
     program = (
@@ -120,12 +122,11 @@ def test_leaving_at_once_with_a_third_interrupt(console, home: Path, library: Li
 @pytest.mark.parametrize(
     ("number", "state"),
     [
-        (signal.SIGKILL, "interrupted"),
-        (signal.SIGTERM, "stopped"),
-        (signal.SIGINT, "stopped"),
-        (signal.SIGHUP, "running"),
+        pytest.param(signal.SIGKILL, "interrupted", id="SIGKILL", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, "stopped", id="SIGTERM", marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, "stopped", id="SIGINT", marks=pytest.mark.slow),
+        pytest.param(signal.SIGHUP, "running", id="SIGHUP"),
     ],
-    ids=["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"],
 )
 def test_a_detached_run(console, home: Path, library: Library, flags: list[str], monkeypatch, number, state) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))

@@ -12,7 +12,7 @@ import pytest
 
 from console.benchmarks.cavebench.conversation import play
 from console.benchmarks.cavebench.conversation.trial import play_trial
-from console.cli.doctor_checks import check_sandbox
+from console.benchmarks.cavebench.doctor import check_sandbox
 from console.core.fault import FaultKind
 from console.sandbox.worker import Layers, Worker, WorkerLost
 

@@ -9,8 +9,9 @@ import pytest
 from console.core.fault import UsageError
 from console.suites import loading
 from console.suites.catalog import Catalog
-from console.suites.plugins import GROUP
 from console.suites.suite import DemoRun
+
+GROUP = "eval_console.suites"
 
 
 @dataclass(frozen=True)

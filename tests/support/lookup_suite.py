@@ -92,7 +92,7 @@ def only_run(runs: Path) -> Path:
     return run
 
 
-def until(condition: Callable[[], Any], seconds: float = 20.0) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 100.0) -> Any:
     """Wait for what another process does, which has no event here, and return it."""
     ends = time.monotonic() + seconds
     while not (found := condition()):

@@ -33,7 +33,9 @@ def terminal(tmp_path: Path) -> Iterator[Open]:
         one.close()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)], ids=["80x24", "160x45"])
+@pytest.mark.parametrize(
+    "size", [pytest.param((80, 24), id="80x24"), pytest.param((160, 45), id="160x45", marks=pytest.mark.slow)]
+)
 def test_a_newcomer_finds_the_first_failure(tmp_path: Path, terminal: Open, size: tuple[int, int]) -> None:
     """No key, nothing set up: Enter starts the demo, 3 opens its first failure as soon as there is one."""
     app = terminal(size=size, env={"EVAL_CONSOLE_SIM_PACE": "flat"})
@@ -67,6 +69,7 @@ def test_a_newcomer_finds_the_first_failure(tmp_path: Path, terminal: Open, size
     assert all(run.summary().simulated for run in runs)
 
 
+@pytest.mark.slow
 def test_closing_the_terminal_does_not_end_a_run(tmp_path: Path, terminal: Open) -> None:
     app = terminal()
     app.until("Try the demo")

@@ -7,6 +7,7 @@ import pytest
 from support.tmux_terminal import TmuxTerminal
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_launch_watch_triage_compare_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two simulated models play the same cases; the failures are tagged; the two runs are compared and exported."""

@@ -9,7 +9,7 @@ from support.screen_text import assert_until, text_of
 from textual.widgets import Input
 
 from console.core.fault import UsageError
-from console.exchange.imports.formats import IMPORT_FORMATS, ImportItem
+from console.exchange.imports.formats import ImportItem, import_formats
 from console.exchange.imports.importing import ImportReport
 from console.exchange.imports.log import Problem
 from console.tui.data.import_session import ImportSession
@@ -85,7 +85,9 @@ class LongImport(ImportSession):
 
     def start(self, text: str) -> None:
         """Begin nothing: it stands still."""
-        first, second = self.items = [ImportItem(Path(name), IMPORT_FORMATS["chat"]) for name in (text, "second.json")]
+        first, second = self.items = [
+            ImportItem(Path(name), import_formats()["chat"]) for name in (text, "second.json")
+        ]
         problems = [Problem(f"sample {number}", "is odd") for number in range(40)]
         report = ImportReport(first.path.name, "run", "tool", "1", "suite", "m", False, 1, {}, 0, {}, problems, [])
         self.reports, self.current, self.done, self.planned = [report] * 9, second, 1200, 4000

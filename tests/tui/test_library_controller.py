@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from console.suites.catalog import OFFICIAL_SUITES
+from console.suites.catalog import official_data
 from console.suites.suite import Category, SuiteEntry
 from console.tui.data.entry_checks import Checksum
 from console.tui.data.models import ModelLine, Models
@@ -23,7 +23,7 @@ def library() -> LibraryController:
     controller.suites = Suites(
         [suite_line("talk", "what", "why"), suite_line("one", "all"), suite_line("torn", mistake="not JSON")],
         ["a folder was passed over"],
-        missing=OFFICIAL_SUITES[:1],
+        missing=tuple(official_data()[:1]),
     )
     model = ModelLine("gpt", "gpt-1", True, "", False, "openai", "", "fc", 4, 1.0, 2.0, 1)
     controller.models = Models([model], mistakes=["models.toml:3: unknown key"])
@@ -37,7 +37,7 @@ def test_suites_notes_pulls_and_models_are_listed_under_headings(library: Librar
         Entry("suite", "one"),
         Entry("suite", "torn"),
         Entry("note", "a folder was passed over"),
-        Entry("pull", OFFICIAL_SUITES[0].name),
+        Entry("pull", official_data()[0].name),
         MODELS,
         Entry("note", "models.toml:3: unknown key"),
         Entry("model", "gpt"),

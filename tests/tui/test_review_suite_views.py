@@ -18,6 +18,7 @@ from console.tui.render.block import Block
 from console.tui.suite_views import registry
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
 
+GROUP = "eval_console.views"
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", lambda case, context: [Block("diff")]),
     CaseView("truth", "Truth", lambda case, context: []),
@@ -49,11 +50,11 @@ class Faulty(SuiteView):
 def offered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Installed views: `faulty`, one that is no view, and one that cannot be imported."""
     points = [
-        EntryPoint("faulty", f"{__name__}:Faulty", registry.GROUP),
-        EntryPoint("number", "builtins:int", registry.GROUP),
-        EntryPoint("absent", "no_such_package:View", registry.GROUP),
+        EntryPoint("faulty", f"{__name__}:Faulty", GROUP),
+        EntryPoint("number", "builtins:int", GROUP),
+        EntryPoint("absent", "no_such_package:View", GROUP),
     ]
-    monkeypatch.setattr(metadata, "entry_points", lambda group, name: [point for point in points if point.name == name])
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [point for point in points if point.group == group])
     monkeypatch.setattr(registry, "_loaded", {})
 
 

@@ -21,7 +21,7 @@ from console.core.run import Selection
 from console.engine.compute_target import read_compute_target
 from console.engine.engine import Engine
 from console.engine.plan import Plan, prepare
-from console.engine.workers import messages, remote_player
+from console.engine.workers import messages, remote_player, session
 from console.engine.workers.messages import LineReader, LineWriter, NotUnderstood, Piece, WorkerFacts
 from console.engine.workers.preflight import check_models, compare
 from console.engine.workers.remote_player import RemotePlayer, WorkerGone
@@ -260,6 +260,7 @@ class Workers:
 def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
     monkeypatch.setattr(remote_player, "RESPAWN_S", 0.01)
+    monkeypatch.setattr(session, "POLL_S", 0.01)
     monkeypatch.setattr(LIMITERS, "share_with_others", None, raising=False)
 
     async def played(fleet: Workers, limit: int = 3):

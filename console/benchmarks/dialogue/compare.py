@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from console.benchmarks.dialogue.reasons import REASON_WORDS
 from console.benchmarks.dialogue.rules.answer import read_output
 from console.benchmarks.dialogue.rules.evaluate import evaluate
 from console.benchmarks.dialogue.rules.finding import Finding
@@ -12,7 +13,6 @@ from console.benchmarks.dialogue.rules.script import Script
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
-from console.suites.reason_words import REASON_WORDS
 
 _SHOWN = 4000
 """Characters of an answer beside a check."""

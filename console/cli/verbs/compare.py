@@ -1,6 +1,6 @@
-"""Compare two runs: what was lost, what was gained, and whether that may be chance. More runs: a grid.
+"""Compare two runs: cases lost, cases gained, and whether the difference may be chance. More runs: a grid.
 
-Only cases that both runs have and both have graded are counted; what is broken or undecided in either is left out.
+Only cases graded in both runs are counted; cases broken or undecided in either are left out.
 """
 
 import argparse
@@ -32,7 +32,6 @@ from console.exchange.comparison_table import (
     summary_rows,
     verdict_words,
 )
-from console.exchange.document import outcome_word
 from console.exchange.exports.comparison_junit import comparison_junit
 from console.exchange.exports.export_formats import require_folder, write_file
 from console.exchange.json_kind import JsonKind
@@ -42,6 +41,7 @@ from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
 from console.insight.number_format import score
 from console.insight.prompt_change import prompt_changes
+from console.insight.rollout import outcome_word
 from console.store.run_list import find_run
 
 GRID = JsonKind(
@@ -75,7 +75,7 @@ class CompareArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument(
-        "which", metavar="RUN", nargs="+", help="A and B: names, parts of them, or latest; or more runs"
+        "which", metavar="RUN", nargs="+", help="A and B (names, parts of names, or latest), or more runs"
     )
     parser.add_argument("--format", dest="form", choices=("text", *_FORMS), default="text", help="of two runs")
     parser.add_argument("-o", "--out", type=Path, metavar="PATH", help="file to write")
@@ -83,7 +83,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: CompareArguments) -> int:
-    """Compare them.
+    """Compare the runs.
 
     Raises:
         UsageError: no such run, fewer than two, the same one twice, or no case in common.
@@ -130,7 +130,7 @@ _FORMS: dict[str, Callable[[RunComparison, Gate | None], str]] = {
 
 
 def _check(args: CompareArguments) -> None:
-    """Refuse options that do not fit each other, and a file in no folder, before anything is read."""
+    """Reject conflicting options, and a file in a missing folder, before anything is read."""
     margin_of(args)
     if args.out is not None:
         require_folder(args.out)
@@ -182,7 +182,7 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
 
 
 def _show_counts(output: Output, comparison: RunComparison) -> None:
-    """Say how many cases changed and why, in all and by category."""
+    """Print how many cases changed and why, in total and by category."""
     part = comparison.counts
     output.text()
     words = ("same", "fewer", "more") if comparison.headline else ("both pass", "lost", "gained")
@@ -199,7 +199,7 @@ def _show_counts(output: Output, comparison: RunComparison) -> None:
 
 
 def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
-    """Show how the prompt differs in the only case of a comparison."""
+    """Print the prompt differences in the only case of a comparison."""
     pair = comparison.single
     if pair is None:
         return

@@ -1,19 +1,20 @@
-"""Write a suite of your own: a folder that runs at once with simulated models, with comments that teach.
+"""Write a suite of your own: a folder that runs at once with simulated models, with comments that explain it.
 
-`--from questions.csv` makes it of your own table: its columns are looked at, what they are taken for is said, and the
-table is copied into the folder.
+`--from questions.csv` builds it from your own table: the meaning of each column is guessed and reported, and the table
+is copied into the folder.
 """
 
 import argparse
 import shlex
 from pathlib import Path
 
-from console.benchmarks.dialogue.data.proposal import write_from_table
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_own_data
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
+from console.suites.benchmark import built_in
+from console.suites.benchmarks import find_benchmark
 from console.suites.new_folder import new_suite, template_kinds
 
 NEW_SUITE = JsonKind(
@@ -22,8 +23,6 @@ NEW_SUITE = JsonKind(
     "A suite's folder that was written.",
     {"suite": "its name", "folder": "its path", "files": "their paths", "notes": "how a table was read"},
 )
-
-_USUAL = "dialogue"
 
 
 class NewArguments(Arguments):
@@ -36,12 +35,18 @@ class NewArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("name", metavar="NAME", help="name of the suite: of a new folder in --data, else in ./data")
+    parser.add_argument("name", metavar="NAME", help="name of the suite: a new folder in --data, else in ./data")
     parser.add_argument(
-        "--kind", metavar="KIND", help=f"one of {', '.join(template_kinds())} (default: {_USUAL}, questions in a file)"
+        "--kind",
+        metavar="KIND",
+        help=f"one of {', '.join(template_kinds())} (default: {_usual()}, questions in a file)",
     )
     parser.add_argument(
-        "--from", dest="source", type=Path, metavar="FILE", help="make it of this table: .csv, .json, .jsonl or .yaml"
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="FILE",
+        help="build it from this table: .csv, .json, .jsonl or .yaml",
     )
 
 
@@ -49,16 +54,14 @@ def run(args: NewArguments) -> int:
     """Write the folder.
 
     Raises:
-        UsageError: a name that cannot be, a folder that is there, an unknown kind, or a disk that refuses.
+        UsageError: an invalid name, an existing folder, an unknown kind, or a failed write.
     """
     root = find_own_data(args.data)
     sentences: list[str] = []
     if args.source is None:
-        files = new_suite(root, args.name, args.kind or _USUAL)
-    elif args.kind in (None, "dialogue"):
-        files, sentences = write_from_table(root, args.name, args.source)
+        files = new_suite(root, args.name, args.kind or _usual())
     else:
-        raise UsageError(f"a table makes a suite of the kind dialogue, not {args.kind}", where="--from")
+        files, sentences = _from_table(args.kind or _usual(), root, args.name, args.source)
     if args.json:
         names = [str(path) for path in files]
         fields = {"suite": args.name, "folder": str(root / args.name), "files": names, "notes": sentences}
@@ -71,5 +74,17 @@ def run(args: NewArguments) -> int:
         args.output.text(sentence)
     data = "" if root == Path("data").absolute() else f" --data {shlex.quote(str(root))}"
     args.output.text(f"Try it: eval-console run -m sim/careful -s {args.name}{data}")
-    args.output.text(f"Look it over: eval-console suites check {args.name}{data}")
+    args.output.text(f"Check it: eval-console suites check {args.name}{data}")
     return Exit.OK
+
+
+def _usual() -> str:
+    """Return the kind that a suite has unless another is named: the first that can be made of a table."""
+    return next(benchmark.name for benchmark in built_in() if benchmark.from_table)
+
+
+def _from_table(kind: str, root: Path, name: str, source: Path) -> tuple[list[Path], list[str]]:
+    benchmark = find_benchmark(kind, "from_table")
+    if benchmark is None:
+        raise UsageError(f"a table makes a suite of the kind {_usual()}, not {kind}", where="--from")
+    return benchmark.load("from_table")(root, name, source)

@@ -1,7 +1,8 @@
-"""Get official benchmark data: a pinned release, through your own pip configuration or from a file you have."""
+"""Download official benchmark data: a pinned release, through your own pip configuration or from a local file."""
 
 import argparse
-import importlib
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from console.cli.exitcode import Exit
@@ -10,17 +11,13 @@ from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
+from console.suites.benchmark import Benchmark, OfficialData
+from console.suites.benchmarks import benchmarks_with
 from console.suites.pull import Pull
 
 PULL = JsonKind("pull", "pull", "Data that was brought here.", {"name": "its name", "folder": "where it is kept"})
-
-SOURCES = {
-    "bfcl": "console.benchmarks.bfcl.data.pull",
-    "aidanbench": "console.benchmarks.aidanbench.data.pull",
-    "cavebench": "console.benchmarks.cavebench.data.pull",
-    "minilm": "console.suites.minilm_pull",
-}
-"""Modules that pull, each with a function `pull`, by the name of what they bring."""
+_WEIGHTS = "minilm"
+"""What `pull` calls the weights of the local embedding, which are of no benchmark."""
 
 
 class PullArguments(Arguments):
@@ -33,31 +30,50 @@ class PullArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("name", metavar="NAME", help=f"what to get: {', '.join(SOURCES)}")
+    parser.add_argument("name", metavar="NAME", help=f"what to get: {', '.join(_sources())}")
     parser.add_argument(
-        "--from", dest="from_path", type=Path, metavar="PATH", help="a wheel, checkout or folder you have"
+        "--from", dest="from_path", type=Path, metavar="PATH", help="use a local wheel, checkout or folder"
     )
     parser.add_argument(
-        "--accept-digest", action="store_true", help="take files that are not the pinned ones; never comparable"
+        "--accept-digest",
+        action="store_true",
+        help="accept files other than the pinned ones; results are never comparable",
     )
 
 
 def run(args: PullArguments) -> int:
-    """Bring the data below the data folder and say where it is.
+    """Download the data and print where it is.
 
     Raises:
-        UsageError: nothing of that name can be pulled, or the pull failed.
+        UsageError: no such data, or the download failed.
     """
-    module = SOURCES.get(args.name)
-    if module is None:
-        close = nearest(args.name, SOURCES)
-        hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(SOURCES)}."
-        raise UsageError(f"nothing called {args.name!r} can be pulled", hint=hint)
+    sources = _sources()
+    if args.name not in sources:
+        close = nearest(args.name, sources)
+        hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(sources)}."
+        raise UsageError(f"there is no data named {args.name!r}", hint=hint)
     root = args.data or find_data_roots(None).pulled
     request = Pull(root, args.output.info, args.from_path, accepts_digest=args.accept_digest)
-    folder = importlib.import_module(module).pull(request)
+    folder = sources[args.name]()(request)
     if args.json:
         args.output.data(PULL, {"name": args.name, "folder": str(folder)})
     else:
         args.output.text(f"{args.name} is in {folder}")
     return Exit.OK
+
+
+def _sources() -> dict[str, Callable[[], Callable[[Pull], Path]]]:
+    """Return by name what imports the function that pulls."""
+    sources = {benchmark.name: partial(_pull_of, benchmark) for benchmark in benchmarks_with("pull")}
+    return {**sources, _WEIGHTS: _pull_weights}
+
+
+def _pull_of(benchmark: Benchmark) -> Callable[[Pull], Path]:
+    data: OfficialData = benchmark.load("pull")
+    return benchmark.load_place(data.pull)
+
+
+def _pull_weights() -> Callable[[Pull], Path]:
+    from console.suites.minilm_pull import pull
+
+    return pull

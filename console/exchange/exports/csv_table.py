@@ -5,8 +5,8 @@ import io
 from collections.abc import Iterable, Mapping
 
 from console.core.text import visible_line
-from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields, outcome_word
-from console.insight.rollout import Rollout, Slot
+from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields
+from console.insight.rollout import Rollout, Slot, outcome_word
 
 HEADINGS = (
     *("case", "rollout", "attempt", "category", "outcome", "reason", "subject", "message", "seconds"),

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from console.core.fault import UsageError
-from console.exchange.exports.export_names import EXPORT_NAMES
+from console.exchange.exports.export_names import all_exports
 from console.store.runs import RunFolder
 
 Progress = Callable[[int, int], None]
@@ -26,10 +25,11 @@ def export_folder(
     Raises:
         UsageError: the run is of another benchmark than the format, or something cannot be read or written.
     """
-    place = root or Path(EXPORT_NAMES[name].folder)
+    form = all_exports()[name]
+    place = root or Path(form.folder)
     if name == "site":
         return _site(run, place, data, progress)
-    return _WRITERS[name](run, place, data)
+    return (form.write or _WRITERS[name])(run, place, data)
 
 
 def _site(run: RunFolder, root: Path, data: Path | None, progress: Progress | None) -> list[Path]:
@@ -37,18 +37,6 @@ def _site(run: RunFolder, root: Path, data: Path | None, progress: Progress | No
 
     export_site([run], root, data, progress)
     return [root / "index.html"]
-
-
-def _verifiers(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.benchmarks.aidanbench.files.verifiers_results import export_run
-
-    return [export_run(run, root)]
-
-
-def _cavebench(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.benchmarks.cavebench.files.results import export_run
-
-    return export_run(run, root)
 
 
 def _traces(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
@@ -69,27 +57,8 @@ def _hub(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
     return [export_run(run, root, data, Benchmark("", "", ""))]
 
 
-def _bfcl(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    from console.benchmarks.bfcl.files.layout import folder_name
-    from console.benchmarks.bfcl.files.result_sink import ResultSink
-    from console.benchmarks.bfcl.rules.categories import ALL
-    from console.store.journal import JournalReader
-
-    manifest = run.manifest()
-    played = [name for name in run.summary().categories if name]
-    if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
-        raise UsageError("holds no BFCL conversation", where=run.name, hint="Choose another --format.")
-    sink = ResultSink(root, folder_name(manifest.model.name), setting=manifest.setting, replace=True)
-    for record in JournalReader(run.journal_path).iter_all():
-        sink.add(record)
-    return sink.close()
-
-
 _WRITERS: Mapping[str, Callable[[RunFolder, Path, Path | None], list[Path]]] = {
-    "verifiers": _verifiers,
-    "cavebench": _cavebench,
     "verifiers-traces": _traces,
     "every-eval-ever": _every_eval_ever,
     "hf-eval-results": _hub,
-    "bfcl": _bfcl,
 }

@@ -13,18 +13,16 @@ from console.exchange.exports.html_parts import (
     STYLE,
     comparison_table,
     failure_words,
-    judge_lines,
-    metrics_tables,
     outcomes_table,
     passage_part,
-    reasons_table,
-    repeats_tables,
     run_line,
     safe,
+    section_part,
 )
 from console.insight.conversation import Conversation
 from console.insight.failures import GroupBy, group
 from console.insight.number_format import duration, money
+from console.insight.report import reason_sections, report_sections
 
 MOST_FAILURES = 500
 """Failures that are written out; of more, only their number is said."""
@@ -50,10 +48,8 @@ def html_page(document: RunDocument) -> str:
     parts += [
         run_line(document),
         outcomes_table(document),
-        *metrics_tables(document),
-        *repeats_tables(document),
-        *judge_lines(document),
-        *reasons_table(document.items),
+        *map(section_part, report_sections(document.report, document.judging)),
+        *map(section_part, reason_sections(document.summary)),
         *_failures(document.items),
         "</body></html>",
     ]

@@ -3,19 +3,16 @@
 import html
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
 from console.core.text import visible
 from console.exchange.document import Item, RunDocument
-from console.insight.judging import judging_lines
-from console.insight.number_format import duration, metric_bounds, metric_value, spent
+from console.insight.number_format import duration, spent
 from console.insight.passage import Passage, PassageKind
-from console.insight.reasons import reason_words, sentence
-from console.suites.metrics import basis_words
-from console.suites.suite import Metric
-from console.suites.summing import split_words
+from console.insight.reasons import sentence
+from console.insight.report import Bar, Row, Section, counts_section
 
 LONGEST = 4000
 """Characters of one value that are written."""
@@ -70,89 +67,52 @@ def outcomes_table(document: RunDocument) -> str:
     missing = document.summary.planned - sum(counts.values())
     if missing > 0:
         counts["not started"] = missing
-    rows = [(safe(name.replace("_", " ")), count) for name, count in counts.most_common()]
+    named = [(name.replace("_", " "), count) for name, count in counts.most_common()]
     disputed = sum(bool(item.annotation("dispute")) for item in document.items)
     sentence = f"<p>{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is.</p>"
-    return counts_table("Outcomes", "outcome", rows) + (sentence if disputed else "")
+    return section_part(counts_section("Outcomes", "outcome", named)) + (sentence if disputed else "")
 
 
-def reasons_table(items: Sequence[Item]) -> Iterable[str]:
-    """Yield how often each reason occurs, if anything failed."""
-    graded = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
-    counts = Counter(
-        reason_words(item.rollout.reason, item.rollout.outcome) for item in items if item.rollout.outcome in graded
-    )
-    if counts:
-        yield counts_table("Why", "reason", [(safe(name), count) for name, count in counts.most_common(30)])
+def section_part(section: Section) -> str:
+    """Return a section with its title, bars before the notes of its rows, and its sentences."""
+    kind = ' class="fail"' if section.is_fault else ""
+    lines = "".join(f"<p{kind}>{safe(line)}</p>" for line in section.lines)
+    if not section.rows:
+        return f"<h2>{safe(section.title)}</h2>{lines}"
+    bars, notes = any(row.bar for row in section.rows), any(row.note for row in section.rows)
+    first = "" if section.headings[0] == section.title.lower() else section.headings[0]
+    head = "".join(_heading(section, place, name) for place, name in enumerate((first, *section.headings[1:])))
+    head += "<td></td>" * (bars + notes)
+    body = "".join(_row(section, row, bars=bars, notes=notes) for row in section.rows)
+    return f"<h2>{safe(section.title)}</h2><table><tr>{head}</tr>{body}</table>{lines}"
 
 
-def counts_table(title: str, heading: str, rows: Sequence[tuple[str, int]]) -> str:
-    """Return a table of counts with bars; names are escaped already."""
-    most = max((count for _, count in rows), default=1) or 1
-    body = "".join(
-        f'<tr><td>{name}</td><td class="n">{count}</td>'
-        f"<td>{_bar(count / most, colour=_COLOURS.get(name, _PLAIN))}</td></tr>"
-        for name, count in rows
-    )
-    head = f'<tr><th>{heading}</th><th class="n">count</th><th></th></tr>'
-    return f"<h2>{title}</h2><table>{head}{body}</table>"
+def _heading(section: Section, place: int, name: str) -> str:
+    kind = ' class="n"' if place in section.right else ""
+    return f"<th{kind}>{safe(name)}</th>" if name else "<td></td>"
 
 
-def metrics_tables(document: RunDocument) -> Iterable[str]:
-    """Yield the report's numbers with their intervals, or why there are none."""
-    if document.report is None:
-        return
-    if document.report.fault:
-        yield f'<h2>Metrics</h2><p class="fail">{safe(document.report.fault)}</p>'
-        return
-    rows = [_metric("", metric) for metric in document.report.metrics]
-    rows += [_metric(name, metric) for name, metrics in document.report.categories.items() for metric in metrics]
-    head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
-    yield f"<h2>Metrics</h2><table>{head}{''.join(rows)}</table>"
+def _row(section: Section, row: Row, *, bars: bool, notes: bool) -> str:
+    first, *others = row.cells
+    cells = [f"<td>{safe(first)}</td>"]
+    cells += [
+        f'<td class="{"n" if place in section.right else "i"}">{safe(cell)}</td>'
+        for place, cell in enumerate(others, 1)
+    ]
+    if bars:
+        colour = _COLOURS.get(row.cells[0], _PLAIN)
+        cells.append(f"<td>{_bar(row.bar, colour) if row.bar is not None else ''}</td>")
+    if notes:
+        cells.append(f'<td class="muted">{safe(row.note)}</td>')
+    return f"<tr>{''.join(cells)}</tr>"
 
 
-def judge_lines(document: RunDocument) -> Iterable[str]:
-    """Yield what is to be said of a judge."""
-    if document.judging is not None and document.judging.is_worth_saying:
-        lines = "".join(f"<li>{safe(line)}</li>" for line in judging_lines(document.judging))
-        yield f"<h2>Judge</h2><ul>{lines}</ul>"
-
-
-def repeats_tables(document: RunDocument) -> Iterable[str]:
-    """Yield what repeats show, and which cases are flaky."""
-    repeats = document.report.repeats if document.report is not None else None
-    if repeats is None:
-        return
-    head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
-    rows = "".join(_metric("", metric) for metric in repeats.metrics)
-    yield f"<h2>Repeats</h2><table>{head}{rows}</table><p>{safe(split_words(repeats))}</p>"
-    if repeats.flaky:
-        flaky = "".join(
-            f"<tr><td>{safe(case.case)}</td><td><code>{safe(case.rollouts)}</code></td>"
-            f'<td class="n">{case.passed} of {case.graded}</td></tr>'
-            for case in repeats.flaky
-        )
-        heading = '<tr><th>case</th><th>rollouts</th><th class="n">passed</th></tr>'
-        yield f"<h3>Flaky ({len(repeats.flaky)})</h3><table>{heading}{flaky}</table>"
-
-
-def _metric(category: str, metric: Metric) -> str:
-    name = f"{category}: {metric.name}" if category else metric.name
-    low, high = metric.low, metric.high
-    bar = _bar(metric.value, low, high) if metric.unit == "rate" and metric.value is not None else ""
-    return (
-        f'<tr><td>{safe(name)}</td><td class="n">{metric_value(metric.value, metric.unit)}</td>'
-        f'<td class="i">{metric_bounds(metric)}</td><td>{bar}</td>'
-        f'<td class="n">{basis_words(metric)}</td><td class="muted">{safe(metric.note)}</td></tr>'
-    )
-
-
-def _bar(share: float, low: float | None = None, high: float | None = None, *, colour: str = _PLAIN) -> str:
+def _bar(bar: Bar, colour: str) -> str:
     """Return a bar of 160 pixels, with a line over its interval."""
-    width = 160 * max(0.0, min(1.0, share))
+    width = 160 * max(0.0, min(1.0, bar.share))
     span = ""
-    if low is not None and high is not None:
-        span = f'<path d="M{160 * low:.1f} 6H{160 * high:.1f}" stroke="#e08a00" stroke-width="3"/>'
+    if bar.low is not None and bar.high is not None:
+        span = f'<path d="M{160 * bar.low:.1f} 6H{160 * bar.high:.1f}" stroke="#e08a00" stroke-width="3"/>'
     return (
         '<svg width="160" height="12" aria-hidden="true"><rect width="160" height="12" fill="#8884"/>'
         f'<rect width="{width:.1f}" height="12" fill="{colour}"/>{span}</svg>'

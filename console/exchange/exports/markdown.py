@@ -6,12 +6,9 @@ from collections.abc import Iterable, Sequence
 from console.core.text import visible_line
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.insight.failures import GroupBy, group
-from console.insight.judging import judging_lines
-from console.insight.number_format import duration, metric_bounds, metric_value, plural, spent, with_setup
-from console.insight.reasons import counts_in_words, sentence
-from console.suites.metrics import basis_words
-from console.suites.suite import Metric, Repeats
-from console.suites.summing import split_words
+from console.insight.number_format import duration, plural, spent, with_setup
+from console.insight.reasons import sentence
+from console.insight.report import Section, reason_sections, report_sections
 
 MARKS = {"failed": "❌", "broken": "⚠️", "undecided": "❔"}
 LONGEST = 200
@@ -25,8 +22,8 @@ MOST_FAILURES = 40
 
 def markdown_section(document: RunDocument) -> str:
     """Return heading, counts, metrics, reasons, the failing cases, and what readers tagged and wrote."""
-    summary, report, judging = document.summary, document.report, document.judging
-    annotations, tally = document.annotations(), summary.tally
+    summary, annotations = document.summary, document.annotations()
+    tally = summary.tally
     mark = " (simulated)" if summary.simulated else ""
     counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
     planned = with_setup(str(summary.planned - summary.setup), summary.setup)
@@ -35,21 +32,9 @@ def markdown_section(document: RunDocument) -> str:
         f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, "
         f"{spent(tally, simulated=summary.simulated)}",
     ]
-    if report is not None and report.fault:
-        parts.append(escaped(report.fault))
-    elif report is not None:
-        rows = [_metric("", metric) for metric in report.metrics]
-        rows += [_metric(name, metric) for name, metrics in report.categories.items() for metric in metrics]
-        parts.append(_metrics_table("metric", rows))
-    if report is not None and report.repeats is not None:
-        parts += _repeats(report.repeats)
-    if summary.reasons:
-        parts.append(
-            table(("reason", "count"), [(name, str(count)) for name, count in counts_in_words(summary.reasons).items()])
-        )
+    for section in [*report_sections(document.report, document.judging), *reason_sections(summary)]:
+        parts += section_parts(section)
     parts += _failures(document.items)
-    if judging is not None and judging.is_worth_saying:
-        parts.append("  \n".join(f"judge: {escaped(line)}" for line in judging_lines(judging)))
     if annotations:
         disputed = sum("dispute" in notes for notes in annotations.values())
         if disputed:
@@ -89,26 +74,15 @@ def _short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _repeats(repeats: Repeats) -> list[str]:
-    parts = [_metrics_table("repeats", [_metric("", metric) for metric in repeats.metrics])]
-    if words := split_words(repeats):
-        parts.append(words)
-    if repeats.flaky:
-        rows = [(case.case, case.rollouts, f"{case.passed} of {case.graded}") for case in repeats.flaky]
-        parts.append(table(("flaky case", "rollouts", "passed"), rows))
-    return parts
-
-
-def _metrics_table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
-    """Return a table of metrics, with a column for notes where there is one."""
-    headings = (title, "value", "95 %", "of", "note")
-    width = len(headings) if any(row[-1] for row in rows) else len(headings) - 1
-    return table(headings[:width], [row[:width] for row in rows])
-
-
-def _metric(category: str, metric: Metric) -> tuple[str, ...]:
-    name = f"{category}: {metric.name}" if category else metric.name
-    return name, metric_value(metric.value, metric.unit), metric_bounds(metric), basis_words(metric), metric.note
+def section_parts(section: Section) -> list[str]:
+    """Return a section's table, with a column for notes where there is one, and its sentences."""
+    if not section.rows:
+        name = "" if section.is_fault else f"{section.title.lower()}: "
+        return ["  \n".join(f"{name}{escaped(line)}" for line in section.lines)]
+    notes = any(row.note for row in section.rows)
+    headings = (*section.headings, *(("note",) if notes else ()))
+    rows = [(*row.cells, *((row.note,) if notes else ())) for row in section.rows]
+    return [table(headings, rows), *map(escaped, section.lines)]
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -4,11 +4,13 @@ Results of the benchmarks that we play ourselves become runs of those suites, ju
 of other tools become runs that only show what they say.
 """
 
-from collections.abc import Callable, Iterator
+import argparse
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.exchange.imports import (
     chat_log,
@@ -22,12 +24,11 @@ from console.exchange.imports import (
 from console.exchange.imports.importing import ImportReport, Progress, import_log, outcome_counts
 from console.exchange.imports.log import LogFormat
 from console.store.runs import RunFolder
-from console.suites.catalog import Catalog
+from console.suites.benchmarks import loaded_parts
 
 _LOOKED_AT = 1 << 16
 """Bytes of a file by which it is recognised."""
 _MOST_FILES = 10_000
-BFCL, VERIFIERS, CAVEBENCH = "bfcl", "verifiers-aidanbench", "cavebench"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,8 @@ class ImportSettings:
 
     runs_root: Path
     data: Path | None = None
-    bfcl_suite: str = "bfcl"
-    """The BFCL data that was asked."""
-    read_as: str | None = None
-    """How answers in BFCL results are read; None: as the folder's name says."""
-    mode: str | None = None
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Values of the options that formats add, by name; those that were not asked for may be left out."""
     progress: Callable[[Path], Progress] = field(default=lambda path: lambda done, planned: None)
 
 
@@ -54,6 +52,10 @@ class ImportFormat:
     """Whether a file, or a folder (then without bytes), is of this format."""
     load: Callable[[Path, ImportSettings], Iterator[ImportReport]]
     """Makes the runs, one after another."""
+    is_tried_last: bool = False
+    """Whether files of other formats may look like this one."""
+    add_arguments: Callable[[argparse.ArgumentParser], object] | None = None
+    """Adds options of its own to `import`; `ImportSettings.options` has their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ class ImportItem:
     form: ImportFormat
 
 
-def _report(folder: RunFolder, path: Path, tool: str) -> ImportReport:
+def report_of(folder: RunFolder, path: Path, tool: str) -> ImportReport:
+    """Return what became of results that were made into a run of their own suite."""
     summary = folder.summary()
     return ImportReport(
         file=path.name,
@@ -81,44 +84,6 @@ def _report(folder: RunFolder, path: Path, tool: str) -> ImportReport:
         problems=[],
         totals=[],
     )
-
-
-def _load_bfcl(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-    from console.benchmarks.bfcl.files.importing import import_results
-
-    suite = Catalog(find_data_roots(settings.data)).open(settings.bfcl_suite)
-    if suite.entry.format != "bfcl":
-        raise UsageError(f"{settings.bfcl_suite} is not in the BFCL format", where="--suite")
-    folder = import_results(path, suite, settings.runs_root, handler=settings.read_as, mode=settings.mode)
-    yield _report(folder, path, BFCL)
-
-
-def _load_verifiers(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-    from console.benchmarks.aidanbench.files.verifiers_importing import import_results
-
-    yield _report(import_results(path, settings.runs_root), path, "verifiers")
-
-
-def _load_cavebench(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-    from console.benchmarks.cavebench.files.importing import import_results
-
-    yield _report(import_results(path, settings.runs_root), path, "cave-bench")
-
-
-def _is_bfcl(path: Path, head: bytes) -> bool:
-    return path.name.startswith("BFCL_v4_") or (
-        path.is_dir() and next(path.rglob("BFCL_v4_*_result.json"), None) is not None
-    )
-
-
-def _is_verifiers(path: Path, head: bytes) -> bool:
-    from console.benchmarks.aidanbench.files.verifiers_results import is_aidanbench
-
-    return path.name == "results.jsonl" and is_aidanbench(path)
-
-
-def _is_cavebench(path: Path, head: bytes) -> bool:
-    return path.suffix == ".json" and b'"conversations"' in head and b'"turns"' in head
 
 
 def _log_format(form: LogFormat) -> ImportFormat:
@@ -143,15 +108,13 @@ LOG_FORMATS = (
 )
 """Logs of other tools."""
 
-IMPORT_FORMATS = {
-    form.name: form
-    for form in (
-        ImportFormat(BFCL, "BFCL result files", _is_bfcl, _load_bfcl),
-        ImportFormat(VERIFIERS, "AidanBench results of the verifiers tools", _is_verifiers, _load_verifiers),
-        *(_log_format(form) for form in LOG_FORMATS),
-        ImportFormat(CAVEBENCH, "cave-bench result files", _is_cavebench, _load_cavebench),
-    )
-}
+
+@cache
+def import_formats() -> dict[str, ImportFormat]:
+    """Return the formats by name, in the order in which they are tried; also those of other packages."""
+    of_benchmarks: list[ImportFormat] = [form for forms in loaded_parts("imports") for form in forms]
+    forms = [*of_benchmarks, *map(_log_format, LOG_FORMATS)]
+    return {form.name: form for form in sorted(forms, key=lambda form: form.is_tried_last)}
 
 
 def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
@@ -167,12 +130,12 @@ def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
     if not path.exists():
         raise UsageError("does not exist", where=str(path))
     if form is not None:
-        return [ImportItem(path, IMPORT_FORMATS[form])]
+        return [ImportItem(path, import_formats()[form])]
     if (item := _recognized(path)) is not None:
         return [item]
     items = [item for file in _files(path) if (item := _recognized(file)) is not None] if path.is_dir() else []
     if not items:
-        names = ", ".join(IMPORT_FORMATS)
+        names = ", ".join(import_formats())
         raise UsageError(
             "holds no results that are recognised", where=str(path), hint=f"Say whose they are: --format {names}."
         )
@@ -187,7 +150,7 @@ def _recognized(path: Path) -> ImportItem | None:
                 head = file.read(_LOOKED_AT)
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    return next((ImportItem(path, form) for form in IMPORT_FORMATS.values() if form.recognizes(path, head)), None)
+    return next((ImportItem(path, form) for form in import_formats().values() if form.recognizes(path, head)), None)
 
 
 def _files(folder: Path) -> Iterator[Path]:

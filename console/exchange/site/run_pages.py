@@ -8,17 +8,16 @@ from console.exchange.document import Item, RunDocument
 from console.exchange.exports.html_parts import (
     CLASSES,
     failure_words,
-    judge_lines,
-    metrics_tables,
     outcomes_table,
-    repeats_tables,
     run_line,
     safe,
+    section_part,
 )
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun, above
 from console.insight.failures import Group
 from console.insight.number_format import headline, scored_by
+from console.insight.report import report_sections
 from console.insight.rollout import Slot
 
 LIST = "data/list.js"
@@ -43,7 +42,6 @@ def overview_page(run: SiteRun, document: RunDocument) -> str:
     links = [Link("Cases", "#cases")]
     links += [Link("First failure", run.case_page(run.failures[0].slot), "n")] if run.failures else []
     rows = "".join(_row(run, items[rollout.slot]) for rollout in run.order[:_FIRST_ROWS])
-    numbers = [*metrics_tables(document), *repeats_tables(document)]
     body = [
         run_line(document),
         f'<p class="verdict"><strong>{safe(headline(document.summary))}</strong> '
@@ -51,8 +49,10 @@ def overview_page(run: SiteRun, document: RunDocument) -> str:
         f'<nav class="steps" aria-label="On this page">{" ".join(map(anchor, links))}</nav>',
         outcomes_table(document),
         _reasons(run),
-        *(scrolling("Numbers of the report", part) for part in numbers),
-        *judge_lines(document),
+        *(
+            scrolling("Numbers of the report", section_part(section)) if section.rows else section_part(section)
+            for section in report_sections(document.report, document.judging)
+        ),
         f'<h2 id="cases">Cases ({len(run.order)})</h2>',
         _FILTERS,
         f'<table class="list">{_HEAD}<tbody id="rows">{rows}</tbody></table>',

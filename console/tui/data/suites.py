@@ -11,7 +11,8 @@ from console.config.paths import WorkspacePaths, find_data_roots, state_dir
 from console.core.fault import UsageError
 
 if TYPE_CHECKING:
-    from console.suites.catalog import Catalog, OfficialSuite
+    from console.suites.benchmark import OfficialData
+    from console.suites.catalog import Catalog
     from console.suites.category_index import CategoryIndex
     from console.suites.suite import Category, SuiteEntry
 
@@ -48,7 +49,7 @@ class Suites(msgspec.Struct):
     lines: list[SuiteLine] = msgspec.field(default_factory=list[SuiteLine])
     warnings: list[str] = msgspec.field(default_factory=list[str])
     catalog: "Catalog | None" = None
-    missing: tuple["OfficialSuite", ...] = ()
+    missing: tuple["OfficialData", ...] = ()
     """Official data that a pull would bring."""
 
     def find(self, name: str) -> SuiteLine | None:
@@ -57,19 +58,19 @@ class Suites(msgspec.Struct):
 
 def read_suites(paths: WorkspacePaths) -> Suites:
     """Look for suites and count their cases."""
-    from console.suites.catalog import OFFICIAL_SUITES, Catalog
+    from console.suites.catalog import Catalog, official_data
     from console.suites.category_index import CategoryIndex
 
     try:
         catalog = Catalog(find_data_roots(paths.data))
         entries = catalog.entries()
     except UsageError as error:
-        return Suites(warnings=[str(error)], missing=OFFICIAL_SUITES)
+        return Suites(warnings=[str(error)], missing=tuple(official_data()))
     index = CategoryIndex(state_dir() / "categories.msgpack")
     lines = [_suite_line(catalog, index, entry) for entry in entries]
     index.save()
     names = {entry.name for entry in entries}
-    missing = tuple(suite for suite in OFFICIAL_SUITES if suite.name not in names)
+    missing = tuple(data for data in official_data() if data.name not in names)
     return Suites(lines, catalog=catalog, missing=missing)
 
 

@@ -20,7 +20,7 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
 if TYPE_CHECKING:
-    from console.suites.catalog import OfficialSuite
+    from console.suites.benchmark import OfficialData
 
 
 def display_path(path: Path | str) -> str:
@@ -106,7 +106,7 @@ def category_blocks(line: SuiteLine, category: str) -> list[Block]:
     return [Block("category", title, body=body), _hint("enter shows its cases; L runs it")]
 
 
-def pull_blocks(suite: "OfficialSuite") -> list[Block]:
+def pull_blocks(suite: "OfficialData") -> list[Block]:
     """Say what a pull would bring, and how."""
     about = [fact("what", suite.title), fact("state", "not installed")]
     return [

@@ -8,14 +8,14 @@ and nothing else: the standard is shown in its place.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from importlib import import_module
 from typing import TypeVar
 
 from console.core.fault import UsageError
 from console.core.outcome import Verdict
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
-from console.suites.plugins import load_point
+from console.suites.benchmark import BUILT_IN, built_in
+from console.suites.benchmarks import find_benchmark
 from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, NoteBlock, ReviewedCase, SuiteView
@@ -90,14 +90,6 @@ def _attempt(ask: Callable[[], T], standard: Callable[[], T]) -> T:
         return standard()
 
 
-GROUP = "eval_console.views"
-"""Entry point group of views from other packages, by the name of their suite format."""
-_OWN = {
-    "aidanbench": "console.benchmarks.aidanbench.view.review:AidanBenchView",
-    "bfcl": "console.benchmarks.bfcl.view:BfclView",
-    "cavebench": "console.benchmarks.cavebench.view:CaveBenchView",
-    "dialogue": "console.benchmarks.dialogue.view:DialogueView",
-}
 STANDARD = SuiteView()
 """The view of a suite that shows nothing in its own way."""
 _loaded: dict[str, SuiteView] = {}
@@ -115,22 +107,20 @@ def load_view(format_name: str) -> str:
     Returns:
         Why it cannot be shown, in a sentence; empty when it can, when there is none, and when it has been said before.
     """
-    if format_name in _OWN or format_name in _loaded:
+    if format_name in BUILT_IN or format_name in _loaded:
         return ""
-    from importlib import metadata
-
     _loaded[format_name] = STANDARD
-    for point in metadata.entry_points(group=GROUP, name=format_name):
-        try:
-            factory: Callable[[], object] = load_point(point)
-            view = factory()
-            if not isinstance(view, SuiteView):
-                return f"the view of {format_name} is no SuiteView"
+    try:
+        benchmark = find_benchmark(format_name, "view")
+        view = STANDARD if benchmark is None else benchmark.load("view")()
+        if not isinstance(view, SuiteView):
+            return f"the view of {format_name} is no SuiteView"
+        if benchmark is not None:
             _loaded[format_name] = GuardedView(format_name, view)
-        except UsageError as error:
-            return str(error)
-        except Exception as error:  # code of another package may fail in any way
-            return f"the view of {format_name} cannot be made: {type(error).__name__}: {error}"
+    except UsageError as error:
+        return str(error)
+    except Exception as error:  # code of another package may fail in any way
+        return f"the view of {format_name} cannot be made: {type(error).__name__}: {error}"
     return ""
 
 
@@ -144,16 +134,9 @@ def find_note_block(kind: str) -> NoteBlock | None:
 
 @cache
 def _own_views() -> dict[str, SuiteView]:
-    return {name: _make(path) for name, path in _OWN.items()}
+    return {benchmark.name: benchmark.load("view")() for benchmark in built_in() if benchmark.view}
 
 
 @cache
 def _own_note_blocks() -> dict[str, NoteBlock]:
     return {kind: draw for view in _own_views().values() for kind, draw in view.note_blocks.items()}
-
-
-def _make(path: str) -> SuiteView:
-    """Import a view of ours by its name, so that what is drawn for all need not know what is drawn for one."""
-    module, _, name = path.partition(":")
-    view: SuiteView = getattr(import_module(module), name)()
-    return view

@@ -21,6 +21,14 @@ from console.benchmarks.bfcl.models.decoding import family_of
 from console.benchmarks.bfcl.models.profile import profiles
 from console.benchmarks.bfcl.rules.categories import FORMAT_SENSITIVITY, is_prerequisite
 from console.benchmarks.bfcl.suite import BfclSuite
+from console.benchmarks.bfcl.verbs.local_serving import (
+    LOCAL_THREADS,
+    Serving,
+    ServingArguments,
+    add_serving_arguments,
+    local_model,
+    plan_serving,
+)
 from console.benchmarks.bfcl.verbs.phase import (
     PhaseArguments,
     add_phase_arguments,
@@ -30,14 +38,6 @@ from console.benchmarks.bfcl.verbs.phase import (
 )
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
-from console.cli.local_serving import (
-    LOCAL_THREADS,
-    Serving,
-    ServingArguments,
-    add_serving_arguments,
-    local_model,
-    plan_serving,
-)
 from console.cli.name_lists import split
 from console.cli.run_report import exit_code
 from console.config.model import ModelConfig

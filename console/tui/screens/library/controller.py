@@ -10,7 +10,7 @@ from console.tui.data.models import ModelLine, Models
 from console.tui.data.suites import SuiteLine, Suites
 
 if TYPE_CHECKING:
-    from console.suites.catalog import OfficialSuite
+    from console.suites.benchmark import OfficialData
 
 Kind = Literal["heading", "suite", "category", "pull", "model", "note", "case", ""]
 
@@ -61,7 +61,7 @@ class LibraryController:
     def model(self, name: str) -> ModelLine | None:
         return self.models.find(name) if self.models else None
 
-    def official_suite(self, name: str) -> "OfficialSuite | None":
+    def official_suite(self, name: str) -> "OfficialData | None":
         """Return the official data of that name, if a pull would bring it."""
         return next((suite for suite in self.suites.missing if suite.name == name), None) if self.suites else None
 

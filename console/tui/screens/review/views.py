@@ -16,11 +16,11 @@ from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.insight import number_format
 from console.insight.conversation import SIMULATED_USER, Conversation, Exchange
-from console.insight.judging import Judging, judging_lines
+from console.insight.judging import Judging
 from console.insight.passage import Passage, PassageKind, show_json, show_json_lines
+from console.insight.report import Section, statistics
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
-from console.suites.summing import split_words
 from console.tui.render import diff
 from console.tui.render.block import Block
 from console.tui.sanitize import literal, one_line
@@ -304,10 +304,8 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
         elif verdict.detail:
             detail = show_json_lines(verdict.detail)
             blocks.append(Block("detail", block_title("particulars"), text=detail))
-    blocks += _repeats_blocks(context.report())
-    if (judging := context.judging()) is not None and judging.is_worth_saying:
-        lines = tuple(one_line(line, 200, MUTED) for line in judging_lines(judging))
-        blocks.append(Block("judging", block_title("the judge, over the whole run"), body=lines))
+    report = context.report()
+    blocks += map(_section_block, statistics(None if isinstance(report, str) else report, context.judging()))
     judged = (PassageKind.SCORE, PassageKind.NOTE)
     blocks += [
         passage_block(passage, f"score {place}", gap=passage.kind is not PassageKind.SCORE)
@@ -317,22 +315,19 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
     return blocks
 
 
-def _repeats_blocks(report: Report | str) -> list[Block]:
-    """Return pass@k and pass^k of the run with their intervals, and where its spread comes from."""
-    if isinstance(report, str) or report.repeats is None:
-        return []
-    shown = [
-        Content.assemble(
-            one_line(metric.name, 8, MUTED).pad_right(max(8 - len(metric.name), 0)),
-            f"{number_format.rate(metric.value or 0.0)}",
-            (f"   {number_format.bounds(metric.low, metric.high)}", MUTED),
+def _section_block(section: Section) -> Block:
+    """Return a section about the whole run of this case."""
+    rows = [row.cells for row in section.shown()]
+    widths = [min(max(map(len, column)), 60) for column in zip(*rows, strict=True)]
+    table = [
+        Content("   ").join(
+            one_line(cell, 60, "" if place else MUTED).pad_right(max(width - len(cell), 0))
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
         )
-        for metric in report.repeats.metrics
+        for cells in rows
     ]
-    flaky = number_format.plural(len(report.repeats.flaky), "flaky case")
-    words = [one_line(text, 300, MUTED) for text in (flaky, split_words(report.repeats)) if text]
-    title = block_title("repeats, over the whole run")
-    return [Block("repeats", title, body=(*shown, *words))]
+    words = [one_line(line, 300, MUTED) for line in (section.left_out(), *section.lines) if line]
+    return Block(section.title, block_title(f"{section.title.lower()}, over the whole run"), body=(*table, *words))
 
 
 def raw_blocks(case: ReviewedCase) -> list[Block]:

@@ -1,0 +1,29 @@
+"""What `doctor` checks for cave-bench: whether code that a model wrote can be confined and run here."""
+
+import asyncio
+
+from console.cli.doctor_checks import BAD, GOOD, WARNING, Finding
+from console.core.fault import UsageError
+
+_SANDBOX_HINT = "Suites that run code written by the model need Linux with Landlock or user namespaces."
+
+
+def check_sandbox() -> list[Finding]:
+    """How far code written by a model can be confined on this machine, and whether it runs so: plays a real turn."""
+    from console.benchmarks.cavebench.conversation.trial import play_trial
+    from console.sandbox.probe import reached_level
+
+    try:
+        trial = asyncio.run(play_trial())
+        level = trial.level or reached_level()
+    except (UsageError, OSError) as error:
+        return [Finding("sandbox", "confinement", BAD, f"no worker could be started: {error}", _SANDBOX_HINT)]
+    missing = f"Missing: {', '.join(level.missing)}." if level.missing else ""
+    text = level.text.removeprefix("sandbox: ")
+    confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else WARNING, text, missing)
+    name = f"{trial.mode} turn"
+    if trial.trouble:
+        return [confinement, Finding("sandbox", name, BAD, trial.trouble, trial.hint or _SANDBOX_HINT)]
+    text = f"run and graded in {trial.seconds:.1f} s"
+    hint = "" if trial.mode == "cave" else "Cave mode needs the extra: pip install 'eval-console[cave]'."
+    return [confinement, Finding("sandbox", name, GOOD, text, hint)]

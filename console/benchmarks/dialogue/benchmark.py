@@ -1,0 +1,15 @@
+"""The face of dialogues: questions in a file."""
+
+from pathlib import Path
+
+from console.suites.benchmark import Benchmark
+
+BENCHMARK = Benchmark(
+    "dialogue",
+    suite="console.benchmarks.dialogue.suite:DialogueSuite",
+    reasons="console.benchmarks.dialogue.reasons:REASON_WORDS",
+    template="console.benchmarks.dialogue.benchmark:TEMPLATE",
+    from_table="console.benchmarks.dialogue.data.proposal:write_from_table",
+    view="console.benchmarks.dialogue.view:DialogueView",
+)
+TEMPLATE = Path(__file__).parent / "template"

@@ -1,0 +1,39 @@
+"""Sections of a report as readable text."""
+
+from console.cli.output import Output, terminal_width
+from console.insight.report import Row, Section
+
+
+def show_section(output: Output, section: Section) -> None:
+    """Write a section: its table, and its sentences below; a section of sentences alone puts its title before each."""
+    if section.rows:
+        _show_table(output, section)
+        if more := section.left_out():
+            output.text(more, "faint")
+    lead = "" if section.rows or section.is_fault else f"{section.title.lower()}: "
+    style = "bad" if section.is_fault else "faint" if section.rows else "warning"
+    for line in section.lines:
+        output.text(lead + line, style)
+
+
+def _show_table(output: Output, section: Section) -> None:
+    """Write the rows with their notes; where these do not fit, a `*` stands there and they follow below."""
+    shown = section.shown()
+    if not any(row.note for row in shown):
+        output.rows(section.headings, [_cells(row) for row in shown], right=section.right)
+        return
+    rows = [(*_cells(row), row.note) for row in shown]
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    fits = sum(widths) + 2 * len(widths) <= terminal_width()
+    beside = rows if fits else [(*row[:-1], "*" if row[-1] else "") for row in rows]
+    output.rows((*section.headings, ""), beside, right=section.right)
+    names: dict[str, list[str]] = {}
+    for name, *_, note in () if fits else rows:
+        names.setdefault(note, []).append(name.strip())
+    for note in filter(None, names):
+        output.prose(f"* {note} ({', '.join(names[note])})", "faint")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    first, *others = row.cells
+    return ("  " * row.level + first, *others)

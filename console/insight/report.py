@@ -1,0 +1,135 @@
+"""The report of a run as sections: titles, tables and sentences that each front end and each export draws its own way.
+
+A new statistic is a section of `statistics`; the command line, Markdown, web pages and the app then show it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from console.core.run import Summary
+from console.insight.judging import Judging, judging_lines
+from console.insight.number_format import metric_bounds, metric_value
+from console.insight.reasons import counts_in_words
+from console.suites.metrics import basis_words
+from console.suites.suite import Metric, Repeats, Report
+from console.suites.summing import split_words
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A share from 0 to 1 to be drawn next to its row, with its interval if it has one."""
+
+    share: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a table. Its texts may be foreign."""
+
+    cells: tuple[str, ...]
+    note: str = ""
+    """A remark about this row, for a last column of its own."""
+    bar: Bar | None = None
+    level: int = 0
+    """How deep it is below the rows above; 0: not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of a report: a table, sentences, or both."""
+
+    title: str
+    headings: tuple[str, ...] = ()
+    """Of the columns; the first names the table where no title is shown."""
+    rows: tuple[Row, ...] = ()
+    right: frozenset[int] = frozenset()
+    """Columns that are aligned right."""
+    most: int | None = None
+    """Rows that are enough on a screen; None: all. Files have all."""
+    lines: tuple[str, ...] = ()
+    """Sentences below the table."""
+    is_fault: bool = False
+    """Whether the lines say why there is nothing else."""
+
+    def shown(self) -> tuple[Row, ...]:
+        """Return the rows for a screen."""
+        return self.rows[: self.most]
+
+    def left_out(self) -> str:
+        """Return how many rows a screen leaves out; empty for none."""
+        more = len(self.rows) - len(self.shown())
+        return f"… and {more} more" if more else ""
+
+
+def report_sections(report: Report | None, judging: Judging | None) -> list[Section]:
+    """Return the suite's metrics and what else is known of a run; nothing when its suite is gone.
+
+    Args:
+        report: of the suite.
+        judging: of the run's judge, if it has one.
+    """
+    return [*_metrics(report), *statistics(report, judging)]
+
+
+def statistics(report: Report | None, judging: Judging | None) -> list[Section]:
+    """Return what is known of a run beyond its suite's metrics: repeats, flaky cases, the judge."""
+    repeats = report.repeats if report is not None else None
+    return [*_repeats(repeats), *_judge(judging)]
+
+
+def _metrics(report: Report | None) -> Iterator[Section]:
+    if report is None:
+        return
+    if report.fault:
+        yield Section("Metrics", lines=(report.fault,), is_fault=True)
+        return
+    rows = [_metric_row(metric) for metric in report.metrics]
+    rows += [_metric_row(metric, name) for name, metrics in report.categories.items() for metric in metrics]
+    yield _metrics_section("Metrics", "metric", rows)
+
+
+def _repeats(repeats: Repeats | None) -> Iterator[Section]:
+    if repeats is None:
+        return
+    words = split_words(repeats)
+    yield _metrics_section("Repeats", "repeats", map(_metric_row, repeats.metrics), (words,) if words else ())
+    if repeats.flaky:
+        name = f"Flaky ({len(repeats.flaky)})"
+        rows = tuple(Row((case.case, case.rollouts, f"{case.passed} of {case.graded}")) for case in repeats.flaky)
+        yield Section(name, (name.lower(), "rollouts", "passed"), rows, frozenset({2}), most=20)
+
+
+def _judge(judging: Judging | None) -> Iterator[Section]:
+    if judging is not None and judging.is_worth_saying:
+        yield Section("Judge", lines=tuple(judging_lines(judging)))
+
+
+def reason_sections(summary: Summary) -> Iterator[Section]:
+    """Yield how often each reason occurs, if anything failed."""
+    if summary.reasons:
+        yield counts_section("Why", "reason", counts_in_words(summary.reasons).items())
+
+
+def counts_section(title: str, heading: str, counts: Iterable[tuple[str, int]]) -> Section:
+    """Return a section of counts, with bars in proportion to the largest."""
+    counted = list(counts)
+    most = max((count for _, count in counted), default=1) or 1
+    rows = tuple(Row((name, str(count)), bar=Bar(count / most)) for name, count in counted)
+    return Section(title, (heading, "count"), rows, frozenset({1}))
+
+
+def _metrics_section(title: str, heading: str, rows: Iterable[Row], lines: tuple[str, ...] = ()) -> Section:
+    return Section(title, (heading, "value", "95 %", "of"), tuple(rows), frozenset({1, 3}), lines=lines)
+
+
+def _metric_row(metric: Metric, category: str = "") -> Row:
+    name = f"{category}: {metric.name}" if category else metric.name
+    has_bar = metric.unit == "rate" and metric.value is not None
+    return Row(
+        (name, metric_value(metric.value, metric.unit), metric_bounds(metric), basis_words(metric)),
+        note=metric.note,
+        bar=Bar(metric.value or 0.0, metric.low, metric.high) if has_bar else None,
+        level=int(bool(category)),
+    )
