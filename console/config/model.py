@@ -81,10 +81,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Name of its table in models.toml."""
     model_id: _Filled
     """The provider's name for the model."""
-    provider: Literal["openai", "responses", "completions", "anthropic", "gemini", "litellm", "simulated", "local"] = (
-        "openai"
-    )
-    """`openai` is any server with an OpenAI-compatible API; `local` is the embedding model on this machine."""
+    provider: str = "openai"
+    """A name in `core.provider.PROVIDERS`."""
     base_url: str | None = None
     """Address up to and including `/v1`, the first of several; None for the provider's default."""
     api_key: Secret | None = None

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from console.config.environment import variable
 from console.config.redaction import REDACTED, Redactor, sounds_secret
-from console.core.provider import provider_of
+from console.core.provider import PROVIDERS, provider_of
 
 if TYPE_CHECKING:
     from console.config.model import ModelConfig
@@ -21,16 +21,19 @@ _PUBLIC_HEADERS = frozenset(
 """Headers whose values are not secret: a model may well write `application/json`, or the date of a version."""
 
 _VARIABLE_BY_HOST = {
-    "api.openai.com": "OPENAI_API_KEY",
     "openrouter.ai": "OPENROUTER_API_KEY",
-    "api.anthropic.com": "ANTHROPIC_API_KEY",
     "api.mistral.ai": "MISTRAL_API_KEY",
     "api.groq.com": "GROQ_API_KEY",
     "api.deepseek.com": "DEEPSEEK_API_KEY",
     "api.together.xyz": "TOGETHER_API_KEY",
     "api.x.ai": "XAI_API_KEY",
-    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+    **{
+        urlsplit(provider.address).hostname or "": provider.key_variable
+        for provider in PROVIDERS.values()
+        if provider.key_variable
+    },
 }
+"""Servers of the OpenAI API that many use, and the providers' own addresses."""
 _VARIABLE_BY_PREFIX = {
     "openai": "OPENAI_API_KEY",
     "anthropic": "ANTHROPIC_API_KEY",

@@ -1,7 +1,7 @@
 """Conversion of a table of models.toml to a ModelConfig, or to errors with the line and the likely intended key."""
 
 import math
-from typing import Any, cast, get_type_hints
+from typing import Any, Literal, cast, get_type_hints
 
 import msgspec
 
@@ -166,7 +166,7 @@ def _report_nesting(file: TomlFile, name: str, inner: str) -> None:
 
 
 _PARTS: dict[str, type[Price | Limits]] = {"price": Price, "limits": Limits}
-_KINDS = get_type_hints(ModelConfig, include_extras=True)
+_KINDS = get_type_hints(ModelConfig, include_extras=True) | {"provider": cast(Any, Literal)[tuple(PROVIDERS)]}
 _WORDS = {
     " | null": "", "`str`": "a string", "`int`": "an integer", "`float`": "a number", "`bool`": "a boolean",
     "`object`": "a table", "`array`": "a list",

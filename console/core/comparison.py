@@ -27,7 +27,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     actual: str | None = None
     """None if not given."""
     note: str = ""
-    """The program's own remark: which rule, `after normalising`, `not in schema`, both types."""
+    """The program's own remark: which rule, `after normalizing`, `not in schema`, both types."""
     decisive: bool = False
     """True for the row at which the grader stopped."""
     optional: bool = False

@@ -12,12 +12,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.paired import SIGNIFICANT, Difference, holm, paired_observations, paired_rates, resampled
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.comparison_side import ComparisonSide
+from console.insight.number_format import plural
 from console.insight.pairing import Pairing, pair_slots
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout, Slot
@@ -126,6 +128,15 @@ class Agreement:
     def verdict(self) -> bool | None:
         """True: all that are known agree; False: some do not; None: nothing is known."""
         return None if self.same + self.other == 0 else self.other == 0
+
+    def words(self, subject: Literal["case", "prompt"]) -> str:
+        """Return the verdict in words, such as `same cases` or `prompt differs in 8 cases`."""
+        if self.verdict is None:
+            return f"{subject}s not known"
+        if self.verdict:
+            return f"same {subject}s"
+        cases = plural(self.other, "case")
+        return f"prompt differs in {cases}" if subject == "prompt" else f"{cases} differ{'s' * (self.other == 1)}"
 
 
 @dataclass(frozen=True, slots=True)

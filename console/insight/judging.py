@@ -136,7 +136,7 @@ def judging_lines(judging: Judging) -> list[str]:
             f"{score(judging.undecided)}"
         )
     if judging.agreement is not None:
-        lines.append(f"{judging.judge} and {judging.second}: {_agreement(judging.agreement, 'judgements')}")
+        lines.append(f"{judging.judge} and {judging.second}: {_agreement(judging.agreement, 'judgments')}")
     if judging.readers is not None:
         lines.append(f"{judging.judge} and readers: {_agreement(judging.readers, 'tagged rollouts')}")
         lines.append(f"too strict in {judging.too_strict}, too lenient in {judging.too_lenient}, as readers say")

@@ -76,7 +76,7 @@ def test_a_threshold_that_no_rate_can_have_is_refused(console, home, text):
 
 def test_a_percentage_of_what_is_no_rate_is_refused(console):
     ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--fail-under", "80%")
-    assert (ended.code, "no rate" in ended.err) == (Exit.USAGE, True)
+    assert (ended.code, "not a rate" in ended.err) == (Exit.USAGE, True)
 
 
 def test_a_folder_of_runs_that_is_not_there_is_refused_where_runs_are_read(console, home):

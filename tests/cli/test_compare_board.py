@@ -19,7 +19,7 @@ def test_two_runs_in_text(console, pair):
     ended = console("compare", *pair)
     assert ended.code == Exit.OK, ended.err
     assert "(simulated)" in ended.out
-    assert "same data, same prompts" in ended.out
+    assert "same cases, same prompts" in ended.out
     assert "B − A: " in ended.out
     assert "p = " in ended.out
 
@@ -57,7 +57,7 @@ def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(console, hom
     shown = ended.out
     assert "+ user: In Kelvin, please. " in shown
     assert shown.index("the prompt differs") < shown.index("one case: it shows what changed, not how often")
-    for word in ("95 %", "p = ", "both pass", "passed  "):
+    for word in ("95 %", "p = ", "A passed", "passed  "):
         assert word not in shown, word
     text = console("compare", pair[0], "latest", "--format", "markdown").out
     assert "1 case in both" in text

@@ -248,7 +248,9 @@ def test_a_cap_stops_before_the_call_that_would_go_beyond_it(console, run_path: 
     assert server.counts["chat"] == 3
 
 
-@pytest.mark.parametrize(("cap", "words"), [(0, "must be more than 0"), (1, "has no price, so --max-cost cannot be enforced")])
+@pytest.mark.parametrize(
+    ("cap", "words"), [(0, "must be more than 0"), (1, "has no price, so --max-cost cannot be enforced")]
+)
 def test_a_cap_that_cannot_be_kept_is_refused(console, run_path: Path, served, cap: float, words: str) -> None:
     server = served(lambda request: Scripted(GOOD), price="")
     ended = console("explain", RUN, "--model", "reader", "--yes", "--max-cost", cap)

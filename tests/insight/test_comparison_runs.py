@@ -118,9 +118,12 @@ def test_data_and_prompts_are_checked_case_by_case():
     found = compare(a, b)
     assert (found.data.same, found.data.other, found.data.verdict) == (3, 1, False)
     assert (found.prompts.same, found.prompts.other) == (2, 2)
+    assert (found.data.words("case"), found.prompts.words("prompt")) == ("1 case differs", "prompt differs in 2 cases")
     assert compare(a, a).data.verdict is True
+    assert compare(a, a).data.words("case") == "same cases"
     unknown = ComparisonSide(a.manifest)
     assert compare(a, unknown).prompts.verdict is None
+    assert compare(a, unknown).prompts.words("prompt") == "prompts not known"
 
 
 def test_what_it_took_is_of_the_pairs_that_count():

@@ -41,7 +41,7 @@ def test_two_judges_are_compared_judgement_by_judgement():
     assert (judging.agreement.pairs, judging.agreement.agreed) == (6, pytest.approx(4 / 6))
     assert judging.agreement.low < judging.agreement.kappa < judging.agreement.high
     assert (judging.undecided_count, judging.undecided.value) == (1, pytest.approx(1 / 3))
-    assert "strict and mild: agree in .667 of 6 judgements, κ" in "\n".join(judging_lines(judging))
+    assert "strict and mild: agree in .667 of 6 judgments, κ" in "\n".join(judging_lines(judging))
     assert judging.bias is None
 
 

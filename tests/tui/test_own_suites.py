@@ -22,7 +22,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def open_library(app: Any, pilot: Any) -> None:
     await pilot.press("5")
-    await assert_until(pilot, lambda: "SUITES" in text_of(app) and "reckoning" not in text_of(app))
+    await assert_until(pilot, lambda: "SUITES" in text_of(app) and "computing" not in text_of(app))
     await wait_until_unchanged(app, pilot)
 
 

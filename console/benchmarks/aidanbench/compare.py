@@ -111,4 +111,4 @@ def _note(turn: Turn, collision: tuple[int, int] | None) -> str:
 
 
 def _rule(reason: str) -> str:
-    return "the cap on turns ended the loop; the reference leaves its reason empty" if reason == MAX_TURNS else reason
+    return "stopped by the round limit; the reference leaves its reason empty" if reason == MAX_TURNS else reason

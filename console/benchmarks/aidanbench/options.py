@@ -44,7 +44,7 @@ OPTIONS = (
     Option("reward_mode", "choice", "count", "count accepted answers, or sum their novelty", ("count", "novelty_sum")),
     Option("thresholds", "json", dict(Thresholds()._asdict()), "scores must exceed these; missing ones are completed"),
     Option("use_llm_similarity", "bool", False, "ask the judge also how alike the answer is to each earlier one"),
-    Option("max_turns", "int", None, "cap on turns; empty: 20 for environment, none for original; 0: none"),
+    Option("max_turns", "int", None, "limit of rounds; empty: 20 for environment, none for original; 0: none"),
     Option("temperature", "float", None, "of the model; empty: as the protocol prescribes, else as models.toml says"),
     Option("max_tokens", "int", None, "greatest length of an answer; empty: as above"),
     Option("judge_model", "text", JUDGE_MODEL, "judge: a name in models.toml, or a model id at the address below"),

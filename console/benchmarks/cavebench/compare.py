@@ -92,7 +92,7 @@ def _expected_pair(number: int, turn: JudgedTurn, index: int, match: Match | Non
     actual = turn.record.calls[match.actual_index]
     rows = tuple(_rows(expected, actual, rule))
     wrong = any(row.mark in (Mark.DIFFERS, Mark.MISSING, Mark.WRONG_TYPE) or row.decisive for row in rows)
-    note = f"expectation {index + 1} took call {match.actual_index + 1}, the nearest unused (cost {match.cost:.2f})"
+    note = f"compared with call {match.actual_index + 1} (closest, cost {match.cost:.2f})"
     return Pair(
         Mark.DIFFERS if wrong else Mark.SAME,
         expected=_expected_text(expected),
@@ -185,7 +185,7 @@ def _hint(turns: list[JudgedTurn]) -> str:
     if not failed:
         return ""
     listed = ", ".join(map(str, failed))
-    return f"failed turns: {listed} of {len(turns)}; the conversation passes when none fails"
+    return f"passes when no turn fails; failed: {listed} of {len(turns)}"
 
 
 def _expected_text(call: ExpectedCall) -> str:

@@ -18,25 +18,23 @@ from console.cli.gate_arguments import (
 )
 from console.cli.output import Output
 from console.cli.parser import Arguments
+from console.cli.sections import show_section
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Summary
-from console.exchange.comparison_table import (
+from console.exchange.exports.comparison import (
     COMPARISON,
-    change_words,
     comparison_csv,
     comparison_fields,
+    comparison_junit,
     comparison_markdown,
-    pairing_words,
-    summary_rows,
-    verdict_words,
 )
-from console.exchange.exports.comparison_junit import comparison_junit
 from console.exchange.exports.export_formats import require_folder, write_file
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
+from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
 from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
 from console.insight.number_format import score
@@ -166,36 +164,19 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
         else ""
     )
     cases = f" rollouts of {part.cases} cases" if part.compared > part.cases else ""
-    output.text(f"{part.compared}{cases} compared{left}{only}; {_same_words(comparison)}")
+    sameness = f"{comparison.data.words('case')}, {comparison.prompts.words('prompt')}"
+    output.text(f"{part.compared}{cases} compared{left}{only}; {sameness}")
     if words := pairing_words(comparison):
         output.text(words, "warning")
     output.text()
     _show_prompt_changes(output, comparison, readers)
     output.text(verdict_words(comparison), "strong")
-    output.text()
-    output.rows(("", "A", "B", "B − A"), summary_rows(comparison), right=frozenset({1, 2, 3}))
-    if comparison.single is None:
-        _show_counts(output, comparison)
+    for section in comparison_sections(comparison):
+        output.text()
+        show_section(output, section)
     if listed := comparison.changes() or ([comparison.single] if comparison.single is not None else []):
         output.text()
         output.rows(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in listed])
-
-
-def _show_counts(output: Output, comparison: RunComparison) -> None:
-    """Print how many cases changed and why, in total and by category."""
-    part = comparison.counts
-    output.text()
-    words = ("same", "fewer", "more") if comparison.headline else ("both pass", "lost", "gained")
-    counts = [*zip(words, (part.both, part.lost, part.gained), strict=True)]
-    counts += [] if comparison.headline else [("both fail", part.neither)]
-    output.rows(("cases", "count"), counts, right=frozenset({1}))
-    if comparison.reasons:
-        output.text()
-        output.rows(("reason", "A", "B"), comparison.reasons[:15], right=frozenset({1, 2}))
-    if len(comparison.categories) > 1:
-        output.text()
-        rows = [(name, counts.compared, counts.lost, counts.gained) for name, counts in comparison.categories.items()]
-        output.rows(("category", "compared", "lost", "gained"), rows, right=frozenset({1, 2, 3}))
 
 
 def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
@@ -209,14 +190,6 @@ def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Seq
         for change in changes:
             output.text(f"{change.sign} {change.role}: {change.before}{change.text}{change.after}")
         output.text()
-
-
-def _same_words(comparison: RunComparison) -> str:
-    words = {True: "same {}", False: "not the same {} in {other}", None: "{} not known to be the same"}
-    return ", ".join(
-        words[sameness.verdict].format(name, other=sameness.other)
-        for name, sameness in (("data", comparison.data), ("prompts", comparison.prompts))
-    )
 
 
 def _show_grid(output: Output, runs_grid: Grid) -> None:

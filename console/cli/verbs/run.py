@@ -343,9 +343,10 @@ def _play(
 
 def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
     """Print the comparison with the baseline; return the gate's result, None if not requested."""
-    from console.exchange.comparison_table import COMPARISON, comparison_fields, verdict_words
+    from console.exchange.exports.comparison import COMPARISON, comparison_fields
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare
+    from console.insight.comparison_report import verdict_words
 
     comparison = compare(RunReader(baseline).side, RunReader(folder).side)
     gate = gate_of(args, comparison, baseline.summary(), folder.summary())

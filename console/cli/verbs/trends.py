@@ -13,10 +13,10 @@ from console.cli.parser import Arguments
 from console.cli.run_lookup import listed_runs
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.comparison_table import verdict_words
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
+from console.insight.comparison_report import verdict_words
 from console.insight.number_format import bounds, money, number, rate, signed, sparkline
 from console.insight.trends import Point, Trend, trends
 from console.store.run_list import find_run

@@ -133,7 +133,7 @@ class Pairing:
             return Mark.DIFFERS, f"cannot be checked: {type(error).__name__}"
         if refusal is None:
             literally = any(type(value) is type(other) and value == other for other in allowed)
-            return Mark.SAME, "" if literally else "after normalising"
+            return Mark.SAME, "" if literally else "after normalizing"
         if refusal.error_type in ("type_error:simple", "type_error:nested"):
             note = f"expected {_type_words(schema)}, got {type(value).__name__}"
             return (Mark.WRONG_TYPE if _looks_equal(value, allowed) else Mark.DIFFERS), note
@@ -146,7 +146,7 @@ def _parts(call: Call) -> tuple[str, dict[str | None, Any]]:
 
 def _missing(key: Any, values: Any, *, required: bool = False) -> Row:
     optional = "" in values and not required
-    note = "may be left out" if optional else "required by the function" if required else "may not be left out here"
+    note = "may be left out" if optional else "required"
     return Row(
         Mark.OMITTED if optional else Mark.MISSING, str(key), alternatives(values), None, note, optional=optional
     )

@@ -50,7 +50,7 @@ def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
     about = [
         fact("title", one_line(entry.title, 300)),
         fact("from", _origin(line)),
-        fact("licence", one_line(entry.source.get("licence", "not stated"), 120)),
+        fact("license", one_line(entry.source.get("licence", "not stated"), 120)),
         fact("results", "comparable with published ones" if entry.comparable else "not comparable with published ones"),
         fact("files", one_line(display_path(entry.folder), 400)),
         fact("sha256", *_checksum(checksum)),
@@ -62,7 +62,7 @@ def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
     if checksum is not None and checksum.is_changed:
         blocks.append(_next(f"eval-console pull {entry.format}", "brings the files back as they were"))
     rows = [_category(part.name, part.cases, " ".join(part.modes), part.scored) for part in line.categories]
-    title = Content.assemble(("CATEGORIES", "bold"), f"  {len(rows)}, {number_format.plural(line.cases, 'case')}")
+    title = Content.assemble(("CATEGORIES", "bold"), f"  {len(rows)} · {number_format.plural(line.cases, 'case')}")
     return [*blocks, Block("categories", title, body=rows)]
 
 
@@ -82,7 +82,7 @@ def _origin(line: SuiteLine) -> Content:
 
 def _checksum(checksum: Checksum | None) -> list[Content]:
     if checksum is None or not checksum.digest:
-        return [muted("reckoning …")]
+        return [muted("computing …")]
     short = one_line(checksum.digest, 13).append("  ")
     if checksum.is_changed:
         return [short, Content.styled(f"{SYMBOLS.changed} changed since it was pulled", "bold $fail")]

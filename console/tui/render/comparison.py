@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.statistics.paired import MCNEMAR, NEWCOMBE
-from console.exchange.comparison_table import ONE_CASE, summary_rows
 from console.insight import number_format
 from console.insight.by_case import CasePair, by_case
 from console.insight.comparison import (
-    Agreement,
     PairCounts,
     PairOutcome,
     RunComparison,
     bootstrapped,
     error_types,
 )
+from console.insight.comparison_report import ONE_CASE, summary_rows
 from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import signed
 from console.insight.reasons import sentence
@@ -41,20 +40,20 @@ def title(comparison: RunComparison, *, wide: bool) -> Content:
 
 
 def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
-    """Return whether data and prompts are the same, and which of A and B is being played."""
+    """Return whether cases and prompts are the same, and which of A and B is being played."""
     origins = [
         Content.styled(f"{name} {'edited prompt' if side.manifest.setting.edit else 'branch'}", "$undecided")
         for name, side in (("A", comparison.a), ("B", comparison.b))
         if side.manifest.setting.edit or side.manifest.parent
     ]
     other_prompts = comparison.prompts.verdict is False
-    parts = [_check("data", comparison.data)]
+    parts = [_check(comparison.data.words("case"), comparison.data.verdict)]
     if comparison.pairing.is_across_suites:
         parts = [_share_paired(comparison, wide=wide)]
     if not wide and other_prompts and comparison.data.verdict:
-        parts = [Content.styled(f"data {SYMBOLS.passed}", "$pass")]
+        parts = [Content.styled(f"cases {SYMBOLS.passed}", "$pass")]
     if wide or (other_prompts and not origins):
-        parts.append(_check("prompts", comparison.prompts))
+        parts.append(_check(comparison.prompts.words("prompt"), comparison.prompts.verdict))
     if comparison.simulated:
         parts.insert(0, Content.styled("simulated", "$undecided"))
     if playing := " ".join(name for name, on in zip("AB", live, strict=True) if on):
@@ -71,12 +70,11 @@ def _share_paired(comparison: RunComparison, *, wide: bool) -> Content:
     return Content.styled(f"paired {paired} of {smaller}{how}", "$undecided")
 
 
-def _check(name: str, agreement: Agreement) -> Content:
-    if agreement.verdict is None:
-        return muted(f"{name} not known")
-    if agreement.verdict:
-        return Content.styled(f"same {name} {SYMBOLS.passed}", "$pass")
-    return Content.styled(f"{agreement.other} other {name} {SYMBOLS.broken}", "$broken")
+def _check(words: str, verdict: bool | None) -> Content:
+    if verdict is None:
+        return muted(words)
+    sign, style = (SYMBOLS.passed, "$pass") if verdict else (SYMBOLS.broken, "$broken")
+    return Content.styled(f"{words} {sign}", style)
 
 
 def head_lines(comparison: RunComparison, width: int) -> list[Content]:

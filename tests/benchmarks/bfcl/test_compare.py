@@ -33,7 +33,7 @@ def _marks(comparison: Comparison) -> list[tuple[str, str]]:
 def test_a_right_answer_shows_every_row_as_same(suite: BfclSuite):
     shown = _compared(suite, "simple_python_0", "harbour.tide_height(harbour='SAINT MALO', date='2026/03/14', hour=16)")
     assert _marks(shown) == [("=", "harbour"), ("=", "date"), ("=", "hour"), ("·", "unit")]
-    assert shown.pairs[0].rows[0].note == "after normalising"
+    assert shown.pairs[0].rows[0].note == "after normalizing"
     assert shown.pairs[0].rows[2].note == ""
     assert shown.pairs[0].rows[3].optional
     assert shown.hint == ""

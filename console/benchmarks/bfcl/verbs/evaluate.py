@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.benchmarks.bfcl.files.columns import load_columns
-from console.benchmarks.bfcl.files.imports import add_reading_arguments
 from console.benchmarks.bfcl.files.layout import Line, folder_name, project_root, read_lines, result_path
 from console.benchmarks.bfcl.files.leaderboard_tables import Price, Spending, write_tables
 from console.benchmarks.bfcl.files.reading import Reading
@@ -28,6 +27,7 @@ from console.benchmarks.bfcl.suite import BfclSuite
 from console.benchmarks.bfcl.verbs.phase import (
     PhaseArguments,
     add_phase_arguments,
+    add_reading_arguments,
     categories_of,
     open_bfcl,
     results_folder,

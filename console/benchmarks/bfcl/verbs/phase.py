@@ -61,3 +61,21 @@ def add_phase_arguments(parser: argparse.ArgumentParser, *, models: str, categor
     parser.add_argument("--test-category", action="append", default=[], metavar="X,Y", help=f"default: {categories}")
     parser.add_argument("--result-dir", type=Path, default=Path("result"), metavar="DIR")
     parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="the data (default: bfcl)")
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what a person can say of answers whose form nothing else tells."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--handler",
+        dest="read_as",
+        metavar="NAME|FAMILY",
+        help="read answers as those of a model of the official registry, or of a decode family",
+    )
+    group.add_argument("--mode", choices=("fc", "prompt"), help="read them as native calls or texts of a run of ours")
+
+
+def add_import_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `import` for result files."""
+    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="of BFCL results: which data")
+    add_reading_arguments(parser)

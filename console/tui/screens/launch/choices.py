@@ -140,7 +140,7 @@ class SuiteChoices(ChoiceList):
         style = MUTED if row.obstacle or (part.category and row.mark is Mark.NONE) else ""
         name = Content.assemble("  " * row.depth, box, " ", (fold, MUTED), one_line(part.name, 60, style))
         if part.group and not part.category:
-            name = name.append_text(f"  {row.parts}", MUTED)
+            name = name.append_text(f" · {row.parts} categor{'y' if row.parts == 1 else 'ies'}", MUTED)
         if row.obstacle:
             count = Content.styled(row.obstacle, "$broken")
         else:

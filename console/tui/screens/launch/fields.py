@@ -215,7 +215,7 @@ _CASES = Field(
 _SEED = Field("seed", "seed", "0", "which cases are drawn; first: no draw, the first ones", "--seed",
               whole(0, none=("first",)), digits=True)  # fmt: skip
 _REPEATS_TO_START = (
-    Field("repeats", "repeats", "1", "times each case is run", "--rollouts", whole(), digits=True),
+    Field("repeats", "repeats", "1", "times each case is played", "--rollouts", whole(), digits=True),
     Field("at_once", "at once", "", "conversations in flight; empty: as models.toml says", "--concurrency",
           whole(none=("auto",)), digits=True),
     Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True),

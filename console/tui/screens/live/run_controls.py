@@ -99,7 +99,7 @@ class RunControls:
         """Ask the watched conversation again, as a new attempt."""
         rollout = self.rollout()
         if rollout is not None and not rollout.is_running:
-            words = "It will be asked again as a new attempt."
+            words = "Queued to retry as a new attempt."
             self._send(Command("retry_case", key=rollout.key), words, feed=self.rollout_feed())
 
     async def _ask_how_to_stop(self, feed: RunFeed) -> None:

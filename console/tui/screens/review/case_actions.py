@@ -258,7 +258,7 @@ class RetryActions:
             for rollout in rollouts:
                 self.feed.send(Command("retry_case", key=rollout.key))
             count = number_format.plural(len(rollouts), "case")
-            self.services.notify(Content(f"Asking {count} again in the live run."))
+            self.services.notify(Content(f"{count} queued to retry in the live run."))
             return
         from console.engine.process import spawn_engine
         from console.engine.queue import RetryScope
