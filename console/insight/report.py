@@ -47,14 +47,14 @@ class Section:
     right: frozenset[int] = frozenset()
     """Columns that are aligned right."""
     most: int | None = None
-    """Rows that are enough on a screen; None: all. Files have all."""
+    """Rows that are enough on a screen or in a comment; None: all. Web pages have all."""
     lines: tuple[str, ...] = ()
     """Sentences below the table."""
     is_fault: bool = False
     """Whether the lines say why there is nothing else."""
 
     def shown(self) -> tuple[Row, ...]:
-        """Return the rows for a screen."""
+        """Return the rows that are enough on a screen."""
         return self.rows[: self.most]
 
     def left_out(self) -> str:

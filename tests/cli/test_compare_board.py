@@ -57,7 +57,7 @@ def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(console, hom
     shown = ended.out
     assert "+ user: In Kelvin, please. " in shown
     assert shown.index("the prompt differs") < shown.index("one case: it shows what changed, not how often")
-    for word in ("95 %", "p = ", "both pass", "passed  "):
+    for word in ("95 %", "p = ", "A passed", "passed  "):
         assert word not in shown, word
     text = console("compare", pair[0], "latest", "--format", "markdown").out
     assert "1 case in both" in text
@@ -81,7 +81,7 @@ def test_what_cannot_be_compared_is_said(console, pair, finished):
         (("compare", pair[0]), "two runs are needed"),
         (("compare", pair[0], pair[0]), "named twice"),
         (("compare", pair[0], finished), "no case in common"),
-        (("compare", pair[0], "nobody"), "no run is called"),
+        (("compare", pair[0], "nobody"), "no run is named"),
     ):
         ended = console(*line)
         assert (ended.code, ended.out) == (Exit.USAGE, "")

@@ -9,10 +9,11 @@ from support.recorded_runs import Recorder
 
 from console.core.chat import Reply
 from console.core.outcome import Outcome
-from console.exchange.comparison_table import comparison_fields, comparison_markdown, pairing_words
+from console.exchange.exports.comparison import comparison_fields, comparison_markdown
 from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import PairOutcome, RunComparison, compare
+from console.insight.comparison_report import pairing_words
 from console.store.runs import RunFolder
 
 

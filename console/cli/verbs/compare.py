@@ -1,6 +1,6 @@
-"""Compare two runs: what was lost, what was gained, and whether that may be chance. More runs: a grid.
+"""Compare two runs: cases lost, cases gained, and whether the difference may be chance. More runs: a grid.
 
-Only cases that both runs have and both have graded are counted; what is broken or undecided in either is left out.
+Only cases graded in both runs are counted; cases broken or undecided in either are left out.
 """
 
 import argparse
@@ -18,25 +18,23 @@ from console.cli.gate_arguments import (
 )
 from console.cli.output import Output
 from console.cli.parser import Arguments
+from console.cli.sections import show_section
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Summary
-from console.exchange.comparison_table import (
+from console.exchange.exports.comparison import (
     COMPARISON,
-    change_words,
     comparison_csv,
     comparison_fields,
+    comparison_junit,
     comparison_markdown,
-    pairing_words,
-    summary_rows,
-    verdict_words,
 )
-from console.exchange.exports.comparison_junit import comparison_junit
 from console.exchange.exports.export_formats import require_folder, write_file
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
+from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
 from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
 from console.insight.number_format import score
@@ -75,7 +73,7 @@ class CompareArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument(
-        "which", metavar="RUN", nargs="+", help="A and B: names, parts of them, or latest; or more runs"
+        "which", metavar="RUN", nargs="+", help="A and B (names, parts of names, or latest), or more runs"
     )
     parser.add_argument("--format", dest="form", choices=("text", *_FORMS), default="text", help="of two runs")
     parser.add_argument("-o", "--out", type=Path, metavar="PATH", help="file to write")
@@ -83,7 +81,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: CompareArguments) -> int:
-    """Compare them.
+    """Compare the runs.
 
     Raises:
         UsageError: no such run, fewer than two, the same one twice, or no case in common.
@@ -130,7 +128,7 @@ _FORMS: dict[str, Callable[[RunComparison, Gate | None], str]] = {
 
 
 def _check(args: CompareArguments) -> None:
-    """Refuse options that do not fit each other, and a file in no folder, before anything is read."""
+    """Reject conflicting options, and a file in a missing folder, before anything is read."""
     margin_of(args)
     if args.out is not None:
         require_folder(args.out)
@@ -173,34 +171,16 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
     output.text()
     _show_prompt_changes(output, comparison, readers)
     output.text(verdict_words(comparison), "strong")
-    output.text()
-    output.rows(("", "A", "B", "B − A"), summary_rows(comparison), right=frozenset({1, 2, 3}))
-    if comparison.single is None:
-        _show_counts(output, comparison)
+    for section in comparison_sections(comparison):
+        output.text()
+        show_section(output, section)
     if listed := comparison.changes() or ([comparison.single] if comparison.single is not None else []):
         output.text()
         output.rows(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in listed])
 
 
-def _show_counts(output: Output, comparison: RunComparison) -> None:
-    """Say how many cases changed and why, in all and by category."""
-    part = comparison.counts
-    output.text()
-    words = ("same", "fewer", "more") if comparison.headline else ("both pass", "lost", "gained")
-    counts = [*zip(words, (part.both, part.lost, part.gained), strict=True)]
-    counts += [] if comparison.headline else [("both fail", part.neither)]
-    output.rows(("cases", "count"), counts, right=frozenset({1}))
-    if comparison.reasons:
-        output.text()
-        output.rows(("reason", "A", "B"), comparison.reasons[:15], right=frozenset({1, 2}))
-    if len(comparison.categories) > 1:
-        output.text()
-        rows = [(name, counts.compared, counts.lost, counts.gained) for name, counts in comparison.categories.items()]
-        output.rows(("category", "compared", "lost", "gained"), rows, right=frozenset({1, 2, 3}))
-
-
 def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
-    """Show how the prompt differs in the only case of a comparison."""
+    """Print the prompt differences in the only case of a comparison."""
     pair = comparison.single
     if pair is None:
         return

@@ -75,14 +75,15 @@ def _short(text: str) -> str:
 
 
 def section_parts(section: Section) -> list[str]:
-    """Return a section's table, with a column for notes where there is one, and its sentences."""
+    """Return a section's table, no longer than on a screen and with a column for notes if it has any; its sentences."""
     if not section.rows:
         name = "" if section.is_fault else f"{section.title.lower()}: "
         return ["  \n".join(f"{name}{escaped(line)}" for line in section.lines)]
-    notes = any(row.note for row in section.rows)
+    shown = section.shown()
+    notes = any(row.note for row in shown)
     headings = (*section.headings, *(("note",) if notes else ()))
-    rows = [(*row.cells, *((row.note,) if notes else ())) for row in section.rows]
-    return [table(headings, rows), *map(escaped, section.lines)]
+    rows = [(*row.cells, *((row.note,) if notes else ())) for row in shown]
+    return [table(headings, rows), *map(escaped, filter(None, (section.left_out(), *section.lines)))]
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

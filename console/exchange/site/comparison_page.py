@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from console.exchange.comparison_table import change_words, pairing_words, summary_rows, verdict_words
-from console.exchange.exports.html_parts import safe
+from console.exchange.exports.html_parts import safe, section_part
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
+from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
 
 _MOST_CHANGES = 5000
 _LONGEST = 160
@@ -26,11 +26,7 @@ def comparison_page(comparison: RunComparison, a: SiteRun, b: SiteRun) -> str:
         f"<p>{safe(across)}</p>" if across else "",
         f'<p class="verdict"><strong>{safe(verdict_words(comparison))}</strong></p>',
         *_changes(comparison.changes(), a, b),
-        "<h2>Numbers</h2>",
-        scrolling("Numbers", _table(("", "A", "B", "B − A"), summary_rows(comparison))),
-        *_square(comparison),
-        *_reasons(comparison),
-        *_categories(comparison),
+        *(scrolling(section.title, section_part(section)) for section in comparison_sections(comparison)),
     ]
     up = [Link("All runs", "index.html", "u")]
     return site_page("A and B compared", body, up=up, simulated=comparison.simulated)
@@ -57,36 +53,3 @@ def _change(pair: RolloutPair, a: SiteRun, b: SiteRun) -> str:
         f"<td>{anchor(Link(str(pair.a.key), in_a))}</td><td>{anchor(Link(f'B: {outcome}', in_b))}</td>"
         f"<td>{safe(why, _LONGEST)}</td></tr>"
     )
-
-
-def _table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    first, *others = headings
-    head = f"<th>{first}</th>" if first else "<td></td>"
-    head += "".join(f'<th class="n">{name}</th>' for name in others)
-    lines = (
-        f"<tr><td>{safe(name, _LONGEST)}</td>" + "".join(f'<td class="n">{safe(value)}</td>' for value in values)
-        for name, *values in rows
-    )
-    return f"<table><tr>{head}</tr>{'</tr>'.join(lines)}</tr></table>"
-
-
-def _square(comparison: RunComparison) -> Iterable[str]:
-    part = comparison.counts
-    if not comparison.headline:
-        rows = [("A passed", str(part.both), str(part.lost)), ("A failed", str(part.gained), str(part.neither))]
-        yield "<h2>Cases</h2>" + scrolling("Cases", _table(("", "B passed", "B failed"), rows))
-
-
-def _reasons(comparison: RunComparison) -> Iterable[str]:
-    if comparison.reasons:
-        rows = [(name, str(in_a), str(in_b)) for name, in_a, in_b in comparison.reasons[:30]]
-        yield "<h2>Reasons</h2>" + scrolling("Reasons", _table(("reason", "A", "B"), rows))
-
-
-def _categories(comparison: RunComparison) -> Iterable[str]:
-    if len(comparison.categories) > 1:
-        rows = [
-            (name, str(counts.compared), str(counts.lost), str(counts.gained))
-            for name, counts in comparison.categories.items()
-        ]
-        yield "<h2>Categories</h2>" + scrolling("Categories", _table(("category", "compared", "lost", "gained"), rows))

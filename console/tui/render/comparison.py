@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.statistics.paired import MCNEMAR, NEWCOMBE
-from console.exchange.comparison_table import ONE_CASE, summary_rows
 from console.insight import number_format
 from console.insight.by_case import CasePair, by_case
 from console.insight.comparison import (
@@ -16,6 +15,7 @@ from console.insight.comparison import (
     bootstrapped,
     error_types,
 )
+from console.insight.comparison_report import ONE_CASE, summary_rows
 from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import signed
 from console.insight.reasons import sentence

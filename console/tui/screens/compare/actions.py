@@ -8,14 +8,9 @@ from functools import partialmethod
 
 from textual.content import Content
 
-from console.exchange.comparison_table import (
-    COMPARISON,
-    change_words,
-    comparison_csv,
-    comparison_fields,
-    comparison_markdown,
-)
+from console.exchange.exports.comparison import COMPARISON, comparison_csv, comparison_fields, comparison_markdown
 from console.insight.comparison import RunComparison
+from console.insight.comparison_report import change_words
 from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, Chooser, Question

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.exchange.comparison_table import change_words
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, compare
+from console.insight.comparison_report import change_words
 from console.insight.rollout import Slot
 from console.store.runs import RunFolder, slug
 from console.tui.data.case_reads import CaseReads

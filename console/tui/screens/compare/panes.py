@@ -8,9 +8,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.outcome import Outcome
-from console.exchange.comparison_table import change_words
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import RolloutPair, RunComparison
+from console.insight.comparison_report import change_words
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
 from console.tui.render import comparison as summary

@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.fault import UsageError
-from console.exchange.comparison_table import verdict_words
 from console.exchange.run_reader import RunReader
 from console.insight import number_format
 from console.insight.comparison import compare
+from console.insight.comparison_report import verdict_words
 from console.insight.number_format import signed
 from console.insight.trends import Point, Trend, trends
 from console.store.runs import RunFolder

@@ -1,4 +1,4 @@
-"""A comparison of two runs in other forms: JSON values, a CSV row for each pair, Markdown for a pull request."""
+"""A comparison of two runs in other forms: JSON, CSV with a row for each pair, Markdown, and JUnit for CI."""
 
 import csv
 import io
@@ -9,13 +9,14 @@ import msgspec
 from console.core.statistics.intervals import bounds as interval_fields
 from console.core.statistics.paired import Difference
 from console.exchange.exports.csv_table import cell
-from console.exchange.exports.markdown import escaped, table
+from console.exchange.exports.junit import safe_xml
+from console.exchange.exports.markdown import escaped, section_parts, table
 from console.exchange.json_kind import JsonKind
 from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
+from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate, GateVerdict
-from console.insight.number_format import bounds, duration, money, number, p_text, plural, rate, signed
-from console.insight.reasons import sentence
+from console.insight.number_format import plural
 from console.insight.rollout import Rollout, outcome_word
 
 COMPARISON = JsonKind(
@@ -46,8 +47,6 @@ COMPARISON = JsonKind(
 )
 
 _GATE_MARKS = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
-ONE_CASE = "one case: it shows what changed, not how often"
-"""Why a comparison of a single case has no rates and no interval."""
 HEADINGS = (
     *("case", "rollout", "category", "change", "outcome_a", "outcome_b", "reason_a", "reason_b"),
     *("score_change", "seconds_a", "seconds_b", "cost_a", "cost_b", "simulated"),
@@ -173,25 +172,15 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
     basis = plural(part.cases, "case") + (f", {part.compared} rollouts" if part.compared > part.cases else "")
     a, b = comparison.a, comparison.b
     head = f"### A {escaped(a.model)} against B {escaped(b.model)} on {escaped(b.manifest.suite)}{mark}"
-    rows = [(name, *values) for name, *values in summary_rows(comparison)]
     parts = [
         head,
         *([f"{_GATE_MARKS[gate.verdict]} **{escaped(gate.sentence)}**"] if gate is not None else []),
         f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {basis} in both"
         + (f", {part.left_out} left out without two grades" if part.left_out else ""),
         *([escaped(words)] if (words := pairing_words(comparison)) else []),
-        table(("", "A", "B", "B − A"), rows),
         f"**{verdict_words(comparison)}**",
-        *([_square(part)] if not comparison.headline and comparison.single is None else []),
+        *(part for section in comparison_sections(comparison) for part in section_parts(section)),
     ]
-    if comparison.reasons and comparison.single is None:
-        parts.append(table(("reason", "A", "B"), [(name, str(a), str(b)) for name, a, b in comparison.reasons[:20]]))
-    if len(comparison.categories) > 1:
-        rows = [
-            (name, str(counts.compared), str(counts.lost), str(counts.gained))
-            for name, counts in comparison.categories.items()
-        ]
-        parts.append(table(("category", "compared", "lost", "gained"), rows))
     changes = comparison.changes()
     if changes:
         parts.append(
@@ -202,70 +191,40 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
     return "\n\n".join(parts) + "\n"
 
 
-def _square(part: PairCounts) -> str:
-    rows = [("A passed", str(part.both), str(part.lost)), ("A failed", str(part.gained), str(part.neither))]
-    return table(("", "B passed", "B failed"), rows)
+_TAGS = {GateVerdict.WORSE: "failure", GateVerdict.CANNOT_TELL: "error"}
 
 
-def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
-    """Return (name, A, B, B − A) of everything that has a number on both sides, ready to be shown."""
-    part, a, b = comparison.counts, comparison.spent_a, comparison.spent_b
-    rows: list[tuple[str, str, str, str]] = []
-    if part.rate_a is not None and part.rate_b is not None and comparison.single is None:
-        rows.append(("passed", rate(part.rate_a.value), rate(part.rate_b.value), signed(part.difference.value, rate)))
-    for score in comparison.scores:
-        rows.append((score.name, number(score.a), number(score.b), signed(score.difference.value, number)))
-    if a.latency_p50 is not None and b.latency_p50 is not None:
-        change = signed(b.latency_p50 - a.latency_p50, duration)
-        rows.append(("latency p50", duration(a.latency_p50), duration(b.latency_p50), change))
-    is_priced = not a.cost_unknown and not b.cost_unknown
-    rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
-    for name, in_a, in_b in (
-        ("tokens in", a.input_tokens, b.input_tokens),
-        ("tokens out", a.output_tokens, b.output_tokens),
-    ):
-        rows.append(
-            (name, f"{in_a:,}".replace(",", " "), f"{in_b:,}".replace(",", " "), f"{in_b - in_a:+,}".replace(",", " "))
-        )
-    return rows
+def comparison_junit(comparison: RunComparison, gate: Gate | None) -> str:
+    """Return a whole JUnit file: whether B is worse is one test case, and every lost case another.
+
+    Lost cases are marked as skipped, as only the gate says whether they matter.
+    """
+    lost = comparison.with_outcome(PairOutcome.LOST)
+    tags = [] if gate is None else [_TAGS.get(gate.verdict, "")]
+    counts = f'failures="{tags.count("failure")}" errors="{tags.count("error")}" skipped="{len(lost)}"'
+    mark = " (simulated)" if comparison.simulated else ""
+    name = safe_xml(f"{comparison.b.name} against {comparison.a.name}{mark}")
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuite name="{name}" tests="{len(lost) + len(tags)}" {counts}>',
+        *([] if gate is None else [_gate_case(comparison, gate)]),
+        *(_lost_case(comparison, pair) for pair in lost),
+        f"  <system-out>{safe_xml(verdict_words(comparison))}</system-out>",
+        "</testsuite>",
+    ]
+    return "\n".join(lines) + "\n"
 
 
-def _cost(spent: Spent) -> str:
-    cost = spent.cost_usd if spent.cost_usd or not spent.cost_unknown else None
-    return money(cost, at_least=bool(spent.cost_unknown))
+def _gate_case(comparison: RunComparison, gate: Gate) -> str:
+    suite = safe_xml(comparison.b.manifest.suite)
+    head = f'  <testcase classname="{suite}" name="{safe_xml(f"{gate.metric} is not worse")}"'
+    tag = _TAGS.get(gate.verdict)
+    if tag is None:
+        return f"{head}><system-out>{safe_xml(gate.sentence)}</system-out></testcase>"
+    return f'{head}><{tag} type="{safe_xml(gate.verdict)}" message="{safe_xml(gate.sentence)}"/></testcase>'
 
 
-def pairing_words(comparison: RunComparison) -> str:
-    """Say what part of two runs of different suites could be paired, and how; empty for runs of one suite."""
-    pairing, paired = comparison.pairing, len(comparison.pairs)
-    if not pairing.is_across_suites:
-        return ""
-    shares = ", ".join(
-        f"{paired} of {paired + only} in {side} ({paired / (paired + only) if paired else 0.0:.0%})"
-        for side, only in (("A", comparison.only_a), ("B", comparison.only_b))
-    )
-    return f"different suites; paired {shares}: {pairing.by_prompt} by what is asked, {pairing.by_id} by case id"
-
-
-def verdict_words(comparison: RunComparison) -> str:
-    """Return difference, interval, p and what may be concluded, in one line; of a single case how it ended."""
-    if comparison.single is not None and not comparison.headline:
-        a, b = (outcome_word(rollout.outcome) for rollout in (comparison.single.a, comparison.single.b))
-        return f"{f'A {a}, B {b}' if a != b else f'both {a}'}; {ONE_CASE}"
-    difference, show = comparison.counts.difference, number if comparison.headline else rate
-    if difference.p is None:
-        return "the runs have no graded case in common"
-    name = f"{comparison.headline} per case" if comparison.headline else "passed"
-    span = bounds(difference.low, difference.high, lambda bound: signed(bound, show))
-    words = f"{signed(difference.value, show)} {name}{f', 95 % {span}' if span else ''}"
-    return f"B − A: {words}, {p_text(difference.p)}, {difference.words}"
-
-
-def change_words(pair: RolloutPair) -> tuple[str, str]:
-    """Return how a pair changed, and why; parts are foreign text."""
-    if pair.is_scored and pair.change:
-        why = sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
-        return "more" if pair.change > 0 else "fewer", f"{signed(pair.change, number)}, {why}"
-    if pair.outcome is PairOutcome.GAINED and pair.a.reason and pair.b.reason != pair.a.reason:
-        return pair.outcome.value, f"was: {sentence(pair.a.reason, pair.a.subject, pair.a.outcome)}"
-    return pair.outcome.value, sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
+def _lost_case(comparison: RunComparison, pair: RolloutPair) -> str:
+    place = safe_xml(f"{comparison.b.manifest.suite}.{pair.b.category}")
+    words = safe_xml("; ".join(change_words(pair)))
+    return f'  <testcase classname="{place}" name="{safe_xml(str(pair.b.key))}"><skipped message="{words}"/></testcase>'

@@ -1,0 +1,102 @@
+"""What is said of two runs side by side: sentences, and the sections that reports of a comparison are made of."""
+
+from collections.abc import Iterable, Iterator
+
+from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, Spent
+from console.insight.number_format import bounds, duration, money, number, p_text, rate, signed
+from console.insight.reasons import sentence
+from console.insight.report import Row, Section
+from console.insight.rollout import outcome_word
+
+ONE_CASE = "one case: it shows what changed, not how often"
+"""Why a comparison of a single case has no rates and no interval."""
+
+
+def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
+    """Yield the numbers of both sides, how many cases changed, and why, in all and by category."""
+    yield _section("Numbers", ("", "A", "B", "B − A"), summary_rows(comparison))
+    if comparison.single is not None:
+        return
+    part = comparison.counts
+    if comparison.headline:
+        changes = (("same", part.both), ("fewer", part.lost), ("more", part.gained))
+        yield _section("Cases", ("cases", "count"), changes)
+    else:
+        square = (("A passed", part.both, part.lost), ("A failed", part.gained, part.neither))
+        yield _section("Cases", ("", "B passed", "B failed"), square)
+    if comparison.reasons:
+        yield _section("Reasons", ("reason", "A", "B"), comparison.reasons, most=20)
+    if len(comparison.categories) > 1:
+        rows = [(name, counts.compared, counts.lost, counts.gained) for name, counts in comparison.categories.items()]
+        yield _section("Categories", ("category", "compared", "lost", "gained"), rows)
+
+
+def _section(
+    title: str, headings: tuple[str, ...], rows: Iterable[tuple[str | int, ...]], most: int | None = None
+) -> Section:
+    right = frozenset(range(1, len(headings)))
+    return Section(title, headings, tuple(Row(tuple(map(str, row))) for row in rows), right, most)
+
+
+def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
+    """Return (name, A, B, B − A) of everything that has a number on both sides, ready to be shown."""
+    part, a, b = comparison.counts, comparison.spent_a, comparison.spent_b
+    rows: list[tuple[str, str, str, str]] = []
+    if part.rate_a is not None and part.rate_b is not None and comparison.single is None:
+        rows.append(("passed", rate(part.rate_a.value), rate(part.rate_b.value), signed(part.difference.value, rate)))
+    for score in comparison.scores:
+        rows.append((score.name, number(score.a), number(score.b), signed(score.difference.value, number)))
+    if a.latency_p50 is not None and b.latency_p50 is not None:
+        change = signed(b.latency_p50 - a.latency_p50, duration)
+        rows.append(("latency p50", duration(a.latency_p50), duration(b.latency_p50), change))
+    is_priced = not a.cost_unknown and not b.cost_unknown
+    rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
+    for name, in_a, in_b in (
+        ("tokens in", a.input_tokens, b.input_tokens),
+        ("tokens out", a.output_tokens, b.output_tokens),
+    ):
+        rows.append(
+            (name, f"{in_a:,}".replace(",", " "), f"{in_b:,}".replace(",", " "), f"{in_b - in_a:+,}".replace(",", " "))
+        )
+    return rows
+
+
+def _cost(spent: Spent) -> str:
+    cost = spent.cost_usd if spent.cost_usd or not spent.cost_unknown else None
+    return money(cost, at_least=bool(spent.cost_unknown))
+
+
+def pairing_words(comparison: RunComparison) -> str:
+    """Say what part of two runs of different suites could be paired, and how; empty for runs of one suite."""
+    pairing, paired = comparison.pairing, len(comparison.pairs)
+    if not pairing.is_across_suites:
+        return ""
+    shares = ", ".join(
+        f"{paired} of {paired + only} in {side} ({paired / (paired + only) if paired else 0.0:.0%})"
+        for side, only in (("A", comparison.only_a), ("B", comparison.only_b))
+    )
+    return f"different suites; paired {shares}: {pairing.by_prompt} by what is asked, {pairing.by_id} by case id"
+
+
+def verdict_words(comparison: RunComparison) -> str:
+    """Return difference, interval, p and what may be concluded, in one line; of a single case how it ended."""
+    if comparison.single is not None and not comparison.headline:
+        a, b = (outcome_word(rollout.outcome) for rollout in (comparison.single.a, comparison.single.b))
+        return f"{f'A {a}, B {b}' if a != b else f'both {a}'}; {ONE_CASE}"
+    difference, show = comparison.counts.difference, number if comparison.headline else rate
+    if difference.p is None:
+        return "the runs have no graded case in common"
+    name = f"{comparison.headline} per case" if comparison.headline else "passed"
+    span = bounds(difference.low, difference.high, lambda bound: signed(bound, show))
+    words = f"{signed(difference.value, show)} {name}{f', 95 % {span}' if span else ''}"
+    return f"B − A: {words}, {p_text(difference.p)}, {difference.words}"
+
+
+def change_words(pair: RolloutPair) -> tuple[str, str]:
+    """Return how a pair changed, and why; parts are foreign text."""
+    if pair.is_scored and pair.change:
+        why = sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
+        return "more" if pair.change > 0 else "fewer", f"{signed(pair.change, number)}, {why}"
+    if pair.outcome is PairOutcome.GAINED and pair.a.reason and pair.b.reason != pair.a.reason:
+        return pair.outcome.value, f"was: {sentence(pair.a.reason, pair.a.subject, pair.a.outcome)}"
+    return pair.outcome.value, sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
