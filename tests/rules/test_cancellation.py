@@ -1,4 +1,4 @@
-"""A task that is cancelled ends. In Python 3.11 `asyncio.wait_for` can swallow a cancellation; `asyncio.timeout` cannot."""
+"""A task that is cancelled ends: `asyncio.wait_for` of Python 3.11 can swallow a cancellation."""
 
 import ast
 from pathlib import Path
