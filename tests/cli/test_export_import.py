@@ -6,9 +6,9 @@ import json
 import zipfile
 
 import pytest
+from support.exports import EXPORT_FILES
 
 from console.cli.exitcode import Exit
-from console.exchange.exports.export_formats import EXPORT_FORMATS
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def bfcl(console) -> str:
     return ended.data["run"]
 
 
-@pytest.mark.parametrize("form", EXPORT_FORMATS)
+@pytest.mark.parametrize("form", EXPORT_FILES)
 def test_every_form_is_written_to_a_file_that_is_named(console, home, bfcl, form):
     refused = console("export", bfcl, "--format", form, "-o", "out/file")
     assert (refused.code, refused.err.splitlines()[0]) == (

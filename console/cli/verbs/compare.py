@@ -30,7 +30,7 @@ from console.exchange.exports.comparison import (
     comparison_junit,
     comparison_markdown,
 )
-from console.exchange.exports.export_formats import require_folder, write_file
+from console.exchange.exports.files import require_folder, write_file
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare

@@ -75,6 +75,14 @@ def export_site(
     return whys
 
 
+def export_run(
+    run: RunFolder, root: Path, data: Path | None, progress: Callable[[int, int], None] | None
+) -> list[Path]:
+    """Write one run as a site and return its first page; arguments and errors as of `export_site`."""
+    export_site([run], root, data, progress)
+    return [root / "index.html"]
+
+
 def require_replaceable(out: Path) -> None:
     """Refuse a place where something is that this program has not written.
 

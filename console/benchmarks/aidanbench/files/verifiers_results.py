@@ -53,8 +53,8 @@ class _PlayedRollout:
     thread: Thread = field(default_factory=Thread)
 
 
-def export_run(run: RunFolder, root: Path) -> Path:
-    """Write a run in this layout below `root` and return the folder with the two files.
+def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Path]:
+    """Write a run in this layout below `root` and return the folder with the two files; no suite is needed.
 
     Raises:
         UsageError: it is no AidanBench run, has no graded loop, or the folder cannot be written.
@@ -77,7 +77,7 @@ def export_run(run: RunFolder, root: Path) -> Path:
         write_atomically(folder / METADATA, json.dumps(metadata, indent=1).encode())
     except OSError as error:
         raise UsageError(f"cannot be written: {error.strerror}", where=str(folder)) from error
-    return folder
+    return [folder]
 
 
 def model_folder(manifest: Manifest) -> str:

@@ -32,8 +32,8 @@ _NO_METRICS = ("missing_calls", "wrong_argument_types", "wrong_argument_values",
                "total_tokens")  # fmt: skip
 
 
-def export_run(run: RunFolder, root: Path) -> list[Path]:
-    """Write a run below `root` and return the files, one for each rollout.
+def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Path]:
+    """Write a run below `root` and return the files, one for each rollout; no suite is needed.
 
     Raises:
         UsageError: it holds no finished conversation of cave-bench, or a file cannot be written.
