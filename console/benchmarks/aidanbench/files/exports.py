@@ -5,7 +5,7 @@ from console.exchange.exports.formats import ExportFormat
 EXPORTS = (
     ExportFormat(
         *("verifiers", "v", "verifiers folder", "AidanBench results for the verifiers tools"),
-        "console.benchmarks.aidanbench.files.verifiers_results:export_run",
+        "console.benchmarks.aidanbench.files.results:export_run",
         folder="outputs",
     ),
 )
