@@ -1,37 +1,37 @@
-"""The providers of models: one table for clients, keys, prices, lists and words about them."""
+"""The table of model providers: clients, addresses, keys and abilities."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Provider(NamedTuple):
-    """One value of `provider` in models.toml. What implements it is named as `module:attribute`, and loaded late."""
+    """One value of `provider` in models.toml; implementations are given as `module:attribute` and loaded lazily."""
 
     api: str = ""
-    """The `ProviderApi` by which it is asked over HTTP."""
+    """The `ProviderApi` for requests over HTTP."""
     client: str = "console.llm.http_client:HttpClient"
-    """What asks it over the network."""
+    """The client for requests over the network."""
     endpoint: str = ""
-    """What answers in this program; then nothing goes over the network, and nothing costs anything."""
+    """The endpoint of a provider inside this program, which uses no network and costs nothing."""
     address: str = ""
-    """Where it is asked when a model names no `base_url`; empty: the client knows."""
+    """Default base URL for models without a `base_url`; empty if the client knows it."""
     key_variable: str = ""
-    """Environment variable of the key for `address`; empty: none is sent there unless the model names one."""
+    """Environment variable of the key for `address`; if empty, no key is sent unless the model sets one."""
     lists_models: bool = False
-    """Whether the models that a server offers can be asked for, which costs nothing."""
+    """True if the server can list its models, free of charge."""
     embeds: bool = False
-    """Whether it offers embeddings."""
+    """True if it offers embeddings."""
     vendor: str = ""
-    """Its name in OpenTelemetry's conventions; empty: the one in models.toml."""
+    """Name in OpenTelemetry's conventions; empty for the same name as in models.toml."""
 
     @property
     def is_free(self) -> bool:
-        """Whether calls cost nothing, because they run in this program."""
+        """True if calls cost nothing because they run in this program."""
         return bool(self.endpoint)
 
     @property
     def has_address(self) -> bool:
-        """Whether it is asked over the network, so that a model may name addresses of its own."""
+        """True if it is reached over the network, so that models may set a `base_url`."""
         return not self.endpoint
 
 
@@ -62,9 +62,9 @@ PROVIDERS: Mapping[str, Provider] = {
     "simulated": Provider(endpoint="console.llm.simulated.endpoint:SimulatedEndpoint", embeds=True),
     "local": Provider(endpoint="console.llm.embedding.local:LocalEndpoint", embeds=True),
 }
-"""`openai` is every server that offers OpenAI chat completions; `local` is the embedding of this machine."""
+"""`openai` is any server with OpenAI chat completions; `local` is the embedding model on this machine."""
 
 
 def provider_of(name: str) -> Provider:
-    """Return what is known of a provider; nothing is known of one that only an old run names."""
+    """Return the facts about a provider; empty ones for a provider that only an old run names."""
     return PROVIDERS.get(name, Provider())

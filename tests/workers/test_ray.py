@@ -231,7 +231,7 @@ def test_a_node_without_data_plays_with_those_of_the_engine(
                 run.wait()
                 assert results(folder) == results(local) != {}, run.said
                 times = 1 if address == "ray" else 0
-                assert run.said.count("the data of bfcl-starter were sent to") == times, "once for two workers and runs"
+                assert run.said.count("the data of bfcl-starter was sent to") == times, "once for two workers and runs"
     finally:
         nodes.close()
     copies = [path for path in (node / "cache").glob("**/data/*") if path.is_dir()]
