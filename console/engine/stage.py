@@ -164,7 +164,7 @@ class JournaledStage:
             recorded: what is journaled of it already.
             host: the engine around it.
             edit: a reader's own opening, sent in place of the suite's.
-            states: what the conversation does during an effect, by kind (see `NamesStates`).
+            states: what the conversation does during an effect, by kind (see `Suite.effect_states`).
         """
         self._key, self._recorded, self._host, self._edit = key, recorded, host, edit
         self._states = states or {}
