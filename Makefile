@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+# Processes that run tests; half of the time a test waits for another process, so two cores keep four of them busy.
+WORKERS ?= 4
 SOAK   := perf/bench_soak.py
 FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
   tests/suites/test_parsing_growth.py tests/tui/test_crafted_journals.py
@@ -28,10 +30,10 @@ types: $(STAMP)
 	$(BIN)/basedpyright --pythonpath $(BIN)/python --project tests/pyrightconfig.json
 
 unit: $(STAMP)
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 slow: $(STAMP)  ## the tests that `make test` leaves out
-	$(BIN)/pytest -n 2 --dist worksteal -m slow
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m slow
 
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard perf/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done

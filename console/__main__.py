@@ -1,4 +1,4 @@
-"""The command `eval-console`: chooses the app or a headless verb, and imports only what that needs."""
+"""The `eval-console` command: starts the app or a headless verb, and imports only what is needed."""
 
 import sys
 

@@ -1,15 +1,15 @@
-"""Opening the app with the options of a command line."""
+"""Opens the app with the options of a command line."""
 
 from console.cli.parser import Arguments
 
 
 def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
-    """Open the app, at a run (and case) if its folder is given, and return the exit code.
+    """Open the app, at a run (and case) if given, and return the exit code.
 
     Raises:
-        UsageError: there is no terminal, or a folder or theme that was named is not there.
+        UsageError: there is no terminal, or a given folder or theme does not exist.
     """
-    # Here, as `--help` comes this way and needs neither.
+    # Imported late: `--help` needs neither.
     from console.config.paths import WorkspacePaths, find_runs_root
     from console.tui.start import run_app
 

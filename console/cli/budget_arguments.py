@@ -1,4 +1,4 @@
-"""Budget options on the command line: money, tokens, time, errors. A resumed run keeps its own unless given others."""
+"""Command-line options for budgets: money, tokens, time, errors. A resumed run keeps its own unless given new ones."""
 
 import argparse
 
@@ -19,15 +19,15 @@ class BudgetArguments(Arguments):
 
 def add_budget_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that cap a run."""
-    caps = parser.add_argument_group("caps (a run that hits one stops; resume it with a higher one)")
+    caps = parser.add_argument_group("caps (a run stops at a cap and can be resumed with a higher one)")
     caps.add_argument("--max-cost", type=float, metavar="USD", help="money")
-    caps.add_argument("--max-tokens", type=int, metavar="N", help="tokens in and out")
+    caps.add_argument("--max-tokens", type=int, metavar="N", help="input plus output tokens")
     caps.add_argument("--max-time", metavar="T", help="time: 90, 10m, 2h")
     caps.add_argument("--max-errors", type=int, metavar="N", help="broken cases")
 
 
 def budget_of(args: BudgetArguments, base: Budget | None = None) -> Budget:
-    """Return the caps asked for, those of `base` where none was given.
+    """Return the requested caps, with those of `base` as defaults.
 
     Raises:
         UsageError: a cap is not a positive amount.
@@ -50,10 +50,10 @@ def budget_of(args: BudgetArguments, base: Budget | None = None) -> Budget:
 
 
 def seconds(text: str) -> float:
-    """Read a time: a number of seconds, or one with s, m or h.
+    """Parse a time: a number of seconds, or one with s, m or h.
 
     Raises:
-        UsageError: it is none of these.
+        UsageError: not such a time.
     """
     try:
         return read_time(text)

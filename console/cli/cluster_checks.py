@@ -1,4 +1,4 @@
-"""What `doctor --on` finds of a cluster: whether it answers, and whether a worker of it has what this machine has."""
+"""Checks of `doctor --on`: whether a cluster answers, and whether its workers match this machine."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ _AREA = "cluster"
 
 
 def check_cluster(target: ComputeTarget, models: Path | None) -> list[Finding]:
-    """Connect, start a worker on each node that has room, and compare."""
+    """Connect, start a worker on each node with room, and compare it."""
     from console.config.models import key_state, load_models
     from console.config.paths import find_models_file
     from console.config.secrets import key_variable

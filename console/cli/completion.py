@@ -1,7 +1,7 @@
-"""What a shell completes: verbs and options of the parsers, and values that are there, such as models and runs.
+"""Shell completion of verbs, options and existing values, such as models and runs.
 
-A value is completed by the word that its help shows for it (RUN, NAME …) and by its option, so that a new verb is
-completed without a line here. Whatever is wrong with a file only means that its values are not offered.
+Values are completed by their metavar in the help (RUN, NAME …) and by option, so that a new verb needs no code here. If
+a file is invalid, its values are just not offered.
 """
 
 import argparse
@@ -16,15 +16,15 @@ from console.cli.parser import HIDDEN, Arguments, Parser, VerbParser, all_verbs,
 from console.core.fault import UsageError
 
 Values = Callable[[Arguments, str], Iterable[str]]
-"""From the words on the line already, and the beginning of a word, to whole words."""
+"""Function from the words on the line and a prefix to matching words."""
 MOST_RUNS = 200
-"""Runs that are offered, the newest first."""
+"""Number of newest runs offered."""
 MOST_BYTES = 20_000_000
-"""Size of a journal up to which the cases of a run are offered: a reader waits for them."""
+"""Maximum size of a journal whose cases are offered, as the user is waiting."""
 
 
 def complete() -> None:
-    """Answer the shell and leave the process."""
+    """Answer the shell and exit the process."""
     import argcomplete
 
     _keep_hash_signs()
@@ -34,7 +34,7 @@ def complete() -> None:
 
 
 def _keep_hash_signs() -> None:
-    """Let argcomplete read RUN#CASE as one word: its splitter takes `#` for the beginning of a comment."""
+    """Make argcomplete treat RUN#CASE as one word: its splitter takes `#` for a comment."""
     from argcomplete.packages import _shlex
 
     class Splitter(_shlex.shlex):
@@ -46,11 +46,11 @@ def _keep_hash_signs() -> None:
 
 
 def prepare(parser: Parser, line: str) -> None:
-    """Load the verbs that a line names, as they load themselves only when they parse, and attach what completes them.
+    """Load the verbs that a line names, as they load lazily, and attach their completers.
 
     Args:
-        parser: of the whole command line.
-        line: as typed so far; quotes may be open.
+        parser: parser of the whole command line.
+        line: line as typed so far; quotes may be open.
     """
     try:
         words = shlex.split(line)
@@ -88,7 +88,7 @@ def model_names(args: Arguments, prefix: str) -> Iterable[str]:
 
 
 def suite_names(args: Arguments, prefix: str) -> Iterable[str]:
-    """Return all suites; once one is named with a slash, its categories and groups of categories."""
+    """Return all suites or, after a slash, the suite's categories and groups of categories."""
     from console.config.paths import find_data_roots
     from console.suites.catalog import Catalog
 
@@ -100,12 +100,12 @@ def suite_names(args: Arguments, prefix: str) -> Iterable[str]:
 
 
 def suite_words(args: Arguments, prefix: str) -> Iterable[str]:
-    """Return what may follow `suites`."""
+    """Return the words that can follow `suites`."""
     return [*suite_names(args, prefix), "check", "schema"]
 
 
 def category_names(args: Arguments, prefix: str) -> Iterable[str]:
-    """Return the categories of the suites on the line, after what is listed already."""
+    """Return the categories of the suites on the line, except those already listed."""
     chosen = cast("str | list[str] | None", getattr(args, "suite", None)) or []
     suites = [chosen] if isinstance(chosen, str) else chosen
     before, comma, _ = prefix.rpartition(",")
@@ -131,7 +131,7 @@ def run_names(args: Arguments, prefix: str) -> Iterable[str]:
 
 
 def case_names(args: Arguments, prefix: str) -> Iterable[str]:
-    """Return the newest runs; after a `#` the cases of that run, those that did not pass first."""
+    """Return the newest runs or, after a `#`, the cases of that run, failures first."""
     name, mark, _ = prefix.partition("#")
     if not mark:
         return run_names(args, prefix)
@@ -155,7 +155,7 @@ def preset_names(args: Arguments, prefix: str) -> Iterable[str]:
 
 
 def theme_names(args: Arguments, prefix: str) -> Iterable[str]:
-    """Return the colours of the app."""
+    """Return the color themes of the app."""
     from console.tui.themes import NAMES
 
     return NAMES

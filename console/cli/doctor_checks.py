@@ -1,4 +1,4 @@
-"""The checks of `doctor`: each returns findings, and each finding says what state it is in and what would fix it."""
+"""The checks of `doctor`: each returns findings with a state and a remedy."""
 
 import asyncio
 import importlib.util
@@ -37,7 +37,7 @@ class Finding:
     area: str
     name: str
     state: str
-    """`good`, `warning` (works, but look at it), `bad`, or `absent` (not installed, and not everybody needs it)."""
+    """`good`, `warning` (works, but needs attention), `bad`, or `absent` (optional and not installed)."""
     text: str
     hint: str = ""
 
@@ -50,11 +50,11 @@ EXTRAS = {
     "yaml": ("yaml", "suites in YAML files"),
     "datasets": ("datasets", "rows of the Hugging Face Hub"),
 }
-"""Extras of the package: a module of each, and what it is for."""
+"""Extras of the package: a module of each, and its purpose."""
 
 
 def check_python() -> list[Finding]:
-    """Whether this Python is new enough."""
+    """Check that this Python is new enough."""
     version = ".".join(map(str, sys.version_info[:3]))
     good = sys.version_info >= (3, 11)
     return [
@@ -63,15 +63,15 @@ def check_python() -> list[Finding]:
 
 
 def check_open_files() -> list[Finding]:
-    """Whether this process may hold enough files open at once for many conversations, above all those that run code."""
+    """Check that enough files can be open at once for many conversations, above all those that run code."""
     limit = open_files.raise_limit()
     few = limit in range(open_files.PLENTY)
-    hint = "Fewer calls are made at once, and code may not run: raise it, such as by `ulimit -n 1024`." if few else ""
+    hint = "Fewer calls run at once, and code may not run: raise it, for example with `ulimit -n 1024`." if few else ""
     return [Finding("system", "open files", WARNING if few else GOOD, f"{limit} at once", hint)]
 
 
 def check_extras() -> list[Finding]:
-    """Which optional parts of the package are installed."""
+    """Check which optional parts of the package are installed."""
     return [_check_extra(name, *parts) for name, parts in EXTRAS.items()]
 
 
@@ -82,7 +82,7 @@ def _check_extra(name: str, module: str, use: str) -> Finding:
 
 
 def check_terminal() -> list[Finding]:
-    """Whether the app can be drawn here."""
+    """Check that the app can be drawn here."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return [Finding("terminal", "size", WARNING, "not a terminal", "Headless verbs work; the app needs one.")]
     size = os.get_terminal_size(sys.stdout.fileno())
@@ -99,7 +99,7 @@ def _check_color() -> Finding:
     term = os.environ.get("TERM", "")
     if term in ("", "dumb"):
         return Finding(
-            "terminal", "colour", WARNING, f"TERM is {term or 'not set'}", "Set TERM, such as xterm-256color."
+            "terminal", "colour", WARNING, f"TERM is {term or 'not set'}", "Set TERM, for example to xterm-256color."
         )
     if os.environ.get("NO_COLOR"):
         return Finding("terminal", "colour", GOOD, "NO_COLOR is set: plain")
@@ -108,13 +108,13 @@ def _check_color() -> Finding:
 
 
 def check_models(models: Path | None, data: Path | None = None) -> list[Finding]:
-    """Whether models.toml is sound and each model's key is at hand."""
+    """Check that models.toml is valid and each model's key is available."""
     try:
         book = load_models(find_models_file(models), data)
     except UsageError as error:
         return [Finding("models", "models.toml", BAD, error.message, error.hint)]
     source = str(book.path) if book.path else "none: only simulated models"
-    hint = "" if book.path else "Write ./models.toml to ask others; the README shows how."
+    hint = "" if book.path else "Write ./models.toml to use others; docs/models.md shows how."
     findings = [Finding("models", "models.toml", GOOD, source, hint)]
     findings += [Finding("models", item.where, BAD, item.message, item.hint) for item in book.mistakes]
     findings += [Finding("models", "models.toml", WARNING, warning) for warning in book.warnings]
@@ -126,7 +126,7 @@ def check_models(models: Path | None, data: Path | None = None) -> list[Finding]
 
 
 def check_endpoints(models: Path | None) -> list[Finding]:
-    """Whether the servers of models with a key answer, and serve the model; asks `/models`, which costs nothing."""
+    """Check that the servers of models with a key answer and serve the model; queries `/models`, free of charge."""
     try:
         book = load_models(find_models_file(models))
     except UsageError:
@@ -143,7 +143,7 @@ async def _ask_all(models: list[ModelConfig]) -> list[Finding]:
 
 
 async def check_addresses(model: ModelConfig) -> list[Finding]:
-    """Whether a server answers at each of a model's addresses, and serves it; asks `/models`, which costs nothing."""
+    """Check that a server answers at each of a model's addresses and serves it; queries `/models`, free of charge."""
     pairs = zip(model.at_each_address(), model.address_names(), strict=True)
     return await asyncio.gather(*(_check_address(at_address, name) for at_address, name in pairs))
 
@@ -164,10 +164,10 @@ async def _check_address(model: ModelConfig, address_name: str) -> Finding:
 
 
 def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
-    """Ask a model with tools and without; return what came of it, and the entry of models.toml that goes through.
+    """Call a model with and without tools; return the findings and a working entry for models.toml.
 
     Raises:
-        UsageError: there is no such model, or it has no key.
+        UsageError: no such model, or it has no key.
     """
     from console.llm.servers.parameter_trial import try_model as ask_both_ways
 
@@ -184,15 +184,15 @@ def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
         for trial in trials
     ]
     if adapted != model:
-        changed = "its server refuses what suites send; the entry below goes through"
+        changed = "the server refuses parameters that suites send; the entry below works"
         findings.append(
-            Finding("trial", "models.toml", WARNING, changed, "Write it into models.toml in place of the old.")
+            Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it.")
         )
     return findings, entry_of(adapted)
 
 
 def check_data(data: Path | None) -> list[Finding]:
-    """Whether the suites can be read and pulled data are what was pulled."""
+    """Check that the suites can be read and that pulled data is unchanged."""
     try:
         catalog = Catalog(find_data_roots(data))
     except UsageError as error:
@@ -215,7 +215,7 @@ def _check_suite(catalog: Catalog, entry: SuiteEntry) -> Finding:
     digest = entry.source.get("digest")
     if entry.origin == "pulled" and digest and digest != _digest_beside_toml(entry.folder):
         hint = f"Run `eval-console pull {entry.name}` again."
-        return Finding("data", entry.name, BAD, "the files are not those that were pulled", hint)
+        return Finding("data", entry.name, BAD, "the files have changed since they were pulled", hint)
     return Finding("data", entry.name, GOOD, f"{cases} cases, {entry.origin}")
 
 
@@ -224,7 +224,7 @@ def _digest_beside_toml(folder: Path) -> str:
 
 
 def check_runs(runs: Path | None) -> list[Finding]:
-    """Whether runs can be kept."""
+    """Check that runs can be saved."""
     try:
         root = find_runs_root(runs)
     except UsageError as error:
@@ -233,7 +233,7 @@ def check_runs(runs: Path | None) -> list[Finding]:
     if not os.access(existing, os.W_OK | os.X_OK):
         return [Finding("runs", "folder", BAD, f"{root} cannot be written", "Choose another with --runs PATH.")]
     free = shutil.disk_usage(existing).free
-    hint = "" if free > _LITTLE_ROOM else "Make room before a long run."
+    hint = "" if free > _LITTLE_ROOM else "Free some disk space before a long run."
     return [
         Finding("runs", "folder", GOOD, f"{root}, {plural(count_runs(root), 'run')}"),
         Finding("runs", "disk", GOOD if free > _LITTLE_ROOM else WARNING, f"{free / 1e9:.1f} GB free", hint),
@@ -241,7 +241,7 @@ def check_runs(runs: Path | None) -> list[Finding]:
 
 
 def check_journals(runs: Path | None) -> list[Finding]:
-    """Whether every line of every journal is what its engine wrote, and the journal what was summed up."""
+    """Check that every journal line is intact, and that no journal changed after it was summarized."""
     findings: list[Finding] = []
     lines = checked = 0
     for run in list_runs(find_runs_root(runs)):
@@ -253,7 +253,7 @@ def check_journals(runs: Path | None) -> list[Finding]:
             findings.append(Finding("journals", run.name, BAD, str(error)))
             continue
         checked += 1
-        hint = f"`eval-console resume {run.name}` plays again what is missing."
+        hint = f"`eval-console resume {run.name}` runs missing parts again."
         findings += [Finding("journals", run.name, BAD, damage, hint) for damage in damages]
         if run.is_unconfirmed and not run.is_live:
             text = "the disk has not confirmed all of it"

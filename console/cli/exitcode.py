@@ -1,10 +1,10 @@
-"""What the exit codes mean; they are part of the interface and do not change."""
+"""Exit codes; they are part of the interface and never change."""
 
 from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """How a verb ended."""
+    """Exit code of a verb."""
 
     OK = 0
     BELOW = 1
@@ -12,13 +12,13 @@ class Exit(IntEnum):
     USAGE = 2
     """Bad input or configuration; nothing was done."""
     INCONCLUSIVE = 3
-    """Broken, undecided or unplayed cases remain, or the gate cannot tell."""
+    """Broken, undecided or unplayed cases remain, or the gate is inconclusive."""
     BUDGET = 4
-    """Stopped by a cap; resumable."""
+    """Stopped by a cap; can be resumed."""
     LOCKED = 5
-    """The run is open elsewhere, or there is nothing to resume."""
+    """The run is open in another process, or there is nothing to resume."""
     INTERNAL = 70
-    """A fault of this program; a crash file says where."""
+    """Internal error; details are in a crash file."""
     HANGUP = 129
     INTERRUPTED = 130
     TERMINATED = 143

@@ -1,4 +1,4 @@
-"""Playing a run in the foreground of a headless command."""
+"""Plays a run in the foreground of a headless command."""
 
 import gc
 from collections.abc import Callable
@@ -24,11 +24,11 @@ def play(
     player: PlayerFactory = LocalPlayer,
     also: Callable[[AnyRecord], None] | None = None,
 ) -> Ending:
-    """Play a run to its end and return how it ended; `also` is shown every record besides the progress line.
+    """Play a run to its end and return how it ended; `also` is called with every record.
 
     Raises:
-        RunLocked: another engine plays it.
-        Fault: the disk refused.
+        RunLocked: another engine plays the run.
+        Fault: writing failed.
     """
     output.info(f"run {folder.name}")
     progress = Progress(output, prepared.manifest.cases, prepared.manifest.setup)
@@ -52,6 +52,6 @@ def play(
         )
     finally:
         progress.close()
-    gc.collect()  # the engine goes before the journal of a long run is read
+    gc.collect()  # free the engine before the journal of a long run is read
     save_overview(folder)
     return ending

@@ -1,4 +1,4 @@
-"""Options of the gate, and its answer as text, JSON and exit code: `--fail-if-worse`, `--margin`, `--metric`."""
+"""Options and output of the regression gate: `--fail-if-worse`, `--margin`, `--metric`."""
 
 import argparse
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ _STYLES = {GateVerdict.NOT_WORSE: "good", GateVerdict.WORSE: "bad", GateVerdict.
 
 
 class GateOptions(Protocol):
-    """What a verb with a gate knows: when a run counts as worse."""
+    """Parsed options of the gate."""
 
     fail_if_worse: bool
     margin: str | None
@@ -27,47 +27,49 @@ class GateOptions(Protocol):
 
 
 def add_gate_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add them, in a group of their own."""
-    gate = parser.add_argument_group("gate (exit 0 not worse, 1 worse, 3 cannot tell)")
-    gate.add_argument("--fail-if-worse", action="store_true", help="judge whether B is worse than A, for CI")
-    gate.add_argument("--margin", metavar="M", help="how much worse B may be: 1pt, 0.01; of other scores a number")
-    gate.add_argument("--metric", metavar="NAME", help="passed, or a score that both runs have; more is better")
+    """Add the gate's options, in a group of their own."""
+    gate = parser.add_argument_group("gate (exit 0 not worse, 1 worse, 3 inconclusive)")
+    gate.add_argument("--fail-if-worse", action="store_true", help="fail if B is worse than A, for CI")
+    gate.add_argument("--margin", metavar="M", help="how much worse B may be: 1pt or 0.01; a number for other scores")
+    gate.add_argument(
+        "--metric", metavar="NAME", help="passed (default), or a score that both runs have; higher is better"
+    )
 
 
 def margin_of(args: GateOptions) -> Margin | None:
     """Return the margin.
 
     Raises:
-        UsageError: it cannot be read, or is given where nothing is judged.
+        UsageError: not a margin, or given without the gate.
     """
     for flag, value in (("--margin", args.margin), ("--metric", args.metric)):
         if value is not None and not args.fail_if_worse:
-            raise UsageError("says what to judge, and nothing is judged", where=flag, hint="Add --fail-if-worse.")
+            raise UsageError("only applies to the gate", where=flag, hint="Add --fail-if-worse.")
     return read_margin(args.margin)
 
 
 def gate_of(args: GateOptions, comparison: RunComparison, a: Summary, b: Summary) -> Gate | None:
-    """Return the gate's answer; None when it was not asked.
+    """Return the gate's result; None if it was not requested.
 
     Raises:
-        UsageError: the options do not fit each other or the runs.
+        UsageError: the options conflict, or do not apply to the runs.
     """
     margin = margin_of(args)
     return judge(comparison, a, b, margin=margin, metric=args.metric) if args.fail_if_worse else None
 
 
 def gate_code(gate: Gate | None) -> Exit:
-    """Return the exit code that the answer asks for."""
+    """Return the exit code for the gate's result."""
     return Exit.OK if gate is None else _CODES[gate.verdict]
 
 
 def show_gate(output: Output, gate: Gate) -> None:
-    """Write the sentence."""
+    """Print the gate's sentence."""
     output.text(gate.sentence, _STYLES[gate.verdict])
 
 
 def with_gate(values: dict[str, Any], gate: Gate | None) -> dict[str, Any]:
-    """Return the fields of a comparison with the gate's answer, if it was asked."""
+    """Return the fields of a comparison, with the gate's result if requested."""
     if gate is None:
         return values
     said = {"verdict": gate.verdict.value, "sentence": gate.sentence, "metric": gate.metric, "margin": gate.margin}

@@ -1,4 +1,4 @@
-"""A run read back for showing: its manifest, its counts, and the latest attempt at every rollout with its case."""
+"""A run loaded for display: manifest, counts, and the latest attempt at every rollout with its case."""
 
 import contextlib
 from dataclasses import dataclass
@@ -27,11 +27,11 @@ class PlayedRollout:
     case: Case
     key: Key
     finished: Finished | None
-    """None: in flight, or interrupted."""
+    """None if in flight or interrupted."""
 
     @property
     def outcome(self) -> str:
-        """The outcome in a word, `setup` for what is not graded; `interrupted` when the attempt has no end."""
+        """Outcome in a word; `setup` for setup cases, `interrupted` if the attempt has no end."""
         if self.finished is None:
             return "interrupted"
         outcome = self.finished.verdict.outcome
@@ -45,7 +45,7 @@ class PlayedRollout:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A whole run."""
+    """A complete run."""
 
     folder: RunFolder
     manifest: Manifest
@@ -53,7 +53,7 @@ class History:
     played: list[PlayedRollout]
 
     def results(self) -> list[Result]:
-        """Return what a report is made of."""
+        """Return the results that a report aggregates."""
         return [
             Result(
                 rollout.case.id,
@@ -68,7 +68,7 @@ class History:
         ]
 
     def not_passed(self) -> list[PlayedRollout]:
-        """Return what did not pass, in order; what was only prepared is not among them."""
+        """Return the rollouts that did not pass, in order, without setup cases."""
         return [rollout for rollout in self.played if rollout.outcome not in (Outcome.PASSED.value, SETUP)]
 
 
@@ -96,14 +96,14 @@ def read_history(folder: RunFolder) -> History:
 
 
 def save_overview(folder: RunFolder) -> None:
-    """After playing: keep what came of a long run, so that whoever opens it need not read its journal."""
+    """Save the overview of a long run after playing, so that opening it need not read the journal."""
     with contextlib.suppress(OSError, UsageError):
         if folder.journal_path.stat().st_size >= SAVED_FROM_BYTES:
             read_overview(folder)
 
 
 def read_overview(folder: RunFolder) -> Overview:
-    """Return what lists show of a run: the saved overview of a long one that has ended, else what its journal says."""
+    """Return the list data of a run: from the saved overview of a finished long run, else from the journal."""
     index, live = JournalIndex(folder.journal_path), folder.is_live
     overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=live) or Overview()
     saved_at = index.offset
@@ -115,9 +115,9 @@ def read_overview(folder: RunFolder) -> Overview:
 
 
 def report_of(history: History, data_path: Path | None) -> Report:
-    """Aggregate a run by its suite's own formula.
+    """Aggregate a run by its suite's formula.
 
     Raises:
-        UsageError: the suite is no longer there.
+        UsageError: the suite no longer exists.
     """
     return summed_up(find_suite(history.manifest, data_path), history.results(), history.manifest.setting)

@@ -1,4 +1,4 @@
-"""The failures of a run that a filter lists, and how the label that a model gave one is shown."""
+"""Failures of a run selected by a filter, and the display of their labels."""
 
 from collections.abc import Mapping
 
@@ -13,12 +13,12 @@ from console.store.search import conversations_with
 def listed_failures(
     folder: RunFolder, chosen: Filter, annotations: Mapping[Slot, Annotation]
 ) -> tuple[list[Rollout], list[Rollout]]:
-    """Return all rollouts, and those that a filter keeps: of the failed, broken and undecided unless it names others.
+    """Return all rollouts, and those selected by a filter, which covers failures unless it names other outcomes.
 
     Args:
         folder: the run.
         chosen: the filter.
-        annotations: what is said of its rollouts.
+        annotations: annotations by rollout.
     """
     words_by_slot = conversations_with(folder.journal_path, chosen.words)
     rollouts = list(read_overview(folder).rollouts.values())
@@ -32,5 +32,5 @@ def listed_failures(
 
 
 def label_words(label: Label) -> str:
-    """Return a label with its sentence and who gave it."""
+    """Return a label with its sentence and model."""
     return f"label {label.name} ({label.by}): {label.why}"

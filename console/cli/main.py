@@ -1,7 +1,7 @@
-"""Entry point and error boundary: every way of ending becomes an exit code and at most one clear message.
+"""Entry point and error boundary: every outcome becomes an exit code and at most one clear message.
 
-Never a traceback on the terminal. What nobody expected is written to a crash file: frames and exception types, no
-local variables and no values, because those may hold prompts or keys.
+Never a traceback on the terminal. Unexpected errors are written to a crash file with frames and exception types, but
+without local variables and values, because those may hold prompts or keys.
 """
 
 import os
@@ -22,23 +22,23 @@ from console.core.fault import Fault, UsageError
 from console.engine.leaving import leave
 
 COMPLETING = "_ARGCOMPLETE"
-"""Set by the shell where it asks for completions instead of running anything."""
+"""Environment variable set by the shell when it asks for completions."""
 
 
 class Signalled(SystemExit):
-    """A signal asked us to leave: unlike a `sys.exit` in a suite's code, which costs what was asked of it."""
+    """A signal asked the process to exit; unlike `sys.exit` in a suite's code, which only breaks a case."""
 
 
 _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 
 
 def run(argv: Sequence[str]) -> int:
-    """Parse, dispatch, and turn every ending into an exit code."""
+    """Parse, dispatch, and turn every outcome into an exit code."""
     return leave(_run(argv), flush)
 
 
 def _run(argv: Sequence[str]) -> int:
-    output = Output(machine="--json" in argv)  # asked for even where the rest cannot be parsed
+    output = Output(machine="--json" in argv)  # honored even if the rest cannot be parsed
     try:
         if COMPLETING in os.environ:
             from console.cli.completion import complete
@@ -65,7 +65,7 @@ def _run(argv: Sequence[str]) -> int:
         return _report_missing(error, output)
     except OSError as error:
         return _report_refusal(error, output)
-    except Exception as error:  # the last net: one sentence and a crash file instead of a traceback
+    except Exception as error:  # last resort: one sentence and a crash file instead of a traceback
         return _report_crash(error, output)
 
 
@@ -93,7 +93,7 @@ def _serve(args: Arguments) -> int:
 
 
 def _install_signal_handlers() -> None:
-    """Leave through the normal way on SIGTERM and SIGHUP, so that files are closed and the code tells the signal."""
+    """Exit through the normal path on SIGTERM and SIGHUP, so that files are closed."""
     for name, code in _SIGNALS.items():
 
         def leave(_number: int, _frame: FrameType | None, code: Exit = code) -> None:
@@ -110,11 +110,11 @@ def _report_missing(error: ModuleNotFoundError, output: Output) -> int:
 
 
 def _report_refusal(error: OSError, output: Output) -> int:
-    """Say which file or folder the system refused, where nothing nearer to it did; other errors are our own."""
+    """Report a file or folder that the system refused; other errors are internal."""
     if error.filename is None or open_files.is_shortage(error):
         return _report_crash(error, output)
     where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-    hint = "Make it readable and writable, or name another."
+    hint = "Make it readable and writable, or use another."
     return output.error(error.strerror or str(error), Exit.USAGE, where=where, hint=hint)
 
 
@@ -125,7 +125,7 @@ def _report_crash(error: Exception, output: Output) -> int:
         details = f"; details without values are in {_write_crash(error)}"
     except Exception:  # a report that fails must not hide what it reports
         details = ""
-    message = f"an error of this program, {type(error).__name__}{details}. Finished cases are kept."
+    message = f"internal error: {type(error).__name__}{details}. Finished cases are kept."
     return output.error(message, Exit.INTERNAL)
 
 

@@ -1,4 +1,4 @@
-"""Help as a manual page: the roff of `man`, made from the same parsers as `--help`."""
+"""Manual pages in roff, generated from the same parsers as `--help`."""
 
 import argparse
 import re
@@ -8,14 +8,14 @@ from console import __version__
 from console.cli.parser import HIDDEN, all_verbs
 
 _COMMON = "common options"
-"""Title of the options that every verb has; the page of the whole program describes them."""
+"""Title of the options common to all verbs, described on the main page only."""
 
 
 def man_page(parser: argparse.ArgumentParser) -> str:
-    """Return the page of a program or of one of its verbs.
+    """Return the manual page of the program or one of its verbs.
 
     Args:
-        parser: loaded, so that it has its options.
+        parser: a loaded parser.
     """
     name = parser.prog.replace(" ", "-")
     verbs = all_verbs()
@@ -50,7 +50,7 @@ def _synopsis(parser: argparse.ArgumentParser) -> list[str]:
 
 
 def _group(group: Any) -> list[str]:
-    """Return a section: each argument with what it means, verbs each with theirs."""
+    """Return a section with each argument and its help."""
     listed = cast("list[argparse.Action]", group._group_actions)
     actions = [action for action in listed if action.help is not argparse.SUPPRESS]
     if not actions:
@@ -72,7 +72,7 @@ def _item(head: str, words: str) -> list[str]:
 
 
 def _invocation(action: argparse.Action) -> str:
-    """Return how an argument is written: `-m NAME, --model NAME`, or the word of a positional one."""
+    """Return the syntax of an argument: `-m NAME, --model NAME`, or the metavar of a positional one."""
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     if not action.option_strings:
         return metavar
@@ -88,6 +88,6 @@ def _paragraphs(text: str) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Return text that roff shows as it stands."""
+    """Escape text for roff."""
     escaped = text.replace("%%", "%").replace("\\", "\\e").replace("-", "\\-")
     return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped

@@ -1,4 +1,4 @@
-"""How many files this process may have open at once; running out of them has a clear message."""
+"""The limit on open files, with clear messages when it is reached."""
 
 import errno
 import resource
@@ -8,16 +8,16 @@ from typing import cast
 from console.core.fault import UsageError
 
 LEAST = 16
-"""With fewer, not even one call of a run gets its connection."""
+"""With fewer files, not even one call of a run gets its connection."""
 PLENTY = 256
-_HINT = "Raise that, such as by `ulimit -n 1024`."
+_HINT = "Raise the limit, for example with `ulimit -n 1024`."
 
 
 def raise_limit() -> int:
-    """Take as many as the system lets this process have where it starts with few, and return how many that are.
+    """Raise a low limit as far as the system allows, and return the limit.
 
     Raises:
-        UsageError: they are too few for anything.
+        UsageError: the limit is too low for any run.
     """
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit in range(PLENTY) and limit != most:
@@ -29,12 +29,12 @@ def raise_limit() -> int:
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Whether an error came of having no file descriptor left, here or on the whole machine."""
+    """Return whether an error was caused by a lack of file descriptors, in this process or system-wide."""
     return any(isinstance(link, OSError) and link.errno in (errno.EMFILE, errno.ENFILE) for link in error_chain(error))
 
 
 def shortage_text() -> str:
-    """Say that they ran out, and what to do."""
+    """Return a message about the shortage, with a remedy."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return (
         f"too many open files; this process may hold {limit} at once\n"
@@ -43,7 +43,7 @@ def shortage_text() -> str:
 
 
 def error_chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error, those that it is a group of, and what led to them."""
+    """Yield an error, the members of an exception group, and their causes."""
     link: BaseException | None = error
     while link is not None:
         yield link

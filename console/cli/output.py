@@ -1,9 +1,9 @@
-"""Output of the headless verbs: foreign text is made visible here, and only here is anything printed.
+"""Output of the headless verbs: the only place that prints, and where foreign text is made visible.
 
-Data go to stdout, talk to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal through it.
-The few escape sequences that are written, for colours and the progress line, are put around text that is clean already.
-What a suite's code prints goes neither way: `separate_prints` keeps it from the terminal and from JSON. What else is
-written there (the interpreter's warnings, which quote text that is parsed; loggers of libraries) is cleaned on its way.
+Data goes to stdout, messages to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal. The few
+escape sequences written, for colors and the progress line, surround text that is already clean. Output of a suite's
+code goes to neither stream: `separate_prints` keeps it from the terminal and from JSON, and sanitizes other writes (the
+interpreter's warnings, which quote parsed text; loggers of libraries).
 """
 
 import contextlib
@@ -38,20 +38,20 @@ _STYLES = {"bad": "31", "good": "32", "warning": "33", "faint": "2", "strong": "
 
 
 class Output:
-    """Where a verb writes."""
+    """Output streams of a verb."""
 
     def __init__(
         self, *, machine: bool = False, quiet: bool = False, color: bool = True, ascii_only: bool = False
     ) -> None:
-        """Write JSON only if `machine`, no progress if `quiet`, colour only to terminals that want it.
+        """Write JSON only if `machine`, no progress if `quiet`, and color only to terminals that want it.
 
-        With `ascii_only`, signs of ours are written in ASCII; foreign letters stay.
+        With `ascii_only`, the program's symbols are written in ASCII; foreign letters stay.
         """
         self.machine = machine
         self._clean = to_ascii if ascii_only else str
         self.quiet = quiet
         self._left_out: list[str] = []
-        """Columns that the last table had no room for."""
+        """Columns for which the last table had no room."""
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def info(self, text: str) -> None:
@@ -64,7 +64,7 @@ class Output:
         _write(sys.stderr, self._clean(visible(text)) + "\n")
 
     def error(self, message: str, code: int, *, where: str = "", hint: str = "") -> int:
-        """Write why a command ends early, on stderr and, as JSON, on stdout; return its exit code."""
+        """Report why a command ends early, on stderr and as JSON on stdout; return its exit code."""
         self.warn(f"eval-console: {UsageError(message, where=where, hint=hint)}")
         if self.machine:
             self.data(ERROR, {"message": message, "where": where, "hint": hint, "exit_code": int(code)})
@@ -72,11 +72,11 @@ class Output:
 
     @property
     def rewrites(self) -> bool:
-        """Whether progress is one line that is written anew, on a terminal, and not a line now and then."""
+        """True if progress is a line that is rewritten, on a terminal, and not occasional lines."""
         return not self.quiet and sys.stderr.isatty()
 
     def rewrite(self, text: str, *, last: bool = False) -> None:
-        """Write the progress line of a terminal anew; an empty text clears it, the last one ends it."""
+        """Rewrite the progress line of a terminal; empty text clears it, `last` ends it."""
         _write(sys.stderr, _CLEAR_LINE + self._clean(visible_line(text)) + ("\n" if last else ""))
 
     def text(self, text: str = "", style: str = "") -> None:
@@ -84,7 +84,7 @@ class Output:
         _write(sys.stdout, self._styled(self._clean(visible(text)), style) + "\n")
 
     def prose(self, text: str, style: str = "") -> None:
-        """Write readable text beside a table to stdout, broken between words where the terminal ends."""
+        """Write readable text next to a table to stdout, wrapped at the terminal's width."""
         lead = text[: len(text) - len(text.lstrip(" "))]
         for line in textwrap.wrap(
             self._clean(visible(text.strip())),
@@ -96,20 +96,20 @@ class Output:
             _write(sys.stdout, self._styled(line, style) + "\n")
 
     def file(self, text: str) -> None:
-        """Write what could as well be a file: its tabs stay. Exporters make their text clean, so it stays as it is."""
+        """Write content that could also be a file: tabs stay, and exporters have already cleaned it."""
         _write(sys.stdout, visible_file(text))
 
     def data(self, kind: JsonKind, fields: Mapping[str, Any]) -> None:
-        """Write one JSON object on one line of stdout."""
+        """Write one JSON object of a declared kind on one line of stdout."""
         self.many_data(kind, [fields])
 
     def many_data(self, kind: JsonKind, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Write JSON objects of one kind, one a line."""
+        """Write JSON objects of one kind, one per line."""
         self.lines(kind.as_object(fields) for fields in rows)
 
     def lines(self, values: Iterable[Any]) -> None:
-        """Write bare JSON values, one a line, without flushing in between; what was written stays if one raises."""
-        import json  # here, as the app comes this way, too, and needs none
+        """Write bare JSON values, one per line, without flushing in between; written lines stay if one raises."""
+        import json  # imported late: the app does not need it
 
         try:
             stream = _terminal(sys.stdout)
@@ -129,11 +129,11 @@ class Output:
         """Write a table that fits the terminal.
 
         Args:
-            headings: of the columns.
-            rows: their cells.
-            right: columns that are aligned right.
-            first: headings in order of importance; what is not named follows from left to right. Where the table is
-                too wide, long texts are cut first, then the least important columns are left out and named on stderr.
+            headings: column headings.
+            rows: cells by row.
+            right: right-aligned columns.
+            first: headings by importance; others follow from left to right. If the table is too wide, long text is cut
+                first, then the least important columns are dropped and named on stderr.
         """
         cells = [[self._clean(visible_line(str(cell))) for cell in row] for row in [headings, *rows]]
         widths = [max(len(row[n]) for row in cells) for n in range(len(headings))]
@@ -149,7 +149,7 @@ class Output:
             lines.append(self._styled(line.rstrip(), "faint" if number == 0 else ""))
         _write(sys.stdout, "\n".join(lines) + "\n")
         left_out = [cells[0][n] for n, width in enumerate(fitted) if widths[n] and not width]
-        if left_out and not self.quiet and left_out != self._left_out:  # of many tables the first says it
+        if left_out and not self.quiet and left_out != self._left_out:  # reported once for many tables
             self._left_out = left_out
             self.info(f"no room for: {', '.join(left_out)} (COLUMNS={sum(widths) + 2 * len(widths) - 2} shows all)")
 
@@ -160,23 +160,23 @@ class Output:
 
 
 _LONG = 18
-"""Cells of a text column that are kept when it is cut: longer texts lose their end, numbers never."""
+"""Minimum width to which a text column is cut; numbers are never cut."""
 _BETWEEN = 2
 
 
 def terminal_width() -> int:
-    """Return how wide a table may be: as COLUMNS says, else the terminal; 80 when neither is known."""
+    """Return the width for tables: COLUMNS, else the terminal's, else 80."""
     return max(shutil.get_terminal_size((80, 24)).columns, 20)
 
 
 def fit_columns(widths: Sequence[int], order: Sequence[int], right: frozenset[int], room: int) -> list[int]:
-    """Return how wide each column is shown; 0: not at all.
+    """Return the width of each column; 0 for those to drop.
 
     Args:
-        widths: of the longest cell of each.
-        order: columns, the most important first.
+        widths: width of the longest cell of each column.
+        order: columns by importance.
         right: columns of numbers, which are never cut.
-        room: of the whole table.
+        room: width of the whole table.
     """
     least = [width if n in right else min(width, _LONG) for n, width in enumerate(widths)]
     shown = list(order)
@@ -191,7 +191,7 @@ def fit_columns(widths: Sequence[int], order: Sequence[int], right: frozenset[in
 
 
 def _cut(text: str, width: int) -> str:
-    """Cut prose at its end, and names in their middle: those of runs differ in their last letters."""
+    """Cut prose at its end, and names in the middle, as run names differ in their last characters."""
     if len(text) <= width:
         return text
     tail = 0 if " " in text else (width - 1) // 3
@@ -199,19 +199,19 @@ def _cut(text: str, width: int) -> str:
 
 
 def flush() -> None:
-    """Write out what both streams still hold."""
+    """Flush both streams."""
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # its reader has left
+        with contextlib.suppress(OSError, ValueError):  # the reader has closed the pipe
             stream.flush()
 
 
 def silence_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not complain of the reader that left."""
+    """Redirect stdout to nothing, so that the interpreter's final flush does not report a closed pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class _SeparatedStream:
-    """A standard stream for everybody else: made visible, without output that is captured (`core.captured_output`)."""
+    """A standard stream for other code: sanitized, and without captured output (`core.captured_output`)."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -231,7 +231,7 @@ class _SeparatedStream:
 
 @contextmanager
 def separate_prints() -> Generator[None]:
-    """Keep what suites print from stdout and stderr meanwhile, and clean the rest; `Output` is not touched."""
+    """Capture what suites print to stdout and stderr, and sanitize the rest; `Output` is not affected."""
     streams: Any = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (_SeparatedStream(stream) for stream in streams)  # pyright: ignore[reportAttributeAccessIssue]
     try:
@@ -245,7 +245,7 @@ def _terminal(stream: TextIO) -> TextIO:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    """Write clean text and flush, so that a pipe sees each line; characters the terminal cannot show are escaped."""
+    """Write clean text and flush, so that a pipe sees each line; unencodable characters are escaped."""
     stream = _terminal(stream)
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

@@ -1,6 +1,6 @@
-"""The command line: which verbs there are and the options all of them share. Bad input becomes a UsageError.
+"""The command line: verbs and common options. Bad input becomes a UsageError.
 
-A verb's own options live in its module, which is imported when that verb is used: `--help` stays cheap.
+A verb's own options are in its module, which is imported when the verb is used, so that `--help` stays cheap.
 """
 
 import argparse
@@ -23,37 +23,37 @@ _VERBS = {
     "run": "run a suite with a model",
     "queue": "list the queue of runs; cancel, move, or continue it",
     "resume": "continue a run that was interrupted or stopped",
-    "merge": "unite runs of one plan, such as its shards, to one run",
-    "retry": "retry what ended broken (or, with --status, what failed)",
-    "branch": "re-run one case as a run of its own: another model, an edited prompt",
+    "merge": "merge runs of one plan, such as its shards, into one run",
+    "retry": "retry broken cases (with --status failed, wrong answers too)",
+    "branch": "replay one case as a run of its own: another model, an edited prompt",
     "watch": "follow a run",
     "review": "step through the failures of a run",
     "runs": "list runs",
     "models": "list the models of models.toml",
     "suites": "list suites and their categories",
     "new": "write a suite of your own, from a template",
-    "allow": "let the code of a suite's folder run",
+    "allow": "allow the code of a suite's folder to run",
     "show": "show a run, or one case of it",
     "failures": "group the failures of a run",
     "explain": "let a model label the failures of a run, and group them",
-    "compare": "compare two runs or more: what was lost and gained, and whether it may be chance",
+    "compare": "compare two or more runs: cases lost and gained, and whether it may be chance",
     "trends": "show each model on each suite over its runs",
     "leaderboard": "rank all models on each suite, by its official formula",
     "tag": "tag a failure, comment on it, or mark it as reviewed",
     "dispute": "dispute the ground truth of a case, or list what is disputed",
-    "export": "write a run as CSV, JSON, Markdown, JUnit, HTML, Inspect log, or in another benchmark's layout",
+    "export": "write a run as CSV, JSON, Markdown, JUnit, HTML, an Inspect log, or in a benchmark's own layout",
     "import": "import logs and results of other tools as runs",
     "pull": "download official benchmark data",
     "doctor": "check keys, endpoints, data and terminal",
-    "completion": "write what a shell needs to complete verbs, options, models, suites and runs",
+    "completion": "write the shell completion for verbs, options, models, suites and runs",
     "help": "show the help of a verb",
     "check": "grade saved outputs, one JSON line in, one out",
 }
 _MODULES = {"import": "imports"}
-"""Names of modules of `cli.verbs` that are not those of their verbs."""
+"""Modules of verbs that are not in `cli.verbs` under the name of the verb."""
 HIDDEN = {
     "engine": "play a prepared run (started by the app)",
-    "runner": "play the queue of runs (started by whatever is queued)",
+    "runner": "play the queue of runs (started automatically)",
 }
 
 
@@ -88,7 +88,7 @@ def all_verbs() -> dict[str, Verb]:
 
 
 class Arguments(argparse.Namespace):
-    """Options that every verb knows."""
+    """Options of every verb."""
 
     verb: str | None
     models: Path | None
@@ -107,28 +107,26 @@ class Arguments(argparse.Namespace):
 
     @property
     def output(self) -> Output:
-        """Return the output that the options ask for."""
+        """Return the output requested by the options."""
         return Output(machine=self.json, quiet=self.quiet, color=not self.no_color, ascii_only=self.ascii)
 
 
 class Parser(argparse.ArgumentParser):
-    """An argparse parser that raises UsageError, naming the nearest known word."""
+    """An argparse parser that raises UsageError, with the nearest known word."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Take options by their whole names only: what a shortened one means changes with every new option."""
+        """Disable abbreviations of options: their meaning would change with every new option."""
         super().__init__(*args, **options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        """Turn argparse's error into one of ours."""
+        """Convert argparse's error to a UsageError."""
         raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
     def check_before_verb(self, argv: Sequence[str]) -> str:
-        """Return the verb of a line, or nothing; before it only common options may stand.
-
-        Argparse would take a value of another option for the verb.
+        """Check that only common options precede the verb: argparse would take a value for the verb.
 
         Raises:
-            UsageError: one is not.
+            UsageError: another option precedes it.
         """
         words = iter(argv)
         for word in words:
@@ -138,21 +136,21 @@ class Parser(argparse.ArgumentParser):
             option = self._option_string_actions.get(name)
             if option is None:
                 close = _nearest_option(name, self._option_string_actions)
-                hint = f"Did you mean {close}?" if close else "Options of a verb come after it."
+                hint = f"Did you mean {close}?" if close else "Put a verb's options after it."
                 raise UsageError(f"unknown option {name!r}", hint=f"{hint} See `{self.prog} --help`.")
             if option.nargs is None and not value:
                 next(words, None)
         return ""
 
     def print_help(self, file: Any = None) -> None:
-        """Write the help through the one door, as everything."""
+        """Write the help through `Output`."""
         Output().file(self.format_help())
 
 
 class VerbParser(Parser):
-    """The parser of one verb: nothing but a name until it is used, as making that of every verb would delay each start.
+    """The parser of one verb, created lazily by `load`, as creating all of them would delay each start.
 
-    It is made, and the verb's module is imported, by `load`.
+    `load` also imports the verb's module.
     """
 
     module: str = ""
@@ -163,11 +161,11 @@ class VerbParser(Parser):
         self._options = options
 
     def __repr__(self) -> str:
-        """Name the verb: argparse's own text is of what is not made yet."""
+        """Return the verb's name: argparse's own text needs a loaded parser."""
         return f"VerbParser({self.module!r})"
 
     def load(self) -> None:
-        """Make the parser, unless it was made before."""
+        """Create the parser unless that was already done."""
         if self.module:
             super().__init__(**self._options)
             verb = self.benchmark.load_place(self.module) if self.benchmark else importlib.import_module(self.module)
@@ -178,7 +176,7 @@ class VerbParser(Parser):
             self.set_defaults(handler=verb.run)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Add the verb's own options, then parse; what is left over means nothing to anybody."""
+        """Add the verb's options, then parse, rejecting unknown arguments."""
         self.load()
         parsed, left = super().parse_known_args(args, namespace)
         if left:
@@ -186,7 +184,7 @@ class VerbParser(Parser):
         return parsed, left
 
     def refuse(self, word: str) -> NoReturn:
-        """Say that a word means nothing here, and which option is nearest."""
+        """Raise for an unknown word, suggesting the nearest option."""
         is_option = word.startswith("-")
         close = _nearest_option(word, self._option_string_actions) if is_option else None
         hint = f"Did you mean {close}? " if close else ""
@@ -199,7 +197,7 @@ _HELP = {"-h", "--help"}
 
 
 def _nearest_option(word: str, options: Iterable[str]) -> str | None:
-    """Return the option that is most like a word; the dashes that all of them share make none alike."""
+    """Return the most similar option, ignoring the dashes that all of them share."""
     by_name = {option.lstrip("-"): option for option in options}
     close = nearest(word.lstrip("-"), by_name)
     return by_name[close] if close else None
@@ -216,8 +214,10 @@ def build(verbs: Mapping[str, Verb]) -> Parser:
     parser.add_argument("--version", action="version", version=f"eval-console {__version__}")
     add_common(parser, default=None)
     screen = parser.add_argument_group("options of the app")
-    screen.add_argument("--serve", action="store_true", help="open it in a browser of this machine (extra: serve)")
-    screen.add_argument("--port", type=int, default=8765, metavar="N", help="of 127.0.0.1, for --serve")
+    screen.add_argument(
+        "--serve", action="store_true", help="open the app in a browser on this machine (needs the extra serve)"
+    )
+    screen.add_argument("--port", type=int, default=8765, metavar="N", help="port on 127.0.0.1 for --serve")
     parsers = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=VerbParser)
     for name, verb in verbs.items():
         of_verb = parsers.add_parser(name, help=verb.meaning)
@@ -228,24 +228,24 @@ def build(verbs: Mapping[str, Verb]) -> Parser:
 
 
 def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """Return the parsers of the verbs that a parser has, by name; a `VerbParser` must be loaded to know its options."""
+    """Return a parser's verbs by name; a `VerbParser` must be loaded to know its options."""
     choices = next((action.choices for action in parser._actions if action.nargs == argparse.PARSER), None)
     return dict(cast("Mapping[str, argparse.ArgumentParser]", choices or {}))
 
 
 def add_common(parser: argparse.ArgumentParser, *, default: Any) -> None:
-    """Add the common options; verbs pass SUPPRESS so that an option before the verb is kept."""
+    """Add the common options; verbs pass SUPPRESS to keep an option given before the verb."""
     off = False if default is None else default
     common = parser.add_argument_group("common options")
-    common.add_argument("--models", type=Path, metavar="PATH", default=default, help="models.toml to use")
-    common.add_argument("--data", type=Path, metavar="PATH", default=default, help="folder with suites")
+    common.add_argument("--models", type=Path, metavar="PATH", default=default, help="models file")
+    common.add_argument("--data", type=Path, metavar="PATH", default=default, help="folder of suites")
     common.add_argument("--runs", type=Path, metavar="PATH", default=default, help="folder of runs")
     common.add_argument("--json", action="store_true", default=off, help="JSON on stdout")
-    common.add_argument("--quiet", action="store_true", default=off, help="no progress on stderr")
-    common.add_argument("--no-color", action="store_true", default=off, help="plain text")
-    common.add_argument("--yes", action="store_true", default=off, help="do not ask")
-    common.add_argument("--ascii", action="store_true", default=off, help="no signs of ours beyond ASCII")
-    common.add_argument("--theme", metavar="NAME", default=default, help="colours of the app")
+    common.add_argument("--quiet", action="store_true", default=off, help="no progress output")
+    common.add_argument("--no-color", action="store_true", default=off, help="no colors")
+    common.add_argument("--yes", action="store_true", default=off, help="do not ask for confirmation")
+    common.add_argument("--ascii", action="store_true", default=off, help="use ASCII symbols only")
+    common.add_argument("--theme", metavar="NAME", default=default, help="color theme of the app")
     common.add_argument("--no-mouse", action="store_true", default=off, help="leave the mouse to the terminal")
 
 
@@ -253,7 +253,7 @@ def parse(argv: Sequence[str]) -> Arguments:
     """Parse a command line.
 
     Raises:
-        UsageError: unknown verb or option, or a value that does not fit.
+        UsageError: an unknown verb or option, or an invalid value.
         SystemExit: after `--help` and `--version`, with code 0.
     """
     parser = build(own_verbs())
@@ -264,7 +264,7 @@ def parse(argv: Sequence[str]) -> Arguments:
 
 
 def _with_nearest(message: str) -> str:
-    """Shorten argparse's list of choices to the nearest one, and say what is missing in few words."""
+    """Shorten argparse's list of choices to the nearest one, and its list of missing arguments."""
     if message.startswith("argument ") and message.endswith(": expected one argument"):
         return f"{message.removeprefix('argument ').removesuffix(': expected one argument')} needs a value"
     missing = message.removeprefix("the following arguments are required: ")
@@ -281,7 +281,7 @@ def _with_nearest(message: str) -> str:
 
 
 def is_interactive() -> bool:
-    """Whether the app can be opened: both ends must be terminals."""
+    """Return whether the app can be opened: stdin and stdout must be terminals."""
     from console.tui.serve import is_served
 
     return is_served() or (sys.stdin.isatty() and sys.stdout.isatty())

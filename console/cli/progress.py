@@ -1,4 +1,4 @@
-"""Progress of a foreground run on stderr: one line that is rewritten on a terminal, now and then a line elsewhere."""
+"""Progress of a foreground run on stderr: one rewritten line on a terminal, occasional lines elsewhere."""
 
 import time
 
@@ -12,23 +12,23 @@ from console.insight.number_format import duration
 from console.insight.reasons import reason_words
 
 _HALTING = frozenset(kind.value for kind in HALTING)
-"""Faults that are not waited out: whoever goes on after one has changed the request, which must not go unsaid."""
+"""Faults after which retrying means a changed request, which must be reported."""
 _EVERY_S = {True: 0.2, False: 5.0}
-"""Seconds between two lines while records come: on a terminal, and in a log."""
+"""Seconds between lines while records arrive: on a terminal, and in a log."""
 _BEAT_S = 1.5
-"""Seconds of silence after which a waiting run says that it waits."""
+"""Seconds of silence after which a waiting run says so."""
 _SOON_S, _RARER, _RAREST_S = 30.0, 1.5, 60.0
-"""After half a minute a log hears of a waiting run ever more rarely, else a long outage would fill it."""
+"""After half a minute of waiting, a log gets ever fewer lines, so that a long outage does not fill it."""
 
 
 class Progress:
-    """Takes every record of a run and says how far it is; where none comes, that it still waits.
+    """Reports a run's progress from its records, and that it is still waiting when there are none.
 
-    It needs no thread: the engine needs one for the disk, and a machine may grant no other.
+    Needs no thread: the engine needs one for the disk, and the system may grant no other.
     """
 
     def __init__(self, output: Output, planned: int, setup: int = 0) -> None:
-        """Show progress of a run of `planned` rollouts in all, `setup` of which are not graded."""
+        """Report on a run of `planned` rollouts, `setup` of which are not graded."""
         self._fold = RunFold()
         self._failing = FailingRequests()
         self._output, self._planned, self._setup = output, planned, setup
@@ -37,11 +37,11 @@ class Progress:
         self._closed = False
 
     def count_by(self, fold: RunFold) -> None:
-        """Take the counts from here, which the engine keeps up to date."""
+        """Use the engine's counts, which are updated in place."""
         self._fold = fold
 
     def __call__(self, record: AnyRecord) -> None:
-        """Show the progress line when it is time."""
+        """Show the progress line if it is due."""
         self._failing.apply(record)
         if isinstance(record, Tried) and (record.wait_s is None or record.kind in _HALTING):
             self.info(f"{record.key}: {reason_words(record.kind)}: {record.message}")
@@ -61,8 +61,8 @@ class Progress:
         self._show(last=True)
 
     async def beat(self) -> None:
-        """Show the line again whenever nothing was shown for a while, in a log more and more rarely."""
-        import asyncio  # here: `watch` writes the same line and needs no loop
+        """Show the line again after some silence, less and less often in a log."""
+        import asyncio  # imported late: `watch` writes the same line without a loop
 
         silence = _BEAT_S
         while not self._closed and not self._output.quiet:
@@ -85,13 +85,13 @@ class Progress:
 
 
 def progress_line(tally: Tally, planned: int, setup: int, failing: str = "") -> str:
-    """Return counts in one line, and which requests keep failing.
+    """Return counts in one line, with the requests that keep failing.
 
     Args:
-        tally: what has come of the run so far.
-        planned: rollouts in all.
-        setup: those of them that are not graded.
-        failing: which requests keep failing.
+        tally: counts so far.
+        planned: number of planned rollouts.
+        setup: number of setup rollouts among them.
+        failing: description of failing requests.
     """
     whole = f"/{planned}" if not setup else f" of {planned - setup} + {setup} setup"
     parts = [f"{tally.finished}{whole}", f"passed {tally.passed}", f"failed {tally.failed}"]

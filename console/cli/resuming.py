@@ -1,4 +1,4 @@
-"""Resuming a run, as `resume` and `retry` do."""
+"""Resumes a run, for `resume` and `retry`."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ from console.suites.summing import summed_up
 
 
 class ResumingArguments(BudgetArguments):
-    """Options of verbs that go on with a run."""
+    """Options of verbs that continue a run."""
 
     on: str | None
     workers: int | None
@@ -35,10 +35,12 @@ def resume_run(
     only: frozenset[str] = frozenset(),
     fail_under: str | None = None,
 ) -> int:
-    """Play what is due of a run, report on all of it, and return the exit code (5: locked, or nothing is due).
+    """Play the remaining rollouts of a run, report on all of it, and return the exit code.
+
+    Exit code 5 means the run is locked, or nothing is left to play.
 
     Raises:
-        UsageError: the run's models, suite or data are gone or changed.
+        UsageError: the run's models, suite or data are missing or changed.
     """
     output, target = args.output, target_of(args)
     prepared = reopen(folder, args.models, args.data)
@@ -49,7 +51,7 @@ def resume_run(
     recorded.add_all(reader.iter_all())
     due = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only)
     if not due and not folder.is_unconfirmed:
-        return output.error(f"nothing is left to do in {folder.name}", Exit.LOCKED)
+        return output.error(f"nothing left to do in {folder.name}", Exit.LOCKED)
     output.info(f"{len(due)} of {prepared.manifest.cases} are to be run")
     try:
         with player_factory(target) as player:

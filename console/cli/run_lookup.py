@@ -1,4 +1,4 @@
-"""Summaries of all runs, and the categories of their suites: for verbs that look at every run."""
+"""Summaries of all runs and facts about their suites, for verbs that look at every run."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from console.suites.leaderboard import LeaderboardRules
 
 
 def listed_runs(args: Arguments) -> list[ListedRun]:
-    """Return all runs that can be read, newest first; the others are named on stderr."""
+    """Return all readable runs, newest first; others are reported on stderr."""
     runs: list[ListedRun] = []
     for listed in read_summaries(find_runs_root(args.runs)):
         try:
@@ -28,7 +28,7 @@ def listed_runs(args: Arguments) -> list[ListedRun]:
 def suite_facts(
     runs: list[ListedRun], args: Arguments
 ) -> tuple[Mapping[str, Mapping[str, int]], Mapping[str, LeaderboardRules]]:
-    """Return how many cases each category has, and how models are ranked, of the suites that are still there."""
+    """Return category sizes and ranking rules of the suites that still exist."""
     catalog = Catalog(find_data_roots(args.data))
     cases: dict[str, Mapping[str, int]] = {}
     rules: dict[str, LeaderboardRules] = {}
@@ -37,7 +37,7 @@ def suite_facts(
             suite = catalog.open(name)
             cases[name] = {category.name: category.cases for category in suite.categories()}
         except UsageError:
-            args.output.info(f"{name} is not here any more: what is incomplete cannot be told")
+            args.output.info(f"the suite {name} no longer exists: incomplete runs cannot be detected")
             continue
         if suite.leaderboard is not None:
             rules[name] = suite.leaderboard

@@ -40,7 +40,7 @@ _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
 
 
 def exit_code(summary: Summary, report: Report | None, fail_under: float | None, signal: int | None = None) -> Exit:
-    """Return the code of a run's ending; the first that applies: signal, cap, inconclusive, below, ok."""
+    """Return the exit code of a finished run; the first that applies: signal, cap, inconclusive, below, ok."""
     if signal is not None and signal in _SIGNALS:
         return _SIGNALS[signal]
     if summary.state == "budget":
@@ -56,14 +56,14 @@ def exit_code(summary: Summary, report: Report | None, fail_under: float | None,
 
 
 def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> float | None:
-    """Read --fail-under: `0.8` or `80%` for rates, a plain number for other scores.
+    """Parse --fail-under: `0.8` or `80%` for rates, a plain number for other scores.
 
     Args:
-        text: as given; None: nothing was asked.
-        measures: suite and setting of each run that is measured by it.
+        text: the option's value; None if not given.
+        measures: suite and setting of each run it applies to.
 
     Raises:
-        UsageError: it is not a number, or none that these suites' scores could have.
+        UsageError: not a number, or out of range for these suites' scores.
     """
     if text is None:
         return None
@@ -74,19 +74,19 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
     if not math.isfinite(least):
         raise UsageError(f"{text!r} is not a number", where="--fail-under", hint="Write 0.8 or 80%.")
     for suite, setting in measures:
-        metrics = summed_up(suite, [], setting).metrics  # of no results: tells the unit
+        metrics = summed_up(suite, [], setting).metrics  # without results, for its unit
         is_rate = bool(metrics) and metrics[0].unit == "rate"
         if is_rate and not 0 <= least <= 1:
             message = f"{text} is out of range: the score of {suite.entry.name} is a rate from 0 to 1"
             raise UsageError(message, where="--fail-under", hint="Write 0.8 or 80%.")
         if metrics and not is_rate and text.endswith("%"):
-            message = f"the score of {suite.entry.name} is no rate but its {metrics[0].name}"
+            message = f"the score of {suite.entry.name} is not a rate but its {metrics[0].name}"
             raise UsageError(message, where="--fail-under", hint="Write a plain number.")
     return least
 
 
 def show_report(output: Output, history: History, report: Report | None) -> None:
-    """Write what a run came to."""
+    """Print the results of a run."""
     summary = history.summary
     if output.machine:
         output.data(RUN, _fields(history, report))
@@ -126,7 +126,7 @@ def _fields(history: History, report: Report | None) -> dict[str, Any]:
 
 
 def _labels(history: History) -> dict[str, Any]:
-    """Return the labels that a model gave failures; nothing where none was asked."""
+    """Return the labels of failures, if a model gave any."""
     annotations = Notes(history.folder.path).annotations()
     labels = [
         {"case": case, "rollout": rollout, **msgspec.to_builtins(annotation.label)}
@@ -141,12 +141,12 @@ def _counts(summary: Summary) -> str:
     counted = [("passed", tally.passed), ("failed", tally.failed), ("broken", tally.broken)]
     counted += [("setup", tally.setup)]
     counted += [("undecided", tally.undecided), ("not run", summary.planned - tally.finished)]
-    words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was run"
+    words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was played"
     return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}"
 
 
 def _cost(summary: Summary) -> str:
-    """Say what was spent, and for how many rollouts nobody knows it: an unknown cost is not a small one."""
+    """Return the cost in words, with the number of rollouts of unknown cost."""
     tally = summary.tally
     cost = f", ${tally.cost_usd:.4f}" if tally.cost_usd else ""
     if not tally.cost_unknown:

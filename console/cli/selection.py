@@ -1,6 +1,6 @@
-"""From command line options to a preset: models, suites, cases, budget.
+"""Builds a preset from command line options: models, suites, cases, budget.
 
-A preset named with --preset is taken first; every other option that is given goes over what it says.
+A preset given with --preset is the base; other options override it.
 """
 
 import argparse
@@ -42,7 +42,7 @@ class PresetArguments(BudgetArguments):
 def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe runs."""
     selection = parser.add_argument_group("what to run (one run for each model and suite)")
-    selection.add_argument("--preset", metavar="NAME", help="begin with what a preset says; other options go over it")
+    selection.add_argument("--preset", metavar="NAME", help="start from a preset; other options override it")
     selection.add_argument(
         "-m", "--model", action="append", default=[], metavar="NAME", help="a model; may be repeated"
     )
@@ -51,32 +51,32 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     selection.add_argument("--category", action="append", default=[], metavar="A,B", help="only these categories")
     selection.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N cases of each suite")
     selection.add_argument("--ids", action="append", default=[], metavar="A,B|@FILE", help="only these cases")
-    selection.add_argument("--only-failed-of", metavar="RUN", help="only the cases that this run failed")
-    selection.add_argument("--sample", type=int, metavar="N", help="N cases of each suite drawn at random")
+    selection.add_argument("--only-failed-of", metavar="RUN", help="only the cases failed by this run")
+    selection.add_argument("--sample", type=int, metavar="N", help="N random cases of each suite")
     selection.add_argument("--seed", type=int, metavar="S", help="seed of the draw (default 0)")
     selection.add_argument("-r", "--rollouts", type=int, metavar="N", help="play each case N times")
     how = parser.add_argument_group("how to run it")
     how.add_argument("-c", "--concurrency", type=int, metavar="N", help="conversations at once")
     how.add_argument("--mode", metavar="NAME",
-                     help="a mode of the suite (see `suites NAME`); default: as models.toml says")  # fmt: skip
+                     help="a mode of the suite (see `suites NAME`; default: as in models.toml)")  # fmt: skip
     how.add_argument("--option", action="append", default=[], metavar="K=V",
                      help="a suite option, or suite/option; V is JSON or text")  # fmt: skip
     how.add_argument("--judge", action="append", default=[], metavar="NAME",
-                     help="model for the role judge; a second one grades too and decides nothing")  # fmt: skip
-    how.add_argument("--user", metavar="NAME", help="model for the role user, which plays a simulated user")
+                     help="model for the role judge; a second one also grades, but decides nothing")  # fmt: skip
+    how.add_argument("--user", metavar="NAME", help="model for the role user, a simulated user")
     how.add_argument("--embedding", metavar="NAME", help="model for the role embedding")
     how.add_argument("--vary", metavar="FIELD=A,B",
-                     help="versions of a text, each in a file, side by side: prompt=a.txt,b.txt")  # fmt: skip
+                     help="compare versions of a text, each in a file: prompt=a.txt,b.txt")  # fmt: skip
     how.add_argument("--name", metavar="TEXT", help="name of the run")
-    how.add_argument("--queue", action="store_true", help="play in the background, after what is queued already")
+    how.add_argument("--queue", action="store_true", help="play in the background, after the runs already queued")
     add_budget_arguments(parser)
 
 
 def preset_of(args: PresetArguments) -> Preset:
-    """Return what the options describe.
+    """Return the preset that the options describe.
 
     Raises:
-        UsageError: the preset is unknown or damaged, or a value does not fit; says which option.
+        UsageError: the preset is unknown or invalid, or a value is invalid; the message names the option.
     """
     base = load_presets(presets_files()).find(args.preset) if args.preset else Preset()
     _check_counts(args)
@@ -113,10 +113,10 @@ def preset_of(args: PresetArguments) -> Preset:
 
 
 def _variation(text: str | None) -> dict[str, Any]:
-    """Return the option that `--vary` stands for.
+    """Return the suite option that `--vary` stands for.
 
     Raises:
-        UsageError: it is not of the form FIELD=FILE,FILE.
+        UsageError: not of the form FIELD=FILE,FILE.
     """
     if text is None:
         return {}
@@ -133,7 +133,7 @@ def _suites(args: PresetArguments, base: Preset) -> dict[str, tuple[str, ...]]:
         return suites
     if len(suites) > 1:
         raise UsageError(
-            "it is not clear of which suite",
+            "the category is ambiguous with several suites",
             where="--category",
             hint="Write the category with its suite: -s SUITE/CATEGORY.",
         )
@@ -147,7 +147,7 @@ def _check_counts(args: PresetArguments) -> None:
         if value is not None and value < 1:
             raise UsageError(f"must be at least 1, not {value}", where=flag)
     if len(args.judge) > 2:
-        raise UsageError("at most two judges can be compared", where="--judge", hint="Name two.")
+        raise UsageError("at most two judges can be compared", where="--judge", hint="Give two.")
     if args.sample is not None and args.limit is not None:
         raise UsageError("--sample and --limit exclude each other", hint="Give one of them.")
     if args.seed is not None and args.sample is None and not args.preset:

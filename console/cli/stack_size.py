@@ -1,4 +1,4 @@
-"""The stack this process has: texts of models and datasets are parsed on it, and too small a one ends in a crash."""
+"""The limit on the stack: long texts are parsed recursively, and a small stack would crash the program."""
 
 import sys
 import threading
@@ -6,15 +6,15 @@ import threading
 from console.core.fault import UsageError
 
 NEEDED = 2 << 20
-"""Bytes below which Python's own parser, given the longest text it takes, was seen to crash; with room."""
+"""Minimum size in bytes: with less, Python's own parser was seen to crash on its longest input; includes a reserve."""
 _USUAL = 8 << 20
 
 
 def ensure_stack_size() -> None:
-    """Raise the limit on the stack to what is needed, for this process, its threads and what it starts.
+    """Raise the stack limit for this process, its threads and children.
 
     Raises:
-        UsageError: the system does not allow that.
+        UsageError: the system does not allow it.
     """
     if sys.platform == "win32":
         return
@@ -29,7 +29,7 @@ def ensure_stack_size() -> None:
             f"the stack is limited to {soft >> 10} KB, and {NEEDED >> 10} KB are needed: long texts of models "
             "could crash the program",
             where="ulimit -s",
-            hint=f"Raise it before the start: `ulimit -s {_USUAL >> 10}`.",
+            hint=f"Raise it before starting: `ulimit -s {_USUAL >> 10}`.",
         )
     resource.setrlimit(resource.RLIMIT_STACK, (enlarged, hard))
     threading.stack_size(enlarged)

@@ -1,4 +1,4 @@
-"""`suites check NAME`: look a suite over before anything is paid: rows, a case of each category, what a run costs."""
+"""`suites check NAME`: checks a suite free of charge: its rows, a case of each category, and the cost of a run."""
 
 import asyncio
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ _USED = ("calls", "input_tokens", "output_tokens")
 
 
 def check_one(args: Arguments, name: str) -> int:
-    """Check a suite and say what was seen; exit code 2 when something does not hold.
+    """Check a suite and report; the exit code is 2 if there are problems.
 
     Raises:
         UsageError: no such suite, or its rows cannot be read.
@@ -69,26 +69,26 @@ def check_one(args: Arguments, name: str) -> int:
 
 
 class _Played:
-    """One case played twice: by a model that answers right, and by one that answers wrong."""
+    """One case played twice: with a right and a wrong answer."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
         self.right: PlayedCase | None = None
         self.wrong: PlayedCase | None = None
         self.problems: list[str] = []
-        """What keeps the suite from being sound."""
+        """Defects of the suite."""
         self.warning = ""
         self.printed = ""
-        """What the suite's code printed. Foreign text."""
+        """Output of the suite's code. Foreign text."""
 
     def judge(self) -> None:
-        """Say what is odd about how the right and the wrong answer were judged by the suite's own rules."""
+        """Report odd verdicts on the right and the wrong answer."""
         if self.right is None or self.wrong is None or "judge" in self.right.stage.roles:
             return
         if self.right.verdict.outcome is Outcome.FAILED:
             self.problems.append(f"its scripted right answer fails: {self.right.verdict.reason}")
         if self.wrong.verdict.outcome is Outcome.PASSED:
-            self.warning = "a wrong answer passes, too"
+            self.warning = "a wrong answer passes too"
 
     def row(self) -> dict[str, Any]:
         ends = {
@@ -118,7 +118,7 @@ def _try(suite: Suite, played: _Played, setting: Setting) -> None:
             played.judge()
     except (UsageError, Fault) as error:
         played.problems.append(str(error))
-    except (Exception, SystemExit) as error:  # a suite's code may fail in any way
+    except (Exception, SystemExit) as error:  # a suite's code may raise anything
         played.problems.append(describe_error(error, suite))
 
 
@@ -129,11 +129,11 @@ async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, rig
         outputs[other.id] = played.output
         if other.id == case.id:
             return played
-    raise UsageError(f"the case {case.id!r} is not there when it is asked for by its id")
+    raise UsageError(f"the case {case.id!r} is missing when selected by its id")
 
 
 def _spread_over(cases: Sequence[Case]) -> list[Case]:
-    """Return the first case of each category, in order, and of few categories some more."""
+    """Return the first case of each category, in order, and more if there are few categories."""
     graded = [case for case in cases if case.graded] or list(cases)
     seen: set[str] = set()
     first_of = [case for case in graded if not (case.category in seen or seen.add(case.category))]
@@ -144,7 +144,7 @@ def _spread_over(cases: Sequence[Case]) -> list[Case]:
 def _prices(
     args: Arguments, suite: Suite, setting: Setting, cases: Sequence[Case], played: Sequence[_Played]
 ) -> dict[str, Any]:
-    """Return calls and tokens of a run of all cases, by the suite's estimate or else by the cases that were played."""
+    """Return calls and tokens of a complete run, by the suite's estimate or else by the cases played."""
     run: dict[str, Any] = _estimated(suite, setting, cases) or _measured(len(cases), played)
     if not run:
         return run

@@ -15,7 +15,7 @@ _STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "war
 
 
 def show_case(output: Output, played: PlayedRollout, manifest: Manifest, comparison: Comparison | None) -> None:
-    """Write what came of one rollout: outcome, reason, expected beside actual."""
+    """Print the result of one rollout: outcome, reason, expected next to actual."""
     mark = "  (simulated)" if manifest.simulated else ""
     output.text(f"{played.key}  {played.case.category}  {played.outcome}{mark}", _STYLES.get(played.outcome, "warning"))
     if played.case.title:
@@ -35,7 +35,7 @@ def show_case(output: Output, played: PlayedRollout, manifest: Manifest, compari
 
 
 def show_transcript(output: Output, conversation: Conversation) -> None:
-    """Write everything that was said."""
+    """Print the whole conversation."""
     for passage in conversation.passages:
         output.text()
         output.text(_heading(passage), "strong")

@@ -1,1 +1,1 @@
-"""Models, paths and secrets of the user's machine; importing this room loads nothing heavy."""
+"""Models, paths and secrets on the user's machine; importing this package loads nothing heavy."""

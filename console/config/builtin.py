@@ -1,6 +1,6 @@
-"""The built-in models: the simulated ones, marked as such everywhere, and the embedding of this machine.
+"""Built-in models: the simulated ones, marked as such everywhere, and the local embedding model.
 
-All are there with no file, no key and no network; the embedding needs its weights pulled once.
+They need no file, key or network; only the weights of the embedding model must be pulled once.
 """
 
 from console.config.model import Limits, ModelConfig, Price
@@ -13,9 +13,9 @@ PERSONAS = {
     "broken": "rate limits, cut streams, garbage and silence",
     "judge": "grades answers for AidanBench",
     "user": "plays the user of a conversation",
-    "embedding": "turns texts into vectors for AidanBench",
+    "embedding": "turns strings into vectors for AidanBench",
 }
-"""What each simulated model is like, in a few words."""
+"""Each simulated model with a short description."""
 
 _FREE = Price(0.0, 0.0, 0.0)
 
@@ -31,6 +31,6 @@ def simulated_models() -> dict[str, ModelConfig]:
 
 
 def local_models() -> dict[str, ModelConfig]:
-    """Return the embedding of this machine by name."""
+    """Return the local embedding model by name."""
     model = ModelConfig(name=LOCAL_EMBEDDING, model_id="all-MiniLM-L6-v2", provider="local", price=_FREE)
     return {model.name: model}

@@ -1,15 +1,15 @@
-"""What an address of an endpoint must look like, wherever it is written: in models.toml or among a suite's options."""
+"""Validation of endpoint addresses, both in models.toml and among a suite's options."""
 
 from urllib.parse import parse_qsl, urlsplit
 
 from console.config.redaction import looks_like_key, sounds_secret
 
 _LONGEST_PARAMETER = 24
-"""A value in an address that is longer than this, and no words, is taken for a key."""
+"""A longer value in an address that is not made of words is treated as a key."""
 
 
 def address_mistake(value: str) -> str:
-    """Return what is wrong with an address, as the end of a sentence about it; nothing when it can be asked."""
+    """Return what is wrong with an address, as the end of a sentence; empty if it is valid."""
     if not value.startswith(("http://", "https://")):
         return "must begin with http:// or https://, like https://api.openai.com/v1"
     if any(character.isspace() or not character.isprintable() for character in value):
@@ -17,14 +17,14 @@ def address_mistake(value: str) -> str:
     try:
         parts = urlsplit(value)
         is_host = bool(parts.hostname) and 0 < (parts.port or 1) < 65536
-    except ValueError:  # such as a port of letters
+    except ValueError:  # such as a port that is not a number
         is_host = False
     if not is_host:
-        return "must name a host, and no other port than 1 to 65535, like https://api.openai.com/v1"
+        return "must name a host, and a port from 1 to 65535 if any, like https://api.openai.com/v1"
     if holds_secret(value):
         return (
             "must not contain a key or password, because addresses are shown and recorded: name its variable"
-            ' with api_key_env; what a server wants in another header is sent with headers = { "X-Api-Key" = "…" }'
+            ' with api_key_env, or send it in another header with headers = { "X-Api-Key" = "…" }'
         )
     if value.rstrip("/").endswith("/chat/completions"):
         return "must end before /chat/completions"
@@ -32,11 +32,11 @@ def address_mistake(value: str) -> str:
 
 
 def holds_secret(address: str) -> bool:
-    """Whether an address carries a user, a password or a key: before the host, in its path or in its query."""
+    """Return whether an address carries a user, a password or a key: before the host, in its path or in its query."""
     parts = urlsplit(address)
     if "@" in parts.netloc or looks_like_key(address):
         return True
-    # `code` is what Azure Functions call the key of a function.
+    # Azure Functions pass the key of a function as `code`.
     for name, value in parse_qsl(parts.query) + parse_qsl(parts.fragment):
         if sounds_secret(name) or name.lower() == "code" or _is_random(value):
             return True
@@ -44,6 +44,6 @@ def holds_secret(address: str) -> bool:
 
 
 def _is_random(value: str) -> bool:
-    """Whether a value looks made by chance: long, of letters and digits mixed."""
+    """Return whether a value looks random: long, with letters and digits mixed."""
     letters = value.replace("-", "").replace("_", "")
     return len(value) > _LONGEST_PARAMETER and letters.isalnum() and not letters.isalpha() and not letters.isdigit()

@@ -1,4 +1,4 @@
-"""Environment variables, and a `.env` file of the current folder for those that are not set.
+"""Environment variables, with a `.env` file in the current folder as fallback.
 
 The real environment always wins; `.env` is read only from the current folder, never from a parent, and never exported.
 """
@@ -14,25 +14,25 @@ _LINE = re.compile(
 
 
 def variable(name: str) -> str | None:
-    """Return the value of a variable, from the environment or else from `.env`; None when unset or empty."""
+    """Return the value of a variable from the environment or else from `.env`; None if unset or empty."""
     value = os.environ.get(name, "").strip()
     return value or _dotenv().get(name) or None
 
 
 def origin(name: str) -> str:
-    """Return where a variable comes from: `environment`, `.env`, or nothing when it is not set."""
+    """Return the origin of a variable: `environment`, `.env`, or empty if unset."""
     if os.environ.get(name, "").strip():
         return "environment"
     return ".env" if _dotenv().get(name) else ""
 
 
 def dotenv_warning() -> str:
-    """Return a warning when `.env` may be read by other users of the machine, else nothing."""
+    """Return a warning if other users of the machine can read `.env`; else empty."""
     try:
         mode = stat.S_IMODE(Path(".env").stat().st_mode)
     except OSError:
         return ""
-    return f".env may be read by others (mode {mode:o}); run: chmod 600 .env" if mode & 0o077 else ""
+    return f".env is readable by other users (mode {mode:o}); run: chmod 600 .env" if mode & 0o077 else ""
 
 
 def _dotenv() -> dict[str, str]:

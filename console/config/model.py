@@ -1,4 +1,4 @@
-"""One model as models.toml describes it: strict values, nothing guessed, the key where printing cannot reach it."""
+"""One model as described in models.toml: strictly validated, nothing guessed, and with a key that cannot be printed."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -10,7 +10,7 @@ from console.config.endpoint_address import address_mistake
 from console.core.provider import provider_of
 
 USUAL_CONCURRENCY = 8
-"""Requests at once where neither the file nor the run says how many."""
+"""Concurrent requests if neither the file nor the run sets a number."""
 
 _Positive = Annotated[float, msgspec.Meta(gt=0)]
 _FromZero = Annotated[float, msgspec.Meta(ge=0)]
@@ -19,7 +19,7 @@ _Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Secret:
-    """A key; only `reveal` tells what it is, never printing it."""
+    """A key that is never printed; only `reveal` returns it."""
 
     __slots__ = ("_value",)
 
@@ -30,7 +30,7 @@ class Secret:
         return self._value
 
     def __repr__(self) -> str:
-        """Show that there is a value, never the value."""
+        """Return a placeholder, never the value."""
         return "Secret(…)"
 
     def __eq__(self, other: object) -> bool:
@@ -48,14 +48,14 @@ class Price(msgspec.Struct, frozen=True, rename={"input": "in", "output": "out"}
     output: _FromZero | None = None
     """Written `out` in the file."""
     cached: _FromZero | None = None
-    """Input tokens that the provider had cached; None: the same as `input`."""
+    """Cached input tokens; None for the same price as `input`."""
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """How hard and how long an endpoint may be asked. Times are seconds and never include waiting for our turn."""
+    """Load and time limits of an endpoint. Times are in seconds and never include waiting for the limiter."""
 
     concurrency: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
-    """Requests at once; None: the file does not say, and the run's own concurrency decides."""
+    """Concurrent requests; None if not set, in which case the run's concurrency applies."""
     rpm: _Count | None = None
     """Requests started per minute."""
     timeout_s: _Positive = 600.0
@@ -65,62 +65,60 @@ class Limits(msgspec.Struct, frozen=True):
     idle_s: _Positive = 60.0
     """Time without new content in a streamed answer; comments and pings do not count as content."""
     max_wait_s: _FromZero = 600.0
-    """Longest wait for a rate limit to pass before the request is given up."""
+    """Longest wait for a rate limit before the request is given up."""
     max_outage_s: _FromZero = 3600.0
-    """Longest wait for a provider that had answered and then went down."""
+    """Longest wait for a provider that went down after it had answered."""
     max_tries: Annotated[int, msgspec.Meta(ge=1, le=100)] = 5
-    """Requests sent for one question, rate limited ones not counted."""
+    """Requests sent per call, not counting rate-limited ones."""
     backoff_s: _Positive = 1.0
-    """Upper bound of the first random wait after a failed try; doubles with every further one, up to a minute."""
+    """Upper bound of the first random wait after a failed try; doubles with each further try, up to a minute."""
 
 
 class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """A model under the name that everything else knows it by."""
+    """A model under the name used everywhere else."""
 
     name: str
-    """Its table in models.toml."""
+    """Name of its table in models.toml."""
     model_id: _Filled
-    """What the provider calls it."""
-    provider: Literal["openai", "responses", "completions", "anthropic", "gemini", "litellm", "simulated", "local"] = (
-        "openai"
-    )
-    """`openai` is every server with an OpenAI-compatible API; `local` is the embedding of this machine."""
+    """The provider's name for the model."""
+    provider: str = "openai"
+    """A name in `core.provider.PROVIDERS`."""
     base_url: str | None = None
-    """Address up to and including `/v1`, the first if there are several; None: the provider's own."""
+    """Address up to and including `/v1`, the first of several; None for the provider's default."""
     api_key: Secret | None = None
-    """A key written into the file. It works, with a warning; `api_key_env` is the better place."""
+    """A key written into the file; works with a warning, but `api_key_env` is preferred."""
     api_key_env: _Filled | None = None
     """Environment variable that holds the key."""
     headers: dict[str, str] = {}
-    """Further HTTP headers."""
+    """Additional HTTP headers."""
     mode: Literal["fc", "prompt"] = "prompt"
-    """How function-calling suites talk to it: native tools, or tools described in the prompt."""
+    """How function-calling suites pass tools: natively (`fc`) or described in the prompt."""
     bfcl_name: _Filled | None = None
-    """A name of the official BFCL registry: its whole row applies in BFCL, its mode included."""
+    """A name in the official BFCL registry; in BFCL its whole row applies, including its mode."""
     temperature: _FromZero | None = None
     max_tokens: _Count | None = None
     price: Price = Price()
     limits: Limits = Limits()
     params: dict[str, Any] = {}
-    """Passed through in every request body."""
+    """Added to every request body as is."""
     omit: tuple[_Filled, ...] = ()
-    """Parameters that its server refuses, and that are sent to it by nobody, whatever a suite asks for."""
+    """Parameters that the server refuses and that are never sent, whatever a suite asks for."""
     rename: dict[str, _Filled] = {}
-    """Parameters that its server knows by another name: `max_tokens` as `max_completion_tokens`."""
+    """Parameters that the server knows by another name, such as `max_tokens` as `max_completion_tokens`."""
     line: int = 0
-    """Where its table begins in models.toml; 0: built in."""
+    """Line of its table in models.toml; 0 for built-in models."""
     other_urls: tuple[str, ...] = ()
-    """Further addresses that serve the same; in the file they stand in a list with the first one."""
+    """Further addresses that serve the same model; in the file, `base_url` is then a list."""
     tokenizer: Path | None = None
-    """Folder of the tokenizer that counts its prompts in place of its server; named by the command, not in the file."""
+    """Folder of a tokenizer that counts prompts in place of the server; set on the command line, not in the file."""
     data: Path | None = None
-    """Data folder besides the usual ones in which a `local` model finds its weights; named with --data, not here."""
+    """Extra data folder searched for the weights of a `local` model; set with --data, not in the file."""
 
     def __post_init__(self) -> None:
-        """Check what no type says.
+        """Check rules that the types do not express.
 
         Raises:
-            ValueError: an address is none or doubled, the provider has none, or there are two keys.
+            ValueError: an address is invalid or duplicate, the provider takes none, or there are two keys.
         """
         if self.base_url is not None:
             first = _address(self.base_url, " 1" if self.other_urls else "")
@@ -131,12 +129,12 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("api_key and api_key_env exclude each other")
 
     def __repr__(self) -> str:
-        """Name the model only: keys, headers and parameters may be secret."""
+        """Return name and id only: keys, headers and parameters may be secret."""
         return f"ModelConfig({self.name!r}, {self.model_id!r})"
 
     def _check_addresses(self) -> None:
         if not provider_of(self.provider).has_address:
-            raise ValueError(f"base_url must not be a list: models of provider {self.provider} have no server")
+            raise ValueError(f"base_url must not be a list: provider {self.provider} has no server")
         others = tuple(_address(address, f" {number}") for number, address in enumerate(self.other_urls, 2))
         msgspec.structs.force_setattr(self, "other_urls", others)
         names = [_place(address) for address in self.addresses]
@@ -146,17 +144,17 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """All its addresses; none when the provider's own is asked."""
+        """All addresses; empty for the provider's default."""
         return () if self.base_url is None else (self.base_url, *self.other_urls)
 
     def at_each_address(self) -> "list[ModelConfig]":
-        """Return the model once for each of its addresses, as if it had no other one."""
+        """Return one copy of the model per address, each with that address only."""
         if not self.other_urls:
             return [self]
         return [msgspec.structs.replace(self, base_url=address, other_urls=()) for address in self.addresses]
 
     def address_names(self) -> list[str]:
-        """Return what each address is called in views and journals; a single one needs no name."""
+        """Return the name of each address in views and journals; a single address needs none."""
         if not self.other_urls:
             return [""]
         hosts = [urlsplit(address).netloc for address in self.addresses]
@@ -165,19 +163,19 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def simulated(self) -> bool:
-        """Whether the answers are made up by this program."""
+        """True if the answers come from a built-in simulated model."""
         return self.provider == "simulated"
 
 
 def _address(value: str, which: str = "") -> str:
-    """Return an address without the slash at its end; `which` says which of several it is."""
+    """Validate an address and strip its trailing slash; `which` numbers it in messages."""
     if mistake := address_mistake(value):
         raise ValueError(f"base_url{which} {mistake}")
     return value.rstrip("/")
 
 
 def _place(address: str) -> tuple[str, str | None, int | None, str, str]:
-    """Return what an address leads to, however it is written."""
+    """Return the normalized parts of an address, for comparing addresses."""
     parts = urlsplit(address)
     port = parts.port or {"http": 80, "https": 443}[parts.scheme]
     return parts.scheme, parts.hostname, port, parts.path, parts.query

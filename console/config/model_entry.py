@@ -13,15 +13,15 @@ _NOT_WRITTEN = ("name", "line", "data", "tokenizer", "api_key", "headers", "othe
 
 
 def entry_of(model: ModelConfig) -> str:
-    """Return the table, with what is as by default left out; keys and headers stay where they are."""
+    """Return the table without default values; keys and headers are left out."""
     lines = [f"[{toml_key(model.name)}]"]
     defaults = ModelConfig(name="", model_id="x")
     for name in ModelConfig.__struct_fields__:
         value = list(model.addresses) if name == "base_url" and model.other_urls else getattr(model, name)
         if name not in _NOT_WRITTEN and (name == "model_id" or value != getattr(defaults, name)):
             lines.append(f"{name} = {toml_value(_plain(name, value))}")
-    lines += ["# api_key: as it is in the file"] if model.api_key is not None else []
-    lines += ["# headers: as they are in the file"] if model.headers else []
+    lines += ["# api_key: as in the file"] if model.api_key is not None else []
+    lines += ["# headers: as in the file"] if model.headers else []
     return "\n".join(lines)
 
 

@@ -1,7 +1,7 @@
-"""The models a person can ask: models.toml (or verifiers' endpoints.toml) beside the built-in simulated ones.
+"""Loading of models: models.toml (or an endpoints.toml of verifiers) plus the built-in ones.
 
-A mistake in one model never takes another away: sound models are in `models`, the rest in `mistakes`, each with its
-place and hint.
+An error in one model never affects another: valid models are in `models`, errors in `mistakes`, each with line and
+hint.
 """
 
 from dataclasses import dataclass, field
@@ -22,30 +22,30 @@ __all__ = ["KeyState", "Mistake", "ModelBook", "ModelConfig", "facts", "key_stat
 
 @dataclass(slots=True)
 class ModelBook:
-    """All known models, and what was wrong on the way to them."""
+    """All known models, with the errors found while reading them."""
 
     models: dict[str, ModelConfig] = field(default_factory=dict[str, ModelConfig])
-    """By name; the file's in file order, then the built-in ones."""
+    """Models by name, those of the file first."""
     mistakes: list[Mistake] = field(default_factory=list[Mistake])
     warnings: list[str] = field(default_factory=list[str])
     path: Path | None = None
-    """The file that was read; None: there is none."""
+    """File that was read; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Whether a model can be asked now, and why."""
+    """Whether a model can be called now, and why."""
 
     ready: bool
     text: str
 
 
 def load_models(path: Path | None, data: Path | None = None) -> ModelBook:
-    """Read a file of models; None gives the built-in ones alone. Never raises for what the file says.
+    """Read a models file; None gives the built-in models alone. Never raises for the contents of the file.
 
     Args:
-        path: the file.
-        data: folder named with --data, in which local models look for their weights first.
+        path: models file.
+        data: folder given with --data, where local models look for their weights first.
     """
     from console.config.builtin import local_models, simulated_models
 
@@ -80,17 +80,17 @@ def _read_tables(file: TomlFile, book: ModelBook) -> None:
 def _add(file: TomlFile, book: ModelBook, model: ModelConfig) -> None:
     earlier = book.models.get(model.name)
     if earlier is not None:
-        text = f"[{model.name}] on line {model.line} repeats line {earlier.line}; the first one is asked"
+        text = f"[{model.name}] on line {model.line} repeats line {earlier.line}; the first one is used"
         file.warnings.append(f"{file.path.name}:{model.line}: {text}")
         return
     if model.api_key is not None:
-        text = f"[{model.name}] holds its key in the file; name a variable with api_key_env instead"
+        text = f"[{model.name}] has its key in the file; name an environment variable with api_key_env instead"
         file.warnings.append(f"{file.path.name}:{model.line}: {text}")
     book.models[model.name] = model
 
 
 def key_state(model: ModelConfig) -> KeyState:
-    """Say whether the model's key is at hand, and where it comes from."""
+    """Return whether the model's key is available, and where it comes from."""
     if model.simulated:
         return KeyState(True, "simulated, needs no key")
     if model.provider == "local":
@@ -112,20 +112,20 @@ def key_state(model: ModelConfig) -> KeyState:
 
 
 def _weights_state(data: Path | None) -> KeyState:
-    """Say whether the weights of the local embedding are at hand; it has no key."""
+    """Return whether the weights of the local embedding model are available; it needs no key."""
     from console.config.weights import find_weights
 
     if find_weights(data) is None:
-        return KeyState(False, "its weights are not pulled (`eval-console pull minilm`)")
+        return KeyState(False, "its weights are missing (`eval-console pull minilm`)")
     return KeyState(True, "on this machine, needs no key; not comparable with published totals")
 
 
 def facts(model: ModelConfig) -> ModelFacts:
-    """Return what a run records of a model: never a key, a header or a password."""
+    """Return the facts that a run records about a model: never a key, a header or a password."""
     params: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
     params = {name: value for name, value in params.items() if value is not None} | model.params
-    form = {"omit": list(model.omit)} if model.omit else {}
-    form |= {"rename": model.rename} if model.rename else {}
+    changes = {"omit": list(model.omit)} if model.omit else {}
+    changes |= {"rename": model.rename} if model.rename else {}
     return ModelFacts(
         name=model.name,
         model_id=model.model_id,
@@ -136,7 +136,7 @@ def facts(model: ModelConfig) -> ModelFacts:
         price_in=model.price.input,
         price_out=model.price.output,
         price_cached=model.price.cached,
-        params=mask(params) | form,
+        params=mask(params) | changes,
     )
 
 

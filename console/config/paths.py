@@ -1,6 +1,6 @@
-"""Paths on this machine: the models file, the data, the runs and this program's own state.
+"""Paths on this machine: models file, data, runs, and the program's own state.
 
-Finding never creates anything, and a place the user names must exist: a mistyped path is an error, not an empty list.
+Lookups never create anything, and a path given by the user must exist: a mistyped path is an error, not an empty list.
 """
 
 import os
@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 class WorkspacePaths(msgspec.Struct, frozen=True):
-    """Where models, data and runs are, as named by a person; None means the usual places."""
+    """Paths of models, data and runs as given by the user; None means the default."""
 
     models: Path | None = None
     data: Path | None = None
@@ -24,17 +24,17 @@ class WorkspacePaths(msgspec.Struct, frozen=True):
 
 
 class DataRoots(msgspec.Struct, frozen=True):
-    """Folders of dataset folders. Later ones win when two hold the same name."""
+    """Folders that hold dataset folders. Later ones win if two hold the same name."""
 
     bundled: Path
-    """Shipped with the program; read only."""
+    """Shipped with the program; read-only."""
     pulled: Path
-    """Where `pull` puts official data; may not exist yet."""
+    """Target of `pull` for official data; may not exist yet."""
     user: tuple[Path, ...] = ()
-    """The folder named with --data or EVAL_CONSOLE_DATA, else ./data if it is there."""
+    """Folder given with --data or EVAL_CONSOLE_DATA, else ./data if it exists."""
 
     def existing(self) -> list[tuple[str, Path]]:
-        """Return (origin, folder) of those that exist, each folder once."""
+        """Return (origin, folder) for those that exist, each folder once."""
         folders: list[tuple[str, Path]] = []
         for origin, folder in (
             ("bundled", self.bundled),
@@ -47,7 +47,7 @@ class DataRoots(msgspec.Struct, frozen=True):
 
 
 def checkout() -> Path | None:
-    """Return the source checkout this program runs from, or None when it is installed."""
+    """Return the source checkout this program runs from, or None if it is installed."""
     root = _PACKAGE.parent
     return root if (root / "pyproject.toml").is_file() and (root / "data").is_dir() else None
 
@@ -56,7 +56,7 @@ def find_models_file(explicit: Path | str | None = None) -> Path | None:
     """Return the models file: --models, EVAL_CONSOLE_MODELS, ./models.toml, the checkout's, the user's; or None.
 
     Raises:
-        UsageError: a file that was named does not exist.
+        UsageError: the given file does not exist.
     """
     named = _explicit_path(explicit, "--models", "EVAL_CONSOLE_MODELS")
     if named is not None:
@@ -71,7 +71,7 @@ def find_models_file(explicit: Path | str | None = None) -> Path | None:
 
 
 def presets_files() -> list[Path]:
-    """Return where presets may be, those of the current folder before the user's own; the files may not exist.
+    """Return the paths of presets files, that of the current folder first; the files may not exist.
 
     EVAL_CONSOLE_PRESETS names one file instead.
     """
@@ -82,10 +82,10 @@ def presets_files() -> list[Path]:
 
 
 def find_data_roots(explicit: Path | str | None = None) -> DataRoots:
-    """Return the data folders: the user's own, and those of this program.
+    """Return the data folders, both the user's and the program's.
 
     Raises:
-        UsageError: a folder that was named does not exist.
+        UsageError: the given folder does not exist.
     """
     named = _explicit_path(explicit, "--data", "EVAL_CONSOLE_DATA")
     root = checkout()
@@ -106,18 +106,18 @@ def find_runs_root(explicit: Path | str | None = None, *, may_be_new: bool = Fal
     """Return the folder of runs: --runs, EVAL_CONSOLE_RUNS, the checkout's, else ./runs.
 
     Args:
-        explicit: the folder that was named, if one was.
-        may_be_new: whether a named folder may be missing, because a run that is made there makes it.
+        explicit: folder given by the user, if any.
+        may_be_new: True if the given folder may be missing because the caller creates it.
 
     Raises:
-        UsageError: what was named is no folder, or is missing.
+        UsageError: the given path is missing or not a folder.
     """
     named, where = (Path(explicit), "--runs") if explicit else (_from_environment(_RUNS), _RUNS)
     path = (_usual_runs() if named is None else named).expanduser().absolute()
     if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is not a folder", where=where, hint="Name a folder; it is made when needed.")
+        raise UsageError(f"{path} is not a folder", where=where, hint="Give a folder; it is created if needed.")
     if named is not None and not may_be_new and not path.exists():
-        raise UsageError(f"{path} does not exist", where=where, hint="Check the path; `run` and `import` make it.")
+        raise UsageError(f"{path} does not exist", where=where, hint="Check the path; `run` and `import` create it.")
     return path
 
 
@@ -127,12 +127,12 @@ def _usual_runs() -> Path:
 
 
 def state_dir() -> Path:
-    """Return the folder for what may be deleted at any time, such as the index over runs and the log."""
+    """Return the folder for state that may be deleted at any time, such as the index over runs and the log."""
     return _user_folder("state")
 
 
 def cache_dir() -> Path:
-    """Return the folder for copies of what can be had again."""
+    """Return the folder for copies of data that can be downloaded again."""
     return _user_folder("cache")
 
 
@@ -152,6 +152,6 @@ def _from_environment(name: str) -> Path | None:
 
 
 def _user_folder(kind: str) -> Path:
-    import platformdirs  # only here: most calls are answered by the checkout
+    import platformdirs  # imported late: most calls are answered by the checkout
 
     return Path(getattr(platformdirs, f"user_{kind}_dir")(_APP, appauthor=False))

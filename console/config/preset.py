@@ -1,7 +1,7 @@
-"""Presets: all settings of `run` and the form, under a name, in a file that people read and edit.
+"""Presets: named sets of all settings of `run` and the form, in a file that people read and edit.
 
-`presets.toml` of the current folder (a project's) goes before the one in the user's config folder. A preset is one
-table; its keys are the long options of `run`:
+`presets.toml` in the current folder takes precedence over the one in the user's config folder. A preset is one table;
+its keys are the long options of `run`:
 
     [nightly]
     models = ["gpt-4o-mini", "local"]
@@ -10,7 +10,7 @@ table; its keys are the long options of `run`:
     seed = 7
     max_cost = 5.0
 
-A mistake never takes another preset away, and always names file, line and hint.
+An error in one preset never affects another, and is reported with file, line and hint.
 """
 
 import re
@@ -25,52 +25,52 @@ from console.core.run import Budget
 from console.core.suggestion import nearest
 
 ROLES = ("judge", "second_judge", "user", "embedding")
-"""Roles that an option of `run` names a model for; the second `--judge` is the second judge."""
+"""Roles whose model is set by an option of `run`; the second `--judge` is the second judge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What to launch: one run for each model and suite."""
+    """Settings of a launch: one run for each model and suite."""
 
     models: tuple[str, ...] = ()
     suites: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Categories by suite; none means all of it."""
+    """Categories by suite; empty for all."""
     limit: int | None = None
-    """Cases of each suite; None: all."""
+    """Cases of each suite; None for all."""
     seed: int | None = None
-    """With a limit: draw that many instead of taking the first."""
+    """With a limit: draw that many at random instead of taking the first."""
     ids: tuple[str, ...] = ()
-    """Only these cases; `@FILE` stands for the ids in a file."""
+    """Only these cases; `@FILE` reads ids from a file."""
     only_failed_of: str = ""
-    """Only the cases that this run failed."""
+    """Only cases failed by this run."""
     rollouts: int = 1
     concurrency: int | None = None
     mode: str | None = None
     roles: dict[str, str] = field(default_factory=dict[str, str])
     options: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Suite options by `name`, or `suite/name` for only one of several suites."""
+    """Suite options by `name`, or by `suite/name` for one of several suites."""
     budget: Budget = field(default_factory=Budget)
     """Caps of each run."""
     queue: bool = False
-    """Play one after another, behind what is in the queue already, instead of side by side."""
+    """Queue the runs instead of playing them side by side."""
     name: str = ""
 
 
 @dataclass(slots=True)
 class Presets:
-    """All presets that can be read, and what was wrong on the way to them."""
+    """All readable presets, with the errors found while reading them."""
 
     presets: dict[str, Preset] = field(default_factory=dict[str, Preset])
-    """By name, the current folder's first."""
+    """Presets by name, those of the current folder first."""
     files: dict[str, Path] = field(default_factory=dict[str, Path])
-    """Where each of them stands."""
+    """File of each preset."""
     mistakes: list[Mistake] = field(default_factory=list[Mistake])
 
     def find(self, name: str) -> Preset:
         """Return a preset by name.
 
         Raises:
-            UsageError: there is none of that name (names the nearest), or it holds a mistake (shows that).
+            UsageError: no such preset (names the nearest), or it has an error (shows it).
         """
         if name in self.presets:
             return self.presets[name]
@@ -83,16 +83,16 @@ class Presets:
         hint = (
             f"Did you mean {close}?" if close else f"Known presets: {names}." if names else "w in the form saves one."
         )
-        raise UsageError(f"no preset is called {name!r}", where="--preset", hint=hint)
+        raise UsageError(f"no preset is named {name!r}", where="--preset", hint=hint)
 
 
 def suite_words(suites: dict[str, tuple[str, ...]]) -> list[str]:
-    """Return suites as they are written: `suite`, or `suite/category` for each category."""
+    """Return suites as written in presets: `suite`, or `suite/category` for each category."""
     return [word for name, parts in suites.items() for word in ([f"{name}/{part}" for part in parts] or [name])]
 
 
 def read_suite_words(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return categories by suite; a suite that is also named without a category is taken whole."""
+    """Return categories by suite; a suite also named without a category is selected completely."""
     by_suite: dict[str, tuple[str, ...]] = {}
     for word in words:
         suite, _, part = word.partition("/")
@@ -103,10 +103,10 @@ def read_suite_words(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def read_time(text: str) -> float:
-    """Read a time in seconds: a number, or one with s, m or h.
+    """Parse a time in seconds: a number, optionally with s, m or h.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: not such a time.
     """
     match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)\s*([smh]?)", text.strip())
     if match is None or not float(match[1]):
@@ -118,7 +118,7 @@ def read_time(text: str) -> float:
 
 
 def load_presets(paths: Sequence[Path]) -> Presets:
-    """Read all presets; of two with one name, that of the first file counts. Never raises for what a file says."""
+    """Read all presets; the first file wins for equal names. Never raises for the contents of a file."""
     presets = Presets()
     for path in paths:
         if not path.is_file():
@@ -157,22 +157,22 @@ def _is_time(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What a key of a preset may say."""
+    """Rule for the value of one preset key."""
 
     fits: Callable[[Any], bool]
     must: str
     example: str
 
 
-_TEXTS = _Key(_is_texts, "a list of texts", '["one", "two"]')
-_TEXT = _Key(_is_text, "a text", '"…"')
-_COUNT = _Key(_is_whole, "a whole number from 1 on", "10")
+_TEXTS = _Key(_is_texts, "a list of strings", '["one", "two"]')
+_TEXT = _Key(_is_text, "a string", '"…"')
+_COUNT = _Key(_is_whole, "an integer of at least 1", "10")
 _KEYS = {
     "models": _TEXTS,
     "suites": _TEXTS,
     "limit": _COUNT,
     "sample": _COUNT,
-    "seed": _Key(lambda value: _is_whole(value, 0), "a whole number from 0 on", "7"),
+    "seed": _Key(lambda value: _is_whole(value, 0), "an integer of at least 0", "7"),
     "ids": _TEXTS,
     "only_failed_of": _TEXT,
     "rollouts": _COUNT,
@@ -191,7 +191,9 @@ _KEYS = {
 
 def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
     if not isinstance(table, dict):
-        file.mistake(f"{name!r} is outside of any preset", *file.place(name), "Begin with its name: [nightly].")
+        file.mistake(
+            f"{name!r} is outside of any preset", *file.place(name), "Start a preset with its name: [nightly]."
+        )
         return None
     entries, sound = cast("dict[str, Any]", table), True
     for key, value in entries.items():
@@ -205,14 +207,14 @@ def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
 
 
 def _problem(key: str, value: Any) -> tuple[str, str] | None:
-    """Return what is wrong with one line of a preset, and the hint."""
+    """Return what is wrong with one line of a preset, and a hint; None if it is valid."""
     rule = _KEYS.get(key)
     if rule is None:
         close = nearest(key, _KEYS)
         return f"has an unknown key {key!r}", f"Did you mean {close}?" if close else f"Known keys: {', '.join(_KEYS)}."
     if rule.fits(value):
         return None
-    return f"{key} must be {rule.must}", f"Write {key} = {rule.example}, or leave the line out."
+    return f"{key} must be {rule.must}", f"Write {key} = {rule.example}, or remove the line."
 
 
 def _build(entries: dict[str, Any]) -> Preset:

@@ -1,4 +1,4 @@
-"""Writing one preset into a file of presets, so that every other line of the file stays as its owner wrote it."""
+"""Writing one preset into a presets file without touching any other line."""
 
 import os
 import re
@@ -20,17 +20,17 @@ _START = """\
 
 
 def save_preset(path: Path, name: str, preset: Preset) -> None:
-    """Write a preset, in the place of an older one of that name; the file is replaced as a whole.
+    """Write a preset, replacing one of the same name; the file is replaced atomically.
 
     Raises:
-        UsageError: the file cannot be read or written, or holds a mistake that must be fixed first.
+        UsageError: the file cannot be read or written, or has an error that must be fixed first.
     """
     lines = _read(path)
     start, end = _block_of(lines, name)
     block = table_of(name, preset).splitlines()
     gap = [""] if start == len(lines) and lines and lines[-1].strip() else []
     text = "\n".join([*lines[:start], *gap, *block, *([""] if end < len(lines) else []), *lines[end:]]) + "\n"
-    _insist(path, lines, text, name)
+    _check_result(path, lines, text, name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         new = path.with_name(f".{path.name}.{os.getpid()}")
@@ -43,7 +43,7 @@ def save_preset(path: Path, name: str, preset: Preset) -> None:
 
 
 def table_of(name: str, preset: Preset) -> str:
-    """Return a preset as a table of TOML; what is as by default is left out."""
+    """Return a preset as a TOML table without default values."""
     budget = preset.budget
     drawn = preset.limit is not None and preset.seed is not None
     entries: list[tuple[str, Any]] = [
@@ -76,12 +76,12 @@ def _read(path: Path) -> list[str]:
         return list[str](_START.splitlines())
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"cannot be read: {error}", where=str(path), hint="Fix or move the file; nothing was saved."
+            f"the file cannot be read: {error}", where=str(path), hint="Fix or move the file; nothing was saved."
         ) from None
 
 
 def _block_of(lines: list[str], name: str) -> tuple[int, int]:
-    """Return the lines of a preset, from its header up to the comments above the next one; (end, end) for a new one."""
+    """Return the line range of a preset, from its header up to the comments above the next one; (end, end) if new."""
     heads = [(number, keys_of(match[1])) for number, text in enumerate(lines) if (match := _HEADER.match(text))]
     start = next((number for number, keys in heads if keys == (name,)), len(lines))
     end = next((number for number, keys in heads if number > start and keys[0] != name), len(lines))
@@ -90,22 +90,22 @@ def _block_of(lines: list[str], name: str) -> tuple[int, int]:
     return start, end
 
 
-def _insist(path: Path, lines: list[str], text: str, name: str) -> None:
-    """Refuse to save what would not be read again, or would change another preset."""
+def _check_result(path: Path, lines: list[str], text: str, name: str) -> None:
+    """Refuse to write a file that would not parse, or in which another preset would change."""
     try:
         before = tomli.loads("\n".join(lines) + "\n")
         after = tomli.loads(text)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 0)
         raise UsageError(
-            f"the file has a mistake: {error}",
+            f"the file has an error: {error}",
             where=f"{path.name}:{line}" if line else str(path),
             hint="Fix it first; nothing was saved.",
         ) from None
     before.pop(name, None)
     if {key: value for key, value in after.items() if key != name} != before:
         raise UsageError(
-            f"[{name}] is written in a form that cannot be replaced by itself",
+            f"[{name}] is written in a way that cannot be replaced on its own",
             where=str(path),
             hint="Delete it from the file, or choose another name.",
         )

@@ -1,9 +1,9 @@
-"""Takes secrets out of texts: whole, in any of their usual spellings, split over the deltas of a stream, or cut short.
+"""Redaction of secrets from text: whole, in any common encoding, split over the deltas of a stream, or truncated.
 
-What counts as a secret: a value of at least eight characters, unless it is a common placeholder or, with fewer than
-sixteen, made of letters alone (`EMPTY`, `none`, `not-needed`, `lm-studio`). Such values protect nothing, and taking
-them out would mangle the answers of models. Of a secret every piece of twelve characters or more is taken out too,
-since servers and networks cut what they echo; in base64, where four characters carry three, of sixteen or more.
+A secret is a value of at least eight characters, unless it is a common placeholder or, below sixteen characters, made
+of letters alone (`EMPTY`, `none`, `not-needed`, `lm-studio`). Such values protect nothing, and redacting them would
+mangle the answers of models. Pieces of a secret of twelve characters or more are redacted too, since servers and
+networks truncate what they echo; in base64, where four characters carry three, of sixteen or more.
 """
 
 import base64
@@ -16,12 +16,12 @@ REDACTED = "[redacted]"
 SHORTEST_SECRET = 8
 SHORTEST_PIECE = 12
 _SHORTEST_WORD = 16
-"""Below this many characters, letters alone are taken for a word and not for a key."""
+"""Below this many characters, letters alone count as a word and not as a key."""
 _PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "your-api-key-here", "your_api_key_here"})
 _PROBE = 6
-"""Characters of a probe: a text that holds none of a secret's probes holds no piece of it."""
+"""Length of a probe; text without any of a secret's probes holds no piece of the secret."""
 _CONTEXT = 2
-"""Characters that a live text gives away before it can know the beginning of a secret."""
+"""Characters of streamed text released before the beginning of a secret can be recognized."""
 
 _GENERIC = re.compile(
     r"\b(?:sk|pk|rk|gsk|xai|hf|nvapi|glpat|ghp)[-_][\w*-]{12,}"
@@ -33,37 +33,37 @@ _SECRET_NAME = re.compile(
 
 
 def sounds_secret(name: str) -> bool:
-    """Whether a parameter, header or variable of this name holds a secret."""
+    """Return whether a parameter, header or variable of this name holds a secret."""
     return bool(_SECRET_NAME.search(name))
 
 
 def looks_like_key(text: str) -> bool:
-    """Whether a text holds what keys of well-known providers look like."""
+    """Return whether text contains something like a key of a well-known provider."""
     return bool(_GENERIC.search(text))
 
 
 def is_worth_hiding(secret: str) -> bool:
-    """Whether a value is a secret at all, by the rule in the module's text."""
+    """Return whether a value counts as a secret, by the rule in the module docstring."""
     if len(secret) < SHORTEST_SECRET or secret.lower() in _PLACEHOLDERS:
         return False
     return len(secret) >= _SHORTEST_WORD or not secret.replace("-", "").replace("_", "").isalpha()
 
 
-class _Form:
-    """One spelling of a secret, and how much of it must not be seen."""
+class _Spelling:
+    """One encoding of a secret, and the length from which pieces of it are redacted."""
 
     __slots__ = ("probes", "shortest", "text")
 
     def __init__(self, text: str, shortest_piece: int) -> None:
         self.text = text
         self.shortest = min(len(text), shortest_piece)
-        # Every piece of the shortest length holds one of these whole, wherever it begins.
+        # Every piece of the shortest length contains at least one whole probe, wherever it begins.
         length = min(_PROBE, self.shortest)
         starts = range(0, len(text) - length + 1, self.shortest - length + 1)
         self.probes = frozenset(text[start : start + length] for start in starts)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield where pieces of this form stand in a text, each as long as it goes."""
+        """Yield the spans of maximal pieces of this encoding in a text."""
         for probe in self.probes:
             at = text.find(probe)
             while at >= 0:
@@ -71,7 +71,7 @@ class _Form:
                 at = text.find(probe, at + 1)
 
     def _around(self, text: str, probe: str, at: int) -> Iterator[tuple[int, int]]:
-        """Yield the piece that grows from a probe to both sides, for every place that the probe has in this form."""
+        """Extend a probe hit in both directions, for every position of the probe in this encoding."""
         inside = self.text.find(probe)
         while inside >= 0:
             start, end = at, at + len(probe)
@@ -86,23 +86,25 @@ class _Form:
 
 
 class Redactor:
-    """Replaces known secrets, in any of their usual spellings, and whatever looks like one."""
+    """Replaces known secrets in any common encoding, and anything that looks like a key."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """Know these secrets; what is not worth hiding is left alone."""
-        forms = {form.text: form for secret in secrets if is_worth_hiding(secret) for form in _spellings(secret)}
-        self._forms = tuple(forms.values())
-        self._probes = tuple({probe for form in self._forms for probe in form.probes})
-        self._triples = {text[n : n + 3] for text in forms for n in range(len(text) - 2)}
-        self.shortest = min((form.shortest for form in self._forms), default=1 << 30)
-        """No text shorter than this holds a secret, or a piece of one that must go."""
+        """Take secrets; values not worth hiding are ignored."""
+        spellings = {
+            spelling.text: spelling for secret in secrets if is_worth_hiding(secret) for spelling in _spellings(secret)
+        }
+        self._spellings = tuple(spellings.values())
+        self._probes = tuple({probe for spelling in self._spellings for probe in spelling.probes})
+        self._triples = {text[n : n + 3] for text in spellings for n in range(len(text) - 2)}
+        self.shortest = min((spelling.shortest for spelling in self._spellings), default=1 << 30)
+        """Shorter text holds neither a secret nor a piece to be redacted."""
 
     def __call__(self, text: str) -> str:
-        """Return a text about an error with every secret replaced, also what only looks like one."""
+        """Redact error text: known secrets and anything that looks like one."""
         return _GENERIC.sub(REDACTED, self.known(text))
 
     def known(self, text: str) -> str:
-        """Return a model's text with the known secrets replaced, and nothing else touched."""
+        """Redact known secrets only, as in a model's text."""
         if len(text) >= self.shortest:
             for probe in self._probes:
                 if probe in text:
@@ -110,31 +112,31 @@ class Redactor:
         return text
 
     def value(self, value: Any) -> Any:
-        """Return a decoded error with every text in it redacted, names of fields included."""
+        """Redact every string in a decoded error, including field names."""
         return _mapped(value, self)
 
     def known_value(self, value: Any) -> Any:
-        """Return a decoded answer with the known secrets replaced in every text of it, and nothing else touched."""
+        """Redact known secrets in every string of a decoded answer, and nothing else."""
         return _mapped(value, self.known)
 
     def live(self) -> "LiveRedactor":
-        """Return a redactor for one text that arrives in pieces."""
+        """Return a redactor for one streamed text."""
         return LiveRedactor(self)
 
     def may_continue(self, text: str) -> bool:
-        """Whether a text may end in the middle of a secret."""
+        """Return whether text may end in the middle of a secret."""
         return text[-3:] in self._triples
 
     def open_end(self, text: str) -> int:
-        """Return how many characters at the end of a text may be the inside of a secret that goes on."""
+        """Return the number of characters at the end of a text that may be inside an unfinished secret."""
         longest = 0
-        for form in self._forms:
-            while longest < len(text) and text[-longest - 1 :] in form.text:
+        for spelling in self._spellings:
+            while longest < len(text) and text[-longest - 1 :] in spelling.text:
                 longest += 1
         return longest
 
     def _replace(self, text: str) -> str:
-        spans = sorted({span for form in self._forms for span in form.spans(text)})
+        spans = sorted({span for spelling in self._spellings for span in spelling.spans(text)})
         parts: list[str] = []
         done = 0
         for start, end in spans:
@@ -147,16 +149,16 @@ class Redactor:
 
 
 class LiveRedactor:
-    """Redacts a text that is shown while it arrives; what may become a secret is held back until that is decided."""
+    """Redacts streamed text, holding back what may become a secret until that is decided."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self._shown = ""
-        """The last characters given away, which may be the first ones of a secret."""
+        """Last characters released, which may be the first ones of a secret."""
         self._held = ""
 
     def feed(self, delta: str) -> str:
-        """Return what may be shown now."""
+        """Return the text that can be shown now."""
         text = self._shown + self._held + delta
         if self._redactor.may_continue(text):
             return self._give(text, min(self._redactor.open_end(text), len(text) - len(self._shown)))
@@ -166,14 +168,14 @@ class LiveRedactor:
         return delta
 
     def end(self) -> str:
-        """Return what was held back."""
+        """Return the text held back."""
         return self._give(self._shown + self._held, 0) if self._held else ""
 
     def _give(self, text: str, held: int) -> str:
         self._held = text[len(text) - held :]
         text = text[: len(text) - held]
         shown = self._redactor.known(text)
-        same = 0  # what was given away before stays as it is
+        same = 0  # text already released stays as it is
         while same < len(self._shown) and same < len(shown) and shown[same] == self._shown[same]:
             same += 1
         self._shown = text[-_CONTEXT:]
@@ -190,18 +192,18 @@ def _mapped(value: Any, redact: Callable[[str], str]) -> Any:
     return value
 
 
-def _spellings(secret: str) -> Iterator[_Form]:
-    """Yield the secret itself, URL-encoded, in every form of JSON, and in base64 at its three alignments."""
+def _spellings(secret: str) -> Iterator[_Spelling]:
+    """Yield the secret itself, URL-encoded, in every JSON escaping, and in base64 at its three alignments."""
     raw = secret.encode("utf-8", "surrogatepass")
     written = secret.replace("\\", "\\\\").replace('"', '\\"')
     for text in {secret, quote(secret, safe=""), quote_plus(secret), written, written.replace("/", "\\/")}:
-        yield _Form(text, SHORTEST_PIECE)
+        yield _Spelling(text, SHORTEST_PIECE)
     for digits in ("04x", "04X"):
-        yield _Form("".join(f"\\u{ord(character):{digits}}" for character in secret), SHORTEST_PIECE * 6)
+        yield _Spelling("".join(f"\\u{ord(character):{digits}}" for character in secret), SHORTEST_PIECE * 6)
     for offset in range(3):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             text = encode(b"\0" * offset + raw).decode("ascii").rstrip("=")
-            # The first and last characters also carry bits of the neighbours, so only the middle is sure.
+            # The first and last characters also carry bits of their neighbors, so only the middle is certain.
             core = text[(0, 2, 3)[offset] : len(text) - (0 if (offset + len(raw)) % 3 == 0 else 1)]
             if len(core) >= SHORTEST_SECRET:
-                yield _Form(core, SHORTEST_PIECE * 4 // 3)
+                yield _Spelling(core, SHORTEST_PIECE * 4 // 3)

@@ -1,4 +1,4 @@
-"""API keys: looked up as late as possible, and everything else that is sent for a model and must not be seen."""
+"""API keys, looked up as late as possible, and other secrets sent for a model."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from console.config.environment import variable
 from console.config.redaction import REDACTED, Redactor, sounds_secret
-from console.core.provider import provider_of
+from console.core.provider import PROVIDERS, provider_of
 
 if TYPE_CHECKING:
     from console.config.model import ModelConfig
@@ -18,19 +18,22 @@ _PUBLIC_HEADERS = frozenset(
         *("openai-beta", "openai-organization", "openai-project", "origin", "referer", "user-agent", "x-title"),
     }
 )
-"""Headers whose values are no secrets: a model may well say `application/json`, or a version's date."""
+"""Headers whose values are not secret: a model may well write `application/json`, or the date of a version."""
 
 _VARIABLE_BY_HOST = {
-    "api.openai.com": "OPENAI_API_KEY",
     "openrouter.ai": "OPENROUTER_API_KEY",
-    "api.anthropic.com": "ANTHROPIC_API_KEY",
     "api.mistral.ai": "MISTRAL_API_KEY",
     "api.groq.com": "GROQ_API_KEY",
     "api.deepseek.com": "DEEPSEEK_API_KEY",
     "api.together.xyz": "TOGETHER_API_KEY",
     "api.x.ai": "XAI_API_KEY",
-    "generativelanguage.googleapis.com": "GEMINI_API_KEY",
+    **{
+        urlsplit(provider.address).hostname or "": provider.key_variable
+        for provider in PROVIDERS.values()
+        if provider.key_variable
+    },
 }
+"""Servers of the OpenAI API that many use, and the providers' own addresses."""
 _VARIABLE_BY_PREFIX = {
     "openai": "OPENAI_API_KEY",
     "anthropic": "ANTHROPIC_API_KEY",
@@ -47,9 +50,9 @@ _VARIABLE_BY_PREFIX = {
 
 
 def key_variable(model: "ModelConfig") -> str | None:
-    """Return the environment variable that a model's key is looked up in; None: no key is sent.
+    """Return the environment variable that holds a model's key; None if no key is sent.
 
-    A key is only ever offered to the host it belongs to: an unknown address gets none unless `api_key_env` says so.
+    A key is only sent to the host it belongs to: an unknown address gets none unless `api_key_env` is set.
     """
     if model.api_key_env is not None:
         return model.api_key_env
@@ -61,7 +64,7 @@ def key_variable(model: "ModelConfig") -> str | None:
 
 
 def resolve_key(model: "ModelConfig") -> str | None:
-    """Return the key to send, or None when none is to be sent. Look it up when it is needed; do not keep it."""
+    """Return the key to send, or None. Call it when the key is needed, and do not keep the result."""
     if model.simulated:
         return None
     if model.api_key is not None:
@@ -71,7 +74,7 @@ def resolve_key(model: "ModelConfig") -> str | None:
 
 
 def mask(values: dict[str, Any]) -> dict[str, Any]:
-    """Return a copy in which values under secret-sounding names are redacted, at any depth."""
+    """Return a copy with the values of secret-sounding names redacted, at any depth."""
     return {name: _mask_value(name, value) for name, value in values.items()}
 
 
@@ -89,7 +92,7 @@ def redactor_for(models: "Iterable[ModelConfig]") -> Redactor:
 
 
 def secrets_of(model: "ModelConfig") -> list[str]:
-    """Return every secret that is sent for a model: its key, its headers' values, parameters that sound secret."""
+    """Return every secret sent for a model: key, header values and secret-sounding parameters."""
     secrets = [resolve_key(at_address) for at_address in model.at_each_address()]
     for name, value in model.headers.items():
         if name.lower() not in _PUBLIC_HEADERS:

@@ -1,7 +1,7 @@
-"""From a table of models.toml to a ModelConfig, or to mistakes that name line, key, and the key that was meant."""
+"""Conversion of a table of models.toml to a ModelConfig, or to errors with the line and the likely intended key."""
 
 import math
-from typing import Any, cast, get_type_hints
+from typing import Any, Literal, cast, get_type_hints
 
 import msgspec
 
@@ -22,43 +22,45 @@ _ENDPOINT_TYPES = ("openai_chat_completions", "openai_chat_completions_token")
 
 
 def read_table(file: TomlFile, name: str, table: object) -> ModelConfig | None:
-    """Return the model of `[name]`; None after noting what is wrong with it."""
+    """Return the model of `[name]`; None if invalid, with the errors recorded in `file`."""
     if not isinstance(table, dict):
         line, column = file.place(name)
-        file.mistake(f"{name!r} is outside of any table", line, column, "Begin every model with its name: [name].")
+        file.mistake(f"{name!r} is outside of any table", line, column, "Start every model with its name: [name].")
         return None
     entries = cast(dict[str, Any], table)
     line, column = file.place(name)
     inner = [key for key, value in entries.items() if isinstance(value, dict) and key not in _FIELDS]
     if inner and "model_id" not in entries:
-        _note_nesting(file, name, inner[0])
+        _report_nesting(file, name, inner[0])
         return None
     unknown = [key for key in entries if key not in _KEYS]
     for key in unknown:
-        _note_unknown(file, name, (name, key), _KEYS)
+        _report_unknown(file, name, (name, key), _KEYS)
     if unknown:
         return None
     if "model_id" not in entries:
-        file.mistake(f"[{name}] has no model_id", line, column, 'Add what the provider calls it: model_id = "…".')
+        file.mistake(
+            f"[{name}] has no model_id", line, column, 'Add the provider\'s name for the model: model_id = "…".'
+        )
         return None
     return _build(file, name, (name,), entries, line)
 
 
 def read_endpoint(file: TomlFile, index: int, table: dict[str, Any]) -> ModelConfig | None:
-    """Return the model of a `[[endpoint]]` table as verifiers writes it (`key` names an environment variable)."""
+    """Return the model of an `[[endpoint]]` table in the format of verifiers (`key` names an environment variable)."""
     table_keys = ("endpoint", str(index))
     line, column = file.place(*table_keys)
     name = table.get("endpoint_id")
     if not isinstance(name, str) or not name or not isinstance(table.get("model"), str):
-        file.mistake("[[endpoint]] needs endpoint_id and model, both texts", line, column)
+        file.mistake("[[endpoint]] needs endpoint_id and model, both strings", line, column)
         return None
     for key in table:
         if key not in (*_ENDPOINT_KEYS, "headers", "extra_headers"):
-            _note_unknown(file, name, (*table_keys, key), _ENDPOINT_KEYS)
+            _report_unknown(file, name, (*table_keys, key), _ENDPOINT_KEYS)
             return None
     kind = table.get("type", table.get("api_client_type", _ENDPOINT_TYPES[0]))
     if kind not in _ENDPOINT_TYPES:
-        file.mistake(f"[{name}] cannot be reached as {kind!r}", *file.place(*table_keys, "type"), _ENDPOINT_TYPE_HINT)
+        file.mistake(f"[{name}] has unknown type {kind!r}", *file.place(*table_keys, "type"), _ENDPOINT_TYPE_HINT)
         return None
     entries = {
         "model_id": table["model"],
@@ -69,7 +71,7 @@ def read_endpoint(file: TomlFile, index: int, table: dict[str, Any]) -> ModelCon
     return _build(file, name, table_keys, {key: value for key, value in entries.items() if value is not None}, line)
 
 
-_ENDPOINT_TYPE_HINT = f"Only {_ENDPOINT_TYPES[0]} can be asked."
+_ENDPOINT_TYPE_HINT = f"Only {_ENDPOINT_TYPES[0]} is supported."
 
 
 def _build(
@@ -88,7 +90,7 @@ def _build(
         return ModelConfig(**values, name=name, line=line)
     except ValueError as error:
         if {"api_key", "api_key_env"} <= values.keys():
-            place, hint = (line, file.place(*table_keys)[1]), "Keep one of the two, better api_key_env."
+            place, hint = (line, file.place(*table_keys)[1]), "Keep one of the two, preferably api_key_env."
         else:
             place, hint = file.place(*table_keys, "base_url"), ""
         file.mistake(f"[{name}] {error}", *place, hint)
@@ -96,7 +98,7 @@ def _build(
 
 
 def _value(file: TomlFile, name: str, table_keys: tuple[str, ...], key: str, value: object) -> Any:
-    """Return a key's value as `ModelConfig` takes it, after noting everything that is wrong with it."""
+    """Return a key's value as `ModelConfig` takes it, recording all errors."""
     kind = _PARTS.get(key)
     if key == "base_url" and isinstance(value, list):
         if not value:
@@ -108,7 +110,7 @@ def _value(file: TomlFile, name: str, table_keys: tuple[str, ...], key: str, val
     kinds = dict(zip(_KEYS_WITHIN[key], get_type_hints(kind, include_extras=True).values(), strict=True))
     for part in within:
         if part not in kinds:
-            _note_unknown(file, name, (*table_keys, key, part), _KEYS_WITHIN[key])
+            _report_unknown(file, name, (*table_keys, key, part), _KEYS_WITHIN[key])
     converted = {
         part: _convert(file, name, (*table_keys, key, part), (key, part), part_value, kinds[part])
         for part, part_value in within.items()
@@ -120,7 +122,7 @@ def _value(file: TomlFile, name: str, table_keys: tuple[str, ...], key: str, val
 def _convert(
     file: TomlFile, name: str, key_path: tuple[str, ...], keys: tuple[str, ...], value: object, kind: Any
 ) -> Any:
-    """Return a value of this type, or None after noting why it is none."""
+    """Return a value converted to this type, or None after recording the error."""
     try:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is not a usable number")
@@ -133,53 +135,53 @@ def _convert(
 
 
 def _hidden(kind: type, value: object) -> object:
-    """Take a text as a secret."""
+    """Convert a string to a secret."""
     if kind is Secret and isinstance(value, str):
         return Secret(value)
-    raise ValueError("expected a text")
+    raise ValueError("expected a string")
 
 
 def _plain(message: str) -> str:
-    """Put what msgspec says into TOML's words."""
+    """Rephrase an msgspec error in TOML's terms."""
     message = message.split(" - at ", 1)[0]
     for type_name, words in _WORDS.items():
         message = message.replace(type_name, words)
     return message[:1].lower() + message[1:]
 
 
-def _note_unknown(file: TomlFile, name: str, keys: tuple[str, ...], known_keys: tuple[str, ...]) -> None:
+def _report_unknown(file: TomlFile, name: str, keys: tuple[str, ...], known_keys: tuple[str, ...]) -> None:
     suggestion = _ALIASES.get(keys[-1])
     suggestion = suggestion if suggestion in known_keys else nearest(keys[-1], known_keys)
     hint = f"Did you mean {suggestion}?" if suggestion else f"Known keys: {', '.join(known_keys)}."
     if known_keys is _KEYS and not suggestion:
-        hint += " What the provider should get belongs into params."
+        hint += " Parameters for the provider belong in params."
     file.mistake(f"[{name}] has an unknown key {keys[-1]!r}", *file.place(*keys), hint)
 
 
-def _note_nesting(file: TomlFile, name: str, inner: str) -> None:
-    """A dot in a bare table name nests tables: `[gpt-4.1]` is table 1 inside table gpt-4."""
+def _report_nesting(file: TomlFile, name: str, inner: str) -> None:
+    """Report a bare table name with a dot, which nests tables: `[gpt-4.1]` is table 1 inside table gpt-4."""
     line, column = file.place(name, inner)
     hint = f"Write [{inner}] instead." if name == "models" else f'Put the name in quotes: ["{name}.{inner}"].'
     file.mistake(f"[{name}.{inner}] is read as table {inner!r} inside of [{name}]", line, column, hint)
 
 
 _PARTS: dict[str, type[Price | Limits]] = {"price": Price, "limits": Limits}
-_KINDS = get_type_hints(ModelConfig, include_extras=True)
+_KINDS = get_type_hints(ModelConfig, include_extras=True) | {"provider": cast(Any, Literal)[tuple(PROVIDERS)]}
 _WORDS = {
-    " | null": "", "`str`": "a text", "`int`": "a whole number", "`float`": "a number", "`bool`": "a truth value",
+    " | null": "", "`str`": "a string", "`int`": "an integer", "`float`": "a number", "`bool`": "a boolean",
     "`object`": "a table", "`array`": "a list",
 }  # fmt: skip
 _HINTS = {
-    "base_url": 'base_url = "http://…/v1", or ["http://…/v1", "http://…/v1"] where several servers serve the model.',
+    "base_url": 'base_url = "http://…/v1", or ["http://…/v1", "http://…/v1"] if several servers serve the model.',
     "provider": "One of " + ", ".join(f'"{name}"' for name in PROVIDERS) + ".",
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "bfcl_name": 'bfcl_name = "gpt-4o-2024-11-20-FC", one of `eval-console bfcl models`.',
     "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",
     "limits": f"limits = {{ … }} with {', '.join(Limits.__struct_fields__)}.",
-    "params": "params = { top_p = 0.9 } is passed on as it stands.",
+    "params": "params = { top_p = 0.9 } is passed on as is.",
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',
     "omit": 'omit = ["temperature"] names parameters that are never sent.',
     "rename": 'rename = { max_tokens = "max_completion_tokens" } sends a parameter under another name.',
-    "temperature": "temperature = 0.0 is a number from 0.",
-    "max_tokens": "max_tokens = 4096 is a whole number from 1.",
+    "temperature": "temperature = 0.0 is a number of at least 0.",
+    "max_tokens": "max_tokens = 4096 is an integer of at least 1.",
 }

@@ -1,7 +1,7 @@
-"""Reading a TOML file for people: every mistake has a place in the file, a caret and a hint; sound tables survive.
+"""TOML parsing with errors for people: each has a place in the file, a caret and a hint; valid tables survive.
 
-Promises never to raise for what stands in the file. A file with a syntax error is read table by table, so that one slip
-does not take the other tables with it.
+Never raises for the contents of the file. A file with a syntax error is parsed table by table, so that one error does
+not affect the other tables.
 """
 
 import re
@@ -23,14 +23,14 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One mistake in a file, and how to fix it."""
+    """One error in a file, with a hint."""
 
     message: str
     where: str = ""
-    """`models.toml:12`."""
+    """File and line, such as `models.toml:12`."""
     hint: str = ""
     excerpt: str = ""
-    """The line with a caret below the spot; two lines of plain text."""
+    """The line, and below it a caret at the error; two lines of plain text."""
 
     def __str__(self) -> str:
         parts = [f"{self.where}: {self.message}" if self.where else self.message, self.excerpt, self.hint]
@@ -39,7 +39,7 @@ class Mistake:
 
 @dataclass(slots=True)
 class TomlFile:
-    """What a file says, and where it says it."""
+    """Parsed contents of a file, with the position of every key."""
 
     path: Path
     lines: list[str] = field(default_factory=list[str])
@@ -50,12 +50,12 @@ class TomlFile:
     """Line and column, from 1, of every table and key; array tables are numbered from 0."""
 
     def mistake(self, message: str, line: int, column: int = 0, hint: str = "") -> None:
-        """Record a mistake at a line and column, both from 1; 0 means unknown."""
+        """Record an error at a line and column, both from 1; 0 means unknown."""
         where = f"{self.path.name}:{line}" if line else self.path.name
         self.mistakes.append(Mistake(message, where, hint, self._excerpt(line, column)))
 
     def place(self, *keys: str) -> tuple[int, int]:
-        """Return line and column of a key, or of the nearest table around it."""
+        """Return line and column of a key, or of the nearest enclosing table."""
         for end in range(len(keys), 0, -1):
             position = self.places.get(keys[:end])
             if position is None:
@@ -64,7 +64,7 @@ class TomlFile:
         return (0, 0)
 
     def _inside(self, position: tuple[int, int], key: str) -> tuple[int, int]:
-        """Narrow a place down to a key of an inline table on the same line."""
+        """Narrow a position down to a key of an inline table on the same line."""
         line, column = position
         match = re.compile(rf"[{{,]\s*[\"']?({re.escape(key)})[\"']?\s*=").search(self.lines[line - 1])
         return (line, match.start(1) + 1) if match else (line, column)
@@ -74,13 +74,13 @@ class TomlFile:
             return ""
         text = self.lines[line - 1].replace("\t", " ")
         if _SECRET.search(text) and "=" in text:
-            text = text[: text.index("=") + 1] + " …"  # a key must not travel in an error message
+            text = text[: text.index("=") + 1] + " …"  # an error message must not contain a key
         start = max(0, column - 60)
         return f"{text[start : start + 100]}\n  {' ' * (column - 1 - start)}^" if column else text[:100]
 
 
 def read_toml(path: Path) -> TomlFile:
-    """Read a file; what could not be read is in `mistakes`."""
+    """Read a file; errors are collected in `mistakes`."""
     file = TomlFile(path)
     text = _decode(file)
     if text is None:
@@ -98,15 +98,17 @@ def _decode(file: TomlFile) -> str | None:
     try:
         raw = file.path.read_bytes()
     except OSError as error:
-        file.mistake(f"cannot be read: {error.strerror}", 0, hint="Check the path and its permissions.")
+        file.mistake(f"the file cannot be read: {error.strerror}", 0, hint="Check the path and its permissions.")
         return None
     if len(raw) > _LARGEST:
         file.mistake(
-            "is larger than 1 MiB, so it cannot be a list of models", 0, hint="Name the right file with --models."
+            "the file is larger than 1 MiB, so it cannot be a list of models",
+            0,
+            hint="Give the right file with --models.",
         )
         return None
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        file.mistake("is UTF-16, but TOML is UTF-8", 1, hint="Save it again with the encoding UTF-8.")
+        file.mistake("the file is UTF-16, but TOML is UTF-8", 1, hint="Save it in UTF-8.")
         return None
     if raw.startswith(b"\xef\xbb\xbf"):
         file.warnings.append(f"{file.path.name}: begins with a byte order mark, ignored; save it as plain UTF-8")
@@ -121,18 +123,18 @@ def _decode(file: TomlFile) -> str | None:
             f"byte 0x{raw[error.start]:02x} is not UTF-8 (the file looks like Latin-1)",
             line,
             column,
-            "Save the file again with the encoding UTF-8.",
+            "Save the file in UTF-8.",
         )
         return None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        file.mistake("contains a NUL byte, so it is not a text file", line, hint="Restore it from a copy.")
+        file.mistake("the file contains a NUL byte, so it is not a text file", line, hint="Restore it from a copy.")
         return None
     return text
 
 
 def _locate(lines: list[str]) -> dict[tuple[str, ...], tuple[int, int]]:
-    """Find where tables and keys are; a reading by eye, good enough to point at a line."""
+    """Find the positions of tables and keys by pattern, accurate enough to point at a line."""
     places: dict[tuple[str, ...], tuple[int, int]] = {}
     table: tuple[str, ...] = ()
     arrays: dict[str, int] = {}
@@ -157,12 +159,12 @@ def _locate(lines: list[str]) -> dict[tuple[str, ...], tuple[int, int]]:
 
 
 def keys_of(dotted: str) -> tuple[str, ...]:
-    """Split a dotted key into its parts, quotes taken off."""
+    """Split a dotted key into its parts, without quotes."""
     return tuple(part.strip("\"'") for part in _KEY_PART.findall(dotted))
 
 
 def _read_by_table(file: TomlFile, error: Exception) -> None:
-    """Read each top-level table by itself; those that cannot be read become mistakes."""
+    """Parse each top-level table on its own; those that fail become errors."""
     starts = [n for n, text in enumerate(file.lines) if _HEADER.match(text)]
     groups: list[tuple[int, int]] = []
     for index, start in enumerate(starts):
@@ -177,7 +179,7 @@ def _read_by_table(file: TomlFile, error: Exception) -> None:
     for start, end in groups:
         _read_group(file, start, end)
     if len(file.mistakes) == before:
-        _note_syntax(file, error, 0)
+        _report_syntax(file, error, 0)
 
 
 def _table_keys(header: str) -> tuple[str, ...]:
@@ -189,7 +191,7 @@ def _read_group(file: TomlFile, start: int, end: int) -> None:
     try:
         read = tomli.loads("\n".join(file.lines[start:end]) + "\n")
     except (ValueError, RecursionError) as error:
-        _note_syntax(file, error, start)
+        _report_syntax(file, error, start)
         return
     for name, value in read.items():
         earlier = file.data.get(name)
@@ -202,18 +204,18 @@ def _read_group(file: TomlFile, start: int, end: int) -> None:
             file.data[name] = value
 
 
-def _note_syntax(file: TomlFile, error: Exception, start: int) -> None:
-    """Turn a parser's exception into a mistake, naming the table it spoils."""
+def _report_syntax(file: TomlFile, error: Exception, start: int) -> None:
+    """Convert a parser exception to an error that names the table."""
     name = ".".join(_table_keys(file.lines[start])) if start < len(file.lines) else ""
     inside = f" in [{name}]" if name else ""
     if isinstance(error, tomli.TOMLDecodeError):
         line, column = start + error.lineno, error.colno
         file.mistake(_plain(error.msg) + inside, line, column, _syntax_hint(error.msg, file.lines, line))
     elif isinstance(error, RecursionError):
-        file.mistake(f"is nested too deeply{inside}", start + 1, hint="Take the nested brackets out.")
+        file.mistake(f"the file is nested too deeply{inside}", start + 1, hint="Remove nested brackets.")
     else:
         file.mistake(
-            f"contains a number that is too long{inside}", start + 1, hint="Write it in quotes, or shorten it."
+            f"the file contains a number that is too long{inside}", start + 1, hint="Write it in quotes, or shorten it."
         )
 
 
@@ -224,9 +226,9 @@ def _plain(message: str) -> str:
 def _syntax_hint(message: str, lines: list[str], line: int) -> str:
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     if text.lstrip().startswith("[") and "]" in message:
-        return 'Put a name with other signs than letters, digits, - and _ in quotes: ["openrouter/qwen"].'
+        return 'Put names with characters other than letters, digits, - and _ in quotes: ["openrouter/qwen"].'
     if "overwrite" in message:
-        return "Each key may stand once in a table; delete one of the two."
+        return "A key may occur only once in a table; delete one of the two."
     if "Invalid value" in message or "Invalid character" in message:
-        return 'Texts need quotes: key = "value". Truth values are true and false.'
-    return "See https://toml.io for the form; a table is [name], a line is key = value."
+        return 'Strings need quotes: key = "value". Booleans are true and false.'
+    return "See https://toml.io for the syntax; a table is [name], a line is key = value."

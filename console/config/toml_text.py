@@ -1,4 +1,4 @@
-"""Writing values and keys of TOML."""
+"""Serialization of TOML values and keys."""
 
 import json
 import re
@@ -8,7 +8,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_value(value: Any) -> str:
-    """Return a value as TOML, on one line; entries of tables that are None are left out."""
+    """Return a value as TOML on one line; table entries that are None are left out."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -28,10 +28,10 @@ def toml_value(value: Any) -> str:
 
 
 def toml_key(name: str) -> str:
-    """Return a key as TOML, in quotes where it needs them."""
+    """Return a key as TOML, quoted if necessary."""
     return name if _BARE.fullmatch(name) else _text(name)
 
 
 def _text(text: str) -> str:
-    """Return a TOML string; its escapes are those of JSON, except that DEL must be escaped and surrogates cannot be."""
+    """Return a TOML string; the escapes are those of JSON, but DEL is escaped and lone surrogates are replaced."""
     return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,1 +1,1 @@
-"""The lowest package: the records that all others share. Pure: no I/O, no asyncio, nothing of ours above it."""
+"""Shared records, the lowest package: pure, without I/O or asyncio, and importing nothing else of the console."""

@@ -1,4 +1,4 @@
-"""What readers, and models that they asked, say of one rollout: kept beside the results, changing none of them."""
+"""Reader notes and model labels on a rollout, stored next to the results and never part of them."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -21,11 +21,11 @@ LABELS = {
     "machinery": "an error, a time limit or a cut stopped it, not the model's own words",
     "other": "none of these",
 }
-"""The rubric by which a model labels failures: each label with what it stands for."""
+"""The rubric a model labels failures by: each label with its meaning."""
 
 
 class Label(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a model that was asked holds the cause of a failure to be: an opinion, never a result. Texts are foreign."""
+    """A model's opinion on the cause of a failure; never a result. All strings are foreign."""
 
     name: str
     """One of `LABELS`."""
@@ -34,35 +34,35 @@ class Label(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str = ""
     """Name of the model in models.toml."""
     prompt: str = ""
-    """Digest of what it was asked, and of its id at the provider."""
+    """Digest of the prompt and of the model's id at the provider."""
     cost_usd: Amount | None = None
-    """None: unknown, which is not free."""
+    """None if unknown, which is not free."""
     simulated: bool = False
 
     @property
     def by(self) -> str:
-        """Who says so; a simulated model is named as one."""
+        """Name of the model, with a note if it is simulated."""
         return f"{self.model}, simulated" if self.simulated else self.model
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """The current notes on one rollout. All texts are foreign."""
+    """Current notes on one rollout. All strings are foreign."""
 
     tag: str = ""
-    """Whose fault a failure is; empty: not tagged."""
+    """Who is to blame for a failure; empty if not tagged."""
     comment: str = ""
     dispute: str = ""
-    """Why its ground truth is called wrong; empty: nobody disputes it."""
+    """Why the ground truth is disputed; empty if it is not."""
     disputed_by: str = ""
     disputed_at: float = 0.0
     reviewed: bool = False
-    """Whether somebody said that it has been looked at."""
+    """True if a reader marked the rollout as reviewed."""
     label: Label | None = None
-    """What a model said when it was asked, beside what readers say; it makes nothing seen."""
+    """A model's label, which does not count as a review."""
 
     @property
     def is_seen(self) -> bool:
-        """Whether a reader has dealt with it: marked it as reviewed, tagged it, or disputed it."""
+        """True if a reader reviewed, tagged or disputed the rollout."""
         return self.reviewed or bool(self.tag or self.dispute)
 
 
@@ -70,7 +70,7 @@ NO_ANNOTATION = Annotation()
 
 
 def annotation_counts(annotations: Iterable[Annotation]) -> str:
-    """Return how many cases readers dispute, tagged and have dealt with; empty when nobody said anything."""
+    """Return how many rollouts are disputed, tagged and reviewed; empty if none are."""
     listed = list(annotations)
     counts = {
         "disputed": sum(bool(it.dispute) for it in listed),
@@ -81,7 +81,7 @@ def annotation_counts(annotations: Iterable[Annotation]) -> str:
 
 
 def label_counts(annotations: Iterable[Annotation]) -> str:
-    """Return how often each label was given, and by which models; empty without labels."""
+    """Return the count of each label and the models that gave them; empty without labels."""
     labels = [annotation.label for annotation in annotations if annotation.label is not None]
     counts = Counter(label.name for label in labels)
     models = ", ".join(dict.fromkeys(label.by for label in labels))

@@ -1,9 +1,9 @@
-"""Our own signs in ASCII, for terminals and logs that show no others; foreign letters stay as they are."""
+"""ASCII replacements for the program's own symbols; foreign letters are left alone."""
 
 from collections.abc import Mapping
 
 _PAIRS = ((" ±", "+-"), (" ≥", ">="), (" …", ".."))
-"""Signs that take the blank before them, so that a line stays as wide as it was."""
+"""Symbols replaced together with the space before them, so that the width of the line is kept."""
 _GROUPS: Mapping[str, str] = {
     "-": "─━╌╍┄┅╴╶−–—▔",
     "|": "│┃╎╏┆┇╵╷‖▏▎▍▌▋▊▉▐▕",
@@ -31,7 +31,7 @@ _TABLE = {ord(sign): plain for plain, signs in _GROUPS.items() for sign in signs
 
 
 def to_ascii(text: str) -> str:
-    """Return a text with our signs in ASCII, as wide as before."""
+    """Replace the program's own symbols with ASCII of the same width."""
     if text.isascii():
         return text
     for pretty, plain in _PAIRS:

@@ -1,6 +1,6 @@
-"""What foreign code prints, kept apart from what this program writes: a suite may call `print` at any time.
+"""Captures what suite code prints, so that it never mixes with the program's own output.
 
-Collecting holds for one flow of calls (a task, a thread that was given its context), not for the process.
+Capturing applies to the current context (a task, or a thread that was given it), not to the process.
 """
 
 from collections.abc import Generator
@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _MOST = 20_000
-"""Characters that are kept of one collection; what is printed after them is dropped."""
+"""Characters kept per capture; further output is dropped."""
 
 
 class CapturedOutput:
-    """What was printed so far."""
+    """Output captured so far."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._left = _MOST
 
     def add(self, text: str) -> None:
-        """Take a printed text, or as much of it as there is room for."""
+        """Append printed text, up to the remaining room."""
         if self._left > 0 and text:
             self._parts.append(text[: self._left])
             self._left -= len(text)
@@ -28,7 +28,7 @@ class CapturedOutput:
 
     @property
     def text(self) -> str:
-        """All of it, without the last line's end. Foreign text."""
+        """All captured text without trailing newlines. Foreign text."""
         return "".join(self._parts).rstrip("\n")
 
 
@@ -37,7 +37,7 @@ _collected: ContextVar[CapturedOutput | None] = ContextVar("captured_output", de
 
 @contextmanager
 def capture_output() -> Generator[CapturedOutput]:
-    """Collect what is printed inside, also what calls further in collect."""
+    """Capture what is printed inside the block, nested captures included."""
     outer, printed = _collected.get(), CapturedOutput()
     token = _collected.set(printed if outer is None else outer)
     try:
@@ -47,7 +47,7 @@ def capture_output() -> Generator[CapturedOutput]:
 
 
 def capture(text: str) -> bool:
-    """Keep a text that was printed; False when nobody collects here, so that it is this program's own."""
+    """Keep printed text; return False if no capture is active and the text is the program's own."""
     printed = _collected.get()
     if printed is None:
         return False

@@ -1,4 +1,4 @@
-"""What is played: a case, and the identity of one try at it."""
+"""Cases, and the key that identifies one attempt at a case."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,44 +9,44 @@ from console.core.ranges import Count
 
 
 class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Identity of a conversation: case id, rollout (repeat) and attempt (retry), both from 0 and 1."""
+    """Identity of a conversation: case id, rollout (repeat, from 0) and attempt (retry, from 1)."""
 
     case: str
     rollout: Count = 0
     attempt: Count = 1
 
     def __str__(self) -> str:
-        """Show the case id, with rollout and attempt only where they matter."""
+        """Return the case id, with rollout and attempt if they are not the first."""
         text = self.case if self.rollout == 0 else f"{self.case} r{self.rollout + 1}"
         return text if self.attempt == 1 else f"{text} attempt {self.attempt}"
 
 
 class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One thing to be played and judged, complete: a journal that holds it can be scored without the dataset."""
+    """One test case, complete: a journal that holds it can be scored without the dataset."""
 
     id: str
     category: str
     data: dict[str, Any] = {}
-    """The suite's own form of the entry, ground truth included; JSON values."""
+    """The dataset entry in the suite's own format, ground truth included; JSON values."""
     title: str = ""
     """One line for lists, such as the question. Foreign text."""
     depends_on: tuple[str, ...] = ()
     """Ids of cases of the same run that must finish first."""
     graded: bool = True
-    """False: played for what others build on; that it ended well says nothing of the model."""
+    """False for setup cases that others depend on; their result says nothing about the model."""
     cluster: str = ""
-    """What it shares with others of its category, such as a question, so that they are not independent; else empty."""
+    """Name of a group of dependent cases within the category, such as variants of a question; empty if none."""
 
 
 class PromptEdit(msgspec.Struct, frozen=True):
-    """Another opening: wherever a request begins with some messages of the suite's, others are sent instead."""
+    """A replacement for the opening messages of every request that begins with them."""
 
     before: tuple[dict[str, Any], ...]
-    """The messages of the first request as the suite makes them."""
+    """Opening messages of the first request as the suite builds them."""
     after: tuple[dict[str, Any], ...]
 
     def apply(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
-        """Return the messages with the other opening; None when they do not begin with `before`."""
+        """Return the messages with the opening replaced; None if they do not begin with `before`."""
         count = len(self.before)
         if tuple(messages[:count]) != self.before:
             return None
@@ -54,13 +54,13 @@ class PromptEdit(msgspec.Struct, frozen=True):
 
 
 class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What play and score must know of the run: how the model is prompted and the suite's options."""
+    """Prompting mode and suite options of a run, as needed for playing and scoring."""
 
     mode: str = "prompt"
-    """How the model is prompted, in the suite's word for it."""
+    """How the model is prompted; the names are the suite's."""
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
     edit: PromptEdit | None = None
-    """A reader's own opening of the conversation; such a run says nothing of the benchmark."""
+    """A reader's replacement for the opening; such a run is no benchmark result."""
     extras: dict[str, Any] = {}
-    """What else a suite must know of how outputs came about, and no person sets; JSON values, the suite's own."""
+    """Further facts about how outputs came about, set by the suite and not by users; JSON values."""

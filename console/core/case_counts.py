@@ -1,4 +1,4 @@
-"""Graded rollouts by case, and cases by cluster, kept up to date in the tallies of a run."""
+"""Graded rollouts by case and cases by cluster, maintained incrementally in a run's tallies."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -12,53 +12,53 @@ from console.core.run import Tally
 
 KeyT = TypeVar("KeyT", bound=Hashable)
 _COUNTS: dict[tuple[int, int], tuple[int, int]] = {}
-"""Each pair of counts once: most cases of a run have the same few."""
+"""Interned pairs of counts; most cases of a run share the same few."""
 
 
 class ClusterCounts(msgspec.Struct):
-    """The graded cases of one cluster."""
+    """Graded cases of one cluster."""
 
     cases: int = 0
     passed: dict[int, int] = msgspec.field(default_factory=dict[int, int])
-    """How many rollouts passed of the cases with so many graded rollouts: whole numbers, so that no order matters."""
+    """Total passed rollouts by number of graded rollouts; integers, so the order of additions does not matter."""
 
     @property
     def total(self) -> float:
-        """Sum of the rates of its cases."""
+        """Sum of the pass rates of its cases."""
         return math.fsum(passed / graded for graded, passed in sorted(self.passed.items()))
 
     def add(self, passed: int, graded: int, sign: int) -> None:
-        """Take a case in, or out again."""
+        """Add a case, or remove it with a negative sign."""
         self.cases += sign
         _add(self.passed, graded, sign * passed)
 
 
 class CaseCounts(msgspec.Struct):
-    """How often each case passed. Starts with nothing known."""
+    """Passed and graded rollouts of each case."""
 
     by_case: dict[str, tuple[int, int]] = msgspec.field(default_factory=dict[str, tuple[int, int]])
-    """Passed and graded rollouts of each case."""
+    """Passed and graded rollouts by case id."""
     cluster_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])
-    """Category and cluster of the cases that name one, as one name."""
+    """Category and cluster, joined, by id of each case that names a cluster."""
     by_cluster: dict[str, ClusterCounts] = msgspec.field(default_factory=dict[str, ClusterCounts])
 
     def name_cluster(self, case: Case) -> None:
-        """Take note of a case's cluster, before any of its rollouts is counted; clusters lie within a category."""
+        """Record a case's cluster before its rollouts are counted; clusters lie within a category."""
         if case.cluster:
             self.cluster_of[case.id] = intern(f"{case.category}\n{case.cluster}")
 
     def cluster(self, case: str) -> str:
-        """Return the cluster that a case names; empty when it names none."""
+        """Return the cluster a case names; empty if none."""
         return self.cluster_of.get(case, "").partition("\n")[2]
 
     def count(self, case: str, passed: int, graded: int, tallies: Sequence[Tally]) -> None:
-        """Add a graded rollout of a case, or take it away, and bring the tallies up to date.
+        """Add or remove a graded rollout and update the tallies.
 
         Args:
-            case: its id.
-            passed: 1 when it passed, -1 when such a one is taken away, else 0.
-            graded: 1, or -1 when it is taken away.
-            tallies: the run's and that of the case's category.
+            case: case id.
+            passed: 1 for a passed rollout, -1 to remove one, 0 for a failed one.
+            graded: 1 to add, -1 to remove.
+            tallies: of the run and of the case's category.
         """
         before = self.by_case.get(case, (0, 0))
         after = (before[0] + passed, before[1] + graded)
@@ -102,7 +102,7 @@ def _count(counts: dict[int, dict[KeyT, int]], first: int, second: KeyT, sign: i
 
 
 def _add(counts: dict[KeyT, int], key: KeyT, amount: int) -> None:
-    """Change a count; those of nothing are not kept."""
+    """Change a count and drop it at zero."""
     left = counts.get(key, 0) + amount
     if left:
         counts[key] = left

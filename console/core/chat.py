@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers, as in the OpenAI chat API; all adapters translate to and from it."""
+"""Chat requests and replies in the shape of the OpenAI chat API, which all adapters translate to and from."""
 
 from collections.abc import Callable
 from typing import Any, NotRequired, TypedDict
@@ -16,7 +16,7 @@ class ToolFunction(TypedDict):
 
 
 class MessageToolCall(TypedDict):
-    """One tool call inside an assistant message, as the OpenAI API has it."""
+    """One tool call inside an assistant message, in the OpenAI format."""
 
     id: str
     type: str
@@ -24,17 +24,17 @@ class MessageToolCall(TypedDict):
 
 
 class Native(TypedDict):
-    """What one API must be sent back as it came, such as signed thoughts."""
+    """Content that one API must get back unchanged, such as signed thinking blocks."""
 
     content: list[Any] | str
     api: NotRequired[str]
     """`responses`, `anthropic` or `gemini`."""
     wire: NotRequired[str]
-    """The same in journals of earlier versions; kept as it is, as the digests of their requests are made of it."""
+    """Old name of `api` in journals; kept because request digests cover it."""
 
 
 class Message(TypedDict):
-    """One chat message exactly as it is sent; unknown keys are never added."""
+    """One chat message exactly as sent; no keys are added."""
 
     role: str
     content: NotRequired[str | None]
@@ -42,23 +42,23 @@ class Message(TypedDict):
     tool_call_id: NotRequired[str]
     name: NotRequired[str]
     native: NotRequired[Native]
-    """Only read by the API it came from, which is sent it in place of the rest."""
+    """Sent in place of the rest to the API it came from; ignored by all others."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
-    """One native tool call of a reply; `arguments` is the JSON text exactly as the model wrote it."""
+    """One native tool call of a reply; `arguments` is the JSON string exactly as the model wrote it."""
 
     id: str
     name: str
     arguments: str
 
     def for_message(self) -> MessageToolCall:
-        """Return the call in the form an assistant message carries."""
+        """Return the call in the format of an assistant message."""
         return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """Tokens of one call as the provider reported them; a call without a report has no Usage at all."""
+    """Tokens of one call as the provider reported them; calls without a report have no Usage."""
 
     input: Count = 0
     output: Count = 0
@@ -69,10 +69,10 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """One complete answer of a model. Incomplete ones are faults with a `partial`."""
+    """One complete answer of a model. Incomplete answers are faults with a `partial`."""
 
     content: str | None
-    """The text; None when the model sent none, which is not the same as an empty text."""
+    """Text of the answer; None if the model sent none, which differs from an empty string."""
     tool_calls: tuple[ToolCall, ...] = ()
     reasoning: str = ""
     finish: str = "stop"
@@ -87,10 +87,10 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Oddities worth showing, such as `surrogates replaced`."""
     simulated: bool = False
     native: Native | None = None
-    """What the API must be sent back with this reply; None where the plain message says it all."""
+    """Content the API must get back with this reply; None if the plain message is enough."""
 
     def message(self) -> Message:
-        """Return the assistant message that carries this reply in a following request."""
+        """Return the assistant message that carries this reply in later requests."""
         out: Message = {"role": "assistant", "content": self.content}
         if self.tool_calls:
             out["tool_calls"] = [call.for_message() for call in self.tool_calls]
@@ -107,22 +107,22 @@ class Utterance(msgspec.Struct, frozen=True):
 
 
 class ScriptedAnswers(msgspec.Struct, frozen=True):
-    """Scripted answers of a suite for the simulated models: a right one and plausible wrong ones."""
+    """A suite's answers for the simulated models: one right and several plausible wrong ones."""
 
     right: Utterance
     wrong: tuple[Utterance, ...] = ()
 
 
 class ChatRequest(msgspec.Struct, frozen=True):
-    """One question to a model, before an adapter adds what it was configured with."""
+    """One request to a model, before the adapter adds the model's configuration."""
 
     messages: list[Message]
     tools: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
     params: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
-    """Overrides of the model's own parameters, such as temperature; JSON values."""
+    """Overrides of the model's parameters, such as temperature; JSON values."""
     seed: str = ""
-    """Names this call within the run; makes the simulated models deterministic. Never sent."""
+    """Seed of this call for the simulated models, which makes them deterministic. Never sent."""
     prefers: str = ""
-    """Which of its model's addresses answered this conversation last, as journals name it; empty: no matter."""
+    """Address that answered this conversation last, as recorded in the journal; empty for no preference."""
     scripted: Callable[[], ScriptedAnswers] | None = None
-    """Only read by the simulated models. Never sent or recorded."""
+    """Answers for the simulated models. Never sent or recorded."""

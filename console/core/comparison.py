@@ -1,4 +1,4 @@
-"""Expected beside actual, ready to be drawn: made by a suite, which alone knows what its grader holds equal."""
+"""Expected and actual values side by side, ready to be drawn; built by suites, which know their grader's rules."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Mark(StrEnum):
-    """How one row of a comparison came out; the value is the sign on screen."""
+    """Result of one row of a comparison; the value is the symbol on screen."""
 
     SAME = "="
     DIFFERS = "≠"
@@ -14,27 +14,27 @@ class Mark(StrEnum):
     EXTRA = "+"
     WRONG_TYPE = "~"
     OMITTED = "·"
-    """May be left out, and was."""
+    """Optional, and left out."""
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One argument (or attribute). Values are literal source text, foreign."""
+    """One argument or attribute. Values are literal source text, foreign."""
 
     mark: Mark
     name: str
     expected: tuple[str, ...] = ()
     """Allowed alternatives; empty when nothing was expected."""
     actual: str | None = None
-    """None: not given."""
+    """None if not given."""
     note: str = ""
-    """Ours: which rule, `after normalizing`, `not in schema`, both types …"""
+    """The program's own remark: which rule, `after normalizing`, `not in schema`, both types."""
     decisive: bool = False
-    """The row at which the grader stopped."""
+    """True for the row at which the grader stopped."""
     optional: bool = False
 
 
 class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One expected call, or other thing, beside the actual one the grader paired it with; either may be absent."""
+    """One expected call, or other item, with the actual one the grader paired it with; either may be missing."""
 
     mark: Mark
     expected: str = ""
@@ -43,40 +43,40 @@ class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
     note: str = ""
     turn: int = 0
     kind: str = "call"
-    """What is compared: `call`, `read` or `write` of a variable, `validator`, `state`, `result`."""
+    """Kind of item: `call`, `read` or `write` of a variable, `validator`, `state`, `result`."""
 
     @property
     def name_mark(self) -> Mark:
-        """The mark beside the names: equal names are not marked as differing where a row says what does."""
+        """Mark next to the names; equal names count as the same if a row below shows the difference."""
         differs_below = any(row.mark not in (Mark.SAME, Mark.OMITTED) for row in self.rows)
         return Mark.SAME if self.expected == self.actual and differs_below else self.mark
 
 
 class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
-    """All of a case that is compared."""
+    """The complete comparison of a case."""
 
     sentence: str
-    """The reason in words a newcomer knows: `wrong value: unit`."""
+    """The reason in plain words, such as `wrong value: unit`."""
     pairs: tuple[Pair, ...] = ()
     rule: str = ""
-    """The official error type and message."""
+    """Official error type and message."""
     hint: str = ""
-    """The smallest change that would have passed, or why no output can pass."""
+    """Smallest change that would have passed, or why no output can pass."""
     raw: str = ""
-    """What was decoded, when it could not be compared call by call."""
+    """Decoded output, if it could not be compared call by call."""
     note: str = ""
-    """What is known of the grader here: a fault of the official code that its verdicts follow."""
+    """Known defect of the official grader that the verdict follows."""
     turns: tuple[Mark, ...] = ()
-    """How the grader found each turn, where it judges turns: SAME, DIFFERS, or OMITTED for one that was not judged."""
+    """Result of each turn for graders that judge turns: SAME, DIFFERS, or OMITTED if not judged."""
     fault: str = ""
-    """Why the suite's code could not compare; nothing else is said then. Foreign text."""
+    """Why the suite's code could not compare; nothing else is set then. Foreign text."""
     has_end: bool = False
-    """Whether the last of `turns` is none: it stands for what is judged at the end, of the whole conversation."""
+    """True if the last of `turns` stands for a judgment of the whole conversation at its end."""
 
     def is_end(self, number: int) -> bool:
-        """Whether the number of a turn, from 0, stands for the end of the conversation."""
+        """Return whether a turn number (from 0) stands for the end of the conversation."""
         return self.has_end and number == len(self.turns) - 1
 
     def turn_name(self, number: int) -> str:
-        """Return what to call a turn, by its number from 0."""
+        """Return the display name of a turn, given its number from 0."""
         return "at the end" if self.is_end(number) else f"turn {number + 1}"

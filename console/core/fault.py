@@ -1,7 +1,7 @@
-"""Machinery faults: what went wrong between us and an answer, and what may be done about it.
+"""Machinery faults: errors between the program and a model's answer, and how each kind is handled.
 
     Fault
-    ├── halting    auth, quota, not_found, bad_request, bad_tool_schema: asking again cannot help
+    ├── halting    auth, quota, not_found, bad_request, bad_tool_schema: retrying cannot help
     ├── final      context, refused_by_us, data, suite, worker, internal: this rollout ends broken, the run goes on
     └── retryable  rate_limit, server, connect, stalled, deadline, broken_stream, truncated, bad_answer
 
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class FaultKind(StrEnum):
-    """Every way in which machinery can fail, named for the reader."""
+    """All kinds of machinery failure."""
 
     AUTH = "auth"
     QUOTA = "quota"
@@ -34,7 +34,7 @@ class FaultKind(StrEnum):
     CANCELLED = "cancelled"
     SUITE = "suite"
     WORKER = "worker"
-    """Every worker that played it was lost."""
+    """Every worker that ran the rollout was lost."""
     INTERNAL = "internal"
 
 
@@ -68,15 +68,15 @@ class Fault(Exception):
         status: int | None = None,
         hint: str = "",
     ) -> None:
-        """Make a fault.
+        """Create a fault.
 
         Args:
             kind: what failed.
             message: one sentence for the reader, without secrets.
             partial: text that had arrived before the fault.
-            retry_after_s: the provider's own waiting time, in seconds from now.
+            retry_after_s: waiting time the provider asked for, in seconds from now.
             status: HTTP status, where there was one.
-            hint: how to fix it, if we know.
+            hint: how to fix it, if known.
         """
         super().__init__(message)
         self.kind = kind
@@ -86,32 +86,32 @@ class Fault(Exception):
         self.status = status
         self.hint = hint
         self.role = "model"
-        """Which of the run's models it befell; set by the stage."""
+        """Role of the failing model in the run; set by the stage."""
         self.is_of_endpoint = False
-        """Whether its endpoint has never given an answer, or none for longer than is waited for; set by llm."""
+        """True if the endpoint has never answered, or not within the waiting time; set by llm."""
 
     @property
     def is_retryable(self) -> bool:
-        """Whether the same request may be sent again."""
+        """True if the same request may be sent again."""
         return self.kind in RETRYABLE
 
     @property
     def is_halting(self) -> bool:
-        """Whether three in a row on a fresh run must stop the run (a mistyped key costs 3 calls, not 3,000)."""
+        """True if three in a row stop a fresh run: a mistyped key costs 3 calls, not 3,000."""
         return self.kind in HALTING or self.is_of_endpoint
 
 
 class UsageError(Exception):
-    """Bad input of the user's: one clear message — what, where, how to fix it — and exit code 2."""
+    """Bad input: one message with what, where and how to fix it, and exit code 2."""
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
-        """Make an error; `where` is file:line or a key, `hint` a sentence in the imperative."""
+        """Create an error; `where` is file:line or a key, `hint` an imperative sentence."""
         super().__init__(message)
         self.message = message
         self.where = where
         self.hint = hint
 
     def __str__(self) -> str:
-        """Join place, message and hint to the one text that is shown."""
+        """Join place, message and hint."""
         place = f"{self.where}: " if self.where else ""
         return f"{place}{self.message}" + (f"\n  {self.hint}" if self.hint else "")

@@ -1,7 +1,7 @@
-"""Reading JSON that others wrote: as Python's own module reads it, several times as fast for what is ordinary.
+"""Reading of foreign JSON: the same results as Python's json module, several times as fast for ordinary input.
 
-NaN, infinities and lone surrogates are let in, as Python writes them. What is nested deeper than `DEEPEST` is refused:
-whoever walks the value by recursion has enough room then, wherever it is called from.
+NaN, infinities and lone surrogates are accepted, as Python writes them. Nesting beyond `DEEPEST` levels is refused, so
+that recursive callers cannot run out of stack.
 """
 
 import json
@@ -9,16 +9,16 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-FormT = TypeVar("FormT")
+DecodedT = TypeVar("DecodedT")
 DEEPEST = 200
-"""Levels of objects and lists in one another."""
+"""Maximum nesting of objects and lists."""
 
 
 def read_json(text: str | bytes) -> Any:
-    """Return the value of a JSON text; bytes are UTF-8.
+    """Return the value of a JSON string; bytes are decoded as UTF-8.
 
     Raises:
-        ValueError: it is not JSON, not UTF-8, is nested too deeply, or has a number too long to read; says which.
+        ValueError: not JSON, not UTF-8, nested too deeply, or with a number too long to read; the message says which.
     """
     try:
         value = _decode(text)
@@ -30,14 +30,14 @@ def read_json(text: str | bytes) -> Any:
     return value
 
 
-def decode_as(text: bytes, form: type[FormT]) -> FormT:
-    """Return the value of a strict JSON text in a form.
+def decode_as(text: bytes, kind: type[DecodedT]) -> DecodedT:
+    """Decode a strict JSON string as the given type.
 
     Raises:
-        ValueError: it is not JSON, not UTF-8, nested too deeply, or not of this form; says which.
+        ValueError: not JSON, not UTF-8, nested too deeply, or not of this type; the message says which.
     """
     try:
-        return msgspec.json.decode(text, type=form)
+        return msgspec.json.decode(text, type=kind)
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
 
@@ -53,7 +53,7 @@ def _decode(text: str | bytes) -> Any:
 
 
 def _is_deep(value: Any) -> bool:
-    """Whether a value has too many levels; looked through level by level."""
+    """Return whether a value has too many levels, looking level by level."""
     level = _parts(value)
     for _ in range(DEEPEST):
         if not level:
@@ -63,7 +63,7 @@ def _is_deep(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any]:
-    """Return the values in an object or a list; a level above anything else holds nothing."""
+    """Return the values in an object or a list; empty for anything else."""
     if isinstance(value, dict):
         return list(cast(dict[str, Any], value).values())
     return cast(list[Any], value) if isinstance(value, list) else []

@@ -1,9 +1,7 @@
-"""Frames on a run's socket. Facts are read from the journal; the socket adds only what never reaches the disk.
+"""Frames on a run's socket: everything that never reaches the journal, which remains the only source of facts.
 
-Engine to app: `Began` (a call in flight, with what was asked), `Deltas` (text as it arrives, ten a second, the
-beginning of an answer at once), `Status`. App to engine: `Command`. One JSON line each. The journal stays the only
-source of finished facts, so what is shown and what is kept cannot differ (an improvement on sending every record
-twice).
+Engine to app: `Began` (a call in flight, with its request), `Deltas` (streamed text, ten times a second, the beginning
+of an answer at once), `Status`. App to engine: `Command`. One JSON line each.
 """
 
 from typing import Any
@@ -14,7 +12,7 @@ from console.core.case import Key
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=str.lower):
-    """Common head of all frames."""
+    """Common base of all frames."""
 
 
 class Began(Frame, frozen=True):
@@ -26,7 +24,7 @@ class Began(Frame, frozen=True):
     turn: int = 0
     step: int = 0
     messages: list[dict[str, Any]] = []
-    """New messages of this call, as in the `Asked` record to come."""
+    """New messages of this call, as in its later `Asked` record."""
     at: float = 0.0
 
 
@@ -37,7 +35,7 @@ class Delta(msgspec.Struct, frozen=True, array_like=True):
     n: int
     text: str
     kind: str = "text"
-    """`text`, `reasoning` or `tool` (arguments as they are written)."""
+    """`text`, `reasoning` or `tool` (arguments while they stream)."""
 
 
 class Deltas(Frame, frozen=True):
@@ -45,11 +43,11 @@ class Deltas(Frame, frozen=True):
 
     items: list[Delta]
     begins: bool = False
-    """Whether it holds the beginning of an answer, which a reader waits for."""
+    """True if it holds the beginning of an answer, which readers wait for."""
 
 
 class Activity(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one running conversation is doing."""
+    """State of one running conversation."""
 
     key: Key
     state: str
@@ -60,7 +58,7 @@ class Activity(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The limiter of one endpoint."""
+    """State of the limiter of one endpoint."""
 
     name: str
     in_flight: int = 0
@@ -71,28 +69,28 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     throttled: int = 0
     """429 answers so far."""
     faults_in_a_row: int = 0
-    """Faults since the last good answer, without those that are a request's own; three mark the endpoint as failing."""
+    """Faults since the last good answer, except those caused by the request; three mark the endpoint as failing."""
 
 
 class WorkerState(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One worker of a run that is played by several."""
+    """State of one worker of a run played by several."""
 
     name: str
-    """Its node and process."""
+    """Node and process of the worker."""
     state: str = "playing"
     """`starting`, `playing`, `lost`."""
     conversations: int = 0
-    """In flight there."""
+    """Conversations in flight on the worker."""
     calls: int = 0
-    """Finished there so far."""
+    """Calls finished on the worker so far."""
     since: float = 0.0
-    """When it was ready."""
+    """Time the worker became ready."""
     why: str = ""
-    """How it was lost."""
+    """How the worker was lost."""
 
 
 class Status(Frame, frozen=True):
-    """The engine's state, sent on attach and at most twice a second when it changed."""
+    """The engine's state, sent on attach and at most twice a second when it changes."""
 
     state: str
     """`running`, `pausing`, `paused`, `stopping`, `closed`."""
@@ -104,11 +102,11 @@ class Status(Frame, frozen=True):
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an app asks of the engine."""
+    """A command from an app to the engine."""
 
     do: str
     """`pause`, `resume`, `stop` (drain), `kill` (cancel in flight), `concurrency`, `stop_case`, `retry_case`,
-    `retry_now` (end a wait that a provider has asked for), `state_only` (send the sender no text any more)."""
+    `retry_now` (end a wait that a provider asked for), `state_only` (stop sending text to this client)."""
     key: Key | None = None
     value: int = 0
     text: str = ""

@@ -1,15 +1,15 @@
-"""What tokens cost at a model's list price."""
+"""Prices of tokens at a model's list price."""
 
 from console.core.run import ModelFacts
 
 
 def price_of(facts: ModelFacts, sent: float, cached: float, written: float) -> float | None:
-    """Return a price in USD; None when models.toml does not name what they cost.
+    """Return a price in USD; None if models.toml does not give the prices it needs.
 
     Args:
         facts: the model as the run records it.
-        sent: input tokens, those that the provider had cached included.
-        cached: how many of them it had cached.
+        sent: input tokens, including cached ones.
+        cached: number of input tokens that the provider had cached.
         written: output tokens.
     """
     if facts.price_in is None or (written and facts.price_out is None):

@@ -1,40 +1,70 @@
-"""What is known of each provider of models: one table for keys, prices, lists and words about them."""
+"""The table of model providers: clients, addresses, keys and abilities."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 
 class Provider(NamedTuple):
-    """One value of `provider` in models.toml."""
+    """One value of `provider` in models.toml; implementations are given as `module:attribute` and loaded lazily."""
 
+    api: str = ""
+    """The `ProviderApi` for requests over HTTP."""
+    client: str = "console.llm.http_client:HttpClient"
+    """The client for requests over the network."""
+    endpoint: str = ""
+    """The endpoint of a provider inside this program, which uses no network and costs nothing."""
     address: str = ""
-    """Where it is asked when a model names no `base_url`; empty where nothing is asked over the network."""
-    is_free: bool = False
-    """Whether calls cost nothing, because they run in this program."""
+    """Default base URL for models without a `base_url`; empty if the client knows it."""
+    key_variable: str = ""
+    """Environment variable of the key for `address`; if empty, no key is sent unless the model sets one."""
     lists_models: bool = False
-    """Whether the models that a server offers can be asked for, which costs nothing."""
+    """True if the server can list its models, free of charge."""
     embeds: bool = False
-    """Whether it offers embeddings."""
+    """True if it offers embeddings."""
+    vendor: str = ""
+    """Name in OpenTelemetry's conventions; empty for the same name as in models.toml."""
+
+    @property
+    def is_free(self) -> bool:
+        """True if calls cost nothing because they run in this program."""
+        return bool(self.endpoint)
 
     @property
     def has_address(self) -> bool:
-        """Whether it is asked over the network, so that a model may name addresses of its own."""
-        return not self.is_free
+        """True if it is reached over the network, so that models may set a `base_url`."""
+        return not self.endpoint
 
+
+_OPENAI = Provider(address="https://api.openai.com/v1", key_variable="OPENAI_API_KEY", lists_models=True)
 
 PROVIDERS: Mapping[str, Provider] = {
-    "openai": Provider("https://api.openai.com/v1", lists_models=True, embeds=True),
-    "responses": Provider("https://api.openai.com/v1", lists_models=True),
-    "completions": Provider("http://localhost:1053/v1", lists_models=True),
-    "anthropic": Provider("https://api.anthropic.com/v1"),
-    "gemini": Provider("https://generativelanguage.googleapis.com/v1beta"),
-    "litellm": Provider(embeds=True),
-    "simulated": Provider(is_free=True, embeds=True),
-    "local": Provider(is_free=True, embeds=True),
+    "openai": _OPENAI._replace(api="console.llm.wires.chat.api:ChatCompletionsApi", embeds=True),
+    "responses": _OPENAI._replace(api="console.llm.wires.responses.api:ResponsesApi", vendor="openai"),
+    "completions": Provider(
+        api="console.llm.wires.chat.api:CompletionsApi",
+        address="http://localhost:1053/v1",
+        lists_models=True,
+        vendor="openai",
+    ),
+    "anthropic": Provider(
+        api="console.llm.wires.anthropic.api:AnthropicApi",
+        address="https://api.anthropic.com/v1",
+        key_variable="ANTHROPIC_API_KEY",
+    ),
+    "gemini": Provider(
+        api="console.llm.wires.gemini.api:GeminiApi",
+        address="https://generativelanguage.googleapis.com/v1beta",
+        key_variable="GEMINI_API_KEY",
+        vendor="gcp.gemini",
+    ),
+    "ollama": Provider(api="console.llm.wires.ollama:OllamaApi", address="http://localhost:11434"),
+    "litellm": Provider(client="console.llm.litellm_client:LitellmClient", embeds=True),
+    "simulated": Provider(endpoint="console.llm.simulated.endpoint:SimulatedEndpoint", embeds=True),
+    "local": Provider(endpoint="console.llm.embedding.local:LocalEndpoint", embeds=True),
 }
-"""`openai` is every server that offers OpenAI chat completions; `local` is the embedding of this machine."""
+"""`openai` is any server with OpenAI chat completions; `local` is the embedding model on this machine."""
 
 
 def provider_of(name: str) -> Provider:
-    """Return what is known of a provider; nothing is known of one that only an old run names."""
+    """Return the facts about a provider; empty ones for a provider that only an old run names."""
     return PROVIDERS.get(name, Provider())

@@ -18,19 +18,19 @@ SCHEMA = 1
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=str.lower, gc=False):
-    """Common head of all records. Made of JSON, so never part of a cycle: Python need not look for one."""
+    """Common base of all records; made of JSON and so never part of a cycle, which spares the garbage collector."""
 
     at: Moment
 
 
 class Opened(Record, frozen=True):
-    """An engine opened the journal; several in one journal mean resumes."""
+    """An engine opened the journal; several in one journal are resumes."""
 
     pid: Count
     host: str = ""
     version: str = ""
     epoch: Count = 0
-    """Which session of the run this is, from 1; 0: written before they were numbered, or by an import."""
+    """Number of this session of the run, from 1; 0 in imports and in journals from before numbering."""
 
 
 class Started(Record, frozen=True):
@@ -47,20 +47,20 @@ class Asked(Record, frozen=True):
     n: Count
     """Number of the call within the conversation, from 1, in the order the calls were issued."""
     digest: str
-    """sha256 prefix of the whole request; a resumed play must ask the same to get this reply."""
+    """sha256 prefix of the whole request; only an equal request replays this reply."""
     reply: Reply
     role: str = "model"
     turn: Count = 0
     step: Count = 0
     prefix: Count = 0
-    """How many leading messages are those of the previous `Asked` of this role in this conversation."""
+    """Number of leading messages shared with the previous `Asked` of this role in this conversation."""
     messages: list[dict[str, Any]] = []
-    """The messages after the prefix, every key as it was sent."""
+    """Messages after the prefix, every key as sent."""
     tools: list[dict[str, Any]] | None = None
-    """None: the same tools as the previous `Asked` of this role."""
+    """None for the same tools as the previous `Asked` of this role."""
     params: dict[str, Any] = {}
     address: str = ""
-    """Which of its model's addresses answered; empty where it has one."""
+    """Address of the model that answered; empty if the model has only one."""
 
 
 class Embedded(Record, frozen=True):
@@ -71,7 +71,7 @@ class Embedded(Record, frozen=True):
     digest: str
     texts: list[str]
     vectors: list[bytes]
-    """Little-endian float64 (base64 in the file), so that a resumed run computes with the very same numbers."""
+    """Little-endian float64 (base64 in the file), so that a resumed run computes with identical numbers."""
     role: str = "embedding"
     model: str = ""
     tokens: Count | None = None
@@ -91,43 +91,43 @@ class Performed(Record, frozen=True):
 
 
 class Tried(Record, frozen=True):
-    """One try of a call that failed and was (or was not) repeated."""
+    """One failed try of a call, retried or not."""
 
     key: Key
     n: Count
     kind: str
-    """A FaultKind value."""
+    """A `FaultKind` value."""
     message: str
     role: str = "model"
     partial: str = ""
     wait_s: Duration | None = None
-    """Seconds until the next try; None when given up."""
+    """Seconds until the next try; None if the call was given up."""
     address: str = ""
-    """Which of its model's addresses was asked; empty where it has one."""
+    """Address of the model that was asked; empty if the model has only one."""
 
 
 class Lost(Record, frozen=True):
-    """A worker was lost that played this conversation; what had arrived of it counts, and another goes on with it."""
+    """The worker of this conversation was lost; its records stay valid and another worker continues."""
 
     key: Key
     worker: str
-    """Name of the worker: its node and process."""
+    """Name of the worker: node and process."""
     why: str = ""
 
 
 class Scored(Record, frozen=True):
-    """A number that a suite gave while playing, such as coherence of one answer."""
+    """A number that a suite gave during the conversation, such as the coherence of one answer."""
 
     key: Key
     name: str
     value: Amount | None
-    """None: could not be determined."""
+    """None if it could not be determined."""
     threshold: Amount | None = None
     turn: Count = 0
 
 
 class Noted(Record, frozen=True):
-    """Something a suite wants shown in the transcript: a tool result, a state change, a decoded call."""
+    """A suite's note for the transcript: a tool result, a state change, a decoded call."""
 
     key: Key
     kind: str
@@ -137,26 +137,26 @@ class Noted(Record, frozen=True):
 
 
 class Finished(Record, frozen=True):
-    """A conversation ended with a verdict; the last thing written of an attempt."""
+    """A conversation ended with a verdict; the last record of an attempt."""
 
     key: Key
     verdict: Verdict
     output: Any = None
-    """What was scored, in the suite's form: scoring it again gives the verdict again."""
+    """The output that was scored, in the suite's format; scoring it again gives the same verdict."""
     seconds: Duration = 0.0
     input_tokens: Count = 0
     output_tokens: Count = 0
     cost_usd: Amount | None = None
-    """None: unknown, which is not free."""
+    """None if unknown, which is not free."""
     calls: Count = 0
     cut: str = ""
-    """`length` or `content_filter`, when that and not the model ended its last reply; what there was is judged."""
+    """`length` or `content_filter` if the last reply was cut off; the reply is judged as it is."""
     model: str = ""
-    """Name that the server gave for what answered last in the role `model`."""
+    """Name that the server gave for the model of the last reply in the role `model`."""
 
 
 class Steered(Record, frozen=True):
-    """Somebody steered the run: paused, resumed, changed concurrency, stopped a case. Or the clock was set."""
+    """A user steered the run (paused, resumed, changed concurrency, stopped a case), or the clock was set."""
 
     what: str
     """A command of `core.live`, or `CLOCK`."""
@@ -164,8 +164,10 @@ class Steered(Record, frozen=True):
 
 
 CLOCK = "clock"
-"""`what` of the record that is written after the machine's clock was set, or the machine slept; `value` is by how many
-seconds. The time before it and the time after it do not follow on one another."""
+"""Value of `what` after the system clock was set or the machine slept; `value` holds the jump in seconds.
+
+The times before and after are not comparable.
+"""
 
 
 class Closed(Record, frozen=True):

@@ -1,7 +1,7 @@
-"""Identity and compact storage of a model call.
+"""Identity and compact storage of model calls.
 
-The digest names a request: a resumed conversation gets a journaled reply back only for the very same request. Growing
-chats are stored as differences, because a conversation of n steps would otherwise take n² space.
+The digest identifies a request: a resumed conversation gets a journaled reply only for an equal request. Growing chats
+are stored as differences, because n steps would otherwise take n² space.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ def digest(kind: str, role: str, request: object) -> str:
 
 @dataclass(slots=True)
 class Thread:
-    """The last request of one role in one conversation, against which the next one is stored."""
+    """The last request of one role in one conversation, the base for storing the next one."""
 
     messages: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def shared(self, messages: Sequence[dict[str, Any]]) -> int:
-        """Return how many leading messages a request shares with this one."""
+        """Return the number of leading messages shared with another request."""
         count = 0
         for left, right in zip(self.messages, messages, strict=False):
             if left != right:
@@ -38,14 +38,14 @@ class Thread:
     def condense(
         self, messages: Sequence[dict[str, Any]], tools: Sequence[dict[str, Any]]
     ) -> tuple[int, list[dict[str, Any]], list[dict[str, Any]] | None]:
-        """Return prefix length, the messages after it, and the tools (None when unchanged); remember the request."""
+        """Return prefix length, the messages after it, and the tools (None if unchanged), and keep the request."""
         prefix = self.shared(messages)
         changed = list(tools) if list(tools) != self.tools else None
         self.messages, self.tools = list(messages), list(tools)
         return prefix, self.messages[prefix:], changed
 
     def expand(self, asked: Asked) -> "Thread":
-        """Follow a stored call and return the whole request it stands for."""
+        """Apply a stored call and return the whole request it stands for."""
         messages = self.messages[: asked.prefix] + asked.messages
         tools = self.tools if asked.tools is None else asked.tools
         self.messages, self.tools = messages, tools

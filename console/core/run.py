@@ -1,4 +1,4 @@
-"""A run: what was planned, and what is known of it so far."""
+"""A run: its plan, and the numbers derived from it so far."""
 
 from typing import Any
 
@@ -11,37 +11,37 @@ from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a run records of a model. Never a key."""
+    """Facts that a run records about a model. Never a key."""
 
     name: str
     """Name in models.toml."""
     model_id: str = ""
     provider: str = "openai"
     base_url: str = ""
-    """Its first address; empty: the provider's own."""
+    """First address; empty for the provider's default."""
     other_urls: tuple[str, ...] = ()
-    """Its further addresses."""
+    """Further addresses."""
     simulated: bool = False
     price_in: Amount | None = None
-    """USD per million input tokens; None: unknown."""
+    """USD per million input tokens; None if unknown."""
     price_out: Amount | None = None
     price_cached: Amount | None = None
-    """USD per million cached input tokens; None: as other input."""
+    """USD per million cached input tokens; None if priced like other input."""
     params: dict[str, Any] = {}
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which cases of a suite; empty tuples mean all."""
+    """Selected cases of a suite; empty tuples mean all."""
 
     categories: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     limit: int | None = None
     seed: int | None = None
-    """With a limit: draw that many at random with this seed instead of taking the first."""
+    """With a limit: draw that many cases at random with this seed instead of taking the first."""
 
 
 class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Run-wide caps; None means no cap. Hitting one stops the run, resumable."""
+    """Caps on a whole run; None means no cap. Reaching one stops the run, which can be resumed."""
 
     cost_usd: Amount | None = None
     tokens: Count | None = None
@@ -50,15 +50,15 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Shard(msgspec.Struct, frozen=True):
-    """One of several parts of a plan: each is played as a run of its own, and `merge` unites them."""
+    """One of several parts of a plan, each played as a run of its own and combined by `merge`."""
 
     number: Count
-    """Which of them, from 1."""
+    """Number of this part, from 1."""
     of: Count
-    """How many there are."""
+    """Number of parts."""
 
     def __str__(self) -> str:
-        """Write it as on the command line."""
+        """Return the shard as written on the command line."""
         return f"{self.number}/{self.of}"
 
 
@@ -79,38 +79,38 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     cases: Count = 0
     """Planned rollouts in all (cases times rollouts)."""
     setup: Count = 0
-    """Those of them that are not graded: what others build on. None are counted in runs of before this was kept."""
+    """Planned rollouts that are not graded (setup cases); 0 in runs from before this field."""
     dataset: dict[str, str] = {}
-    """Name, version and digest of the data that was used."""
+    """Name, version and digest of the data."""
     weights: dict[str, str] = {}
-    """sha256 of each file of the local embedding, where it was used."""
+    """sha256 of each file of the local embedding model, if used."""
     versions: dict[str, str] = {}
     parent: str = ""
-    """Run this one re-asks cases of."""
+    """Run whose cases this one replays."""
     name: str = ""
     headline: str = ""
-    """Score that stands for a rollout in place of passing, as the suite says; empty: passing does."""
+    """Score shown in place of the pass rate, as declared by the suite; empty for the pass rate."""
     schema: Count = 1
     format: str = ""
-    """Format of the suite, as its `suite.toml` names it; `RunFolder.manifest` fills it in for runs of old versions."""
+    """Format of the suite, as named in its `suite.toml`; `RunFolder.manifest` fills it in for old runs."""
     shard: Shard | None = None
-    """Which part of the plan this run plays; None: all of it."""
+    """Part of the plan this run plays; None for all of it."""
     merged: tuple[str, ...] = ()
-    """Runs that this one unites."""
+    """Ids of the runs combined in this one."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether it plays a plan of its own, all of it: neither cases of another run anew, nor a part of a plan."""
+        """True for a complete plan: neither a replay of another run's cases nor a shard."""
         return not self.parent and self.shard is None
 
     @property
     def simulated(self) -> bool:
-        """Whether any part of the run came from a built-in simulated model."""
+        """True if any part of the run came from a built-in simulated model."""
         return self.model.simulated or any(model.simulated for model in self.roles.values())
 
 
 class Tally(msgspec.Struct, omit_defaults=True):
-    """Counts and sums over the latest attempt of every rollout; kept incrementally."""
+    """Counts and sums over the latest attempt of every rollout, maintained incrementally."""
 
     passed: Count = 0
     failed: Count = 0
@@ -118,24 +118,24 @@ class Tally(msgspec.Struct, omit_defaults=True):
     undecided: Count = 0
     not_run: Count = 0
     setup: Count = 0
-    """Ended well and not graded: what others build on, such as a conversation that fills a memory."""
+    """Setup rollouts that ended well, such as conversations that fill a memory; not graded."""
     running: Count = 0
     input_tokens: Count = 0
     output_tokens: Count = 0
     cost_usd: Amount = 0.0
     cost_unknown: Count = 0
-    """Rollouts, unfinished ones included, whose cost is not known; the sum is then a lower bound."""
+    """Rollouts of unknown cost, unfinished ones included; the sum is then a lower bound."""
     calls: Count = 0
     retries: Count = 0
     cases: dict[int, dict[int, int]] = {}
-    """How many cases have so many graded rollouts (first key), of which so many passed (second key)."""
+    """Number of cases by graded rollouts (first key) and passed rollouts (second key)."""
     clustered: dict[int, dict[int, int]] = {}
-    """The same of those cases that name a cluster."""
+    """The same for cases that name a cluster."""
     clusters: dict[int, dict[float, int]] = {}
-    """How many clusters have so many graded cases (first key), whose rates sum up to this (second key)."""
+    """Number of clusters by graded cases (first key) and sum of their pass rates (second key)."""
 
     def copy(self) -> "Tally":
-        """Return the counts as they are now, which no further record changes."""
+        """Return a copy that later records do not change."""
         cases, clustered, clusters = (
             {first: dict(inner) for first, inner in counts.items()}
             for counts in (self.cases, self.clustered, self.clusters)
@@ -144,27 +144,27 @@ class Tally(msgspec.Struct, omit_defaults=True):
 
     @property
     def counts(self) -> Counts:
-        """The graded cases and their clusters; tallies of before they were counted hold cases that were played once."""
+        """Graded cases and clusters; old tallies without case counts hold cases played once."""
         return Counts(self.cases or {1: {0: self.failed, 1: self.passed}}, self.clustered, self.clusters)
 
     @property
     def sample(self) -> Sample:
-        """What an interval rests on."""
+        """Sample behind the intervals."""
         return sample_of_counts(self.counts)
 
     @property
     def rate(self) -> Interval | None:
-        """The share that passed, cases weighing the same, with its interval; None when nothing is graded."""
+        """Pass rate with its interval, cases weighing the same; None if nothing is graded."""
         return rate_interval(self.sample)
 
     @property
     def graded(self) -> int:
-        """Rollouts that enter the score."""
+        """Number of rollouts that enter the score."""
         return self.passed + self.failed
 
     @property
     def finished(self) -> int:
-        """Rollouts that ended in any way."""
+        """Number of rollouts that ended, with any outcome."""
         return self.graded + self.setup + self.broken + self.undecided
 
 
@@ -182,48 +182,48 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `stopped`, `budget`, `halted`."""
     scores: dict[str, Amount] = {}
     headline: str = ""
-    """As in the manifest."""
+    """Same as in the manifest."""
     score_interval: Interval | None = None
-    """The mean of that score with its interval over cases; None without repeats."""
+    """Mean of the headline score with its interval over cases; None without repeats."""
     reasons: dict[str, Count] = {}
     cut: dict[str, Count] = {}
-    """How many rollouts' last reply was ended by `length` or `content_filter`, not by the model."""
+    """Rollouts whose last reply was cut off, by reason: `length` or `content_filter`."""
     served: dict[str, Count] = {}
-    """How many rollouts' last reply came from a model that the server gave this name."""
+    """Rollouts by the model name that the server gave for the last reply."""
     categories: dict[str, Tally] = {}
     updated: Moment = 0.0
     seconds: Duration = 0.0
     damaged: Count = 0
-    """Journal lines that could not be read."""
+    """Number of unreadable journal lines."""
     damaged_lines: list[int] = []
-    """The first of them, by number from 1."""
+    """Line numbers of the first of them, from 1."""
     altered: str = ""
-    """What the journal shows to have been changed by others than its engine since it was summed up before."""
+    """Description of changes made to the journal by anything but its engine since the last summary."""
     message: str = ""
     """Why the run halted, if it did."""
     journal_bytes: Count = 0
-    """Journal size this summary was derived from; another size means stale."""
+    """Journal size this summary was derived from; any other size means stale."""
     journal_checksum: int | None = None
-    """crc32 of these bytes; None: written by an earlier version, so stale."""
+    """crc32 of those bytes; None in summaries of earlier versions, which are stale."""
     journal_ns: int = 0
-    """When the journal was modified last, in nanoseconds since 1970; another time means that the checksum decides."""
+    """Modification time of the journal in nanoseconds since 1970; if it differs, the checksum decides."""
     format: str = ""
     """Format of the suite, from the manifest."""
     category: str = ""
-    """The only category that was selected; empty: several, or all there are."""
+    """The only selected category; empty if several or all."""
     lost: Count = 0
-    """How often a worker was lost in a conversation; another went on with it."""
+    """Number of times a worker was lost during a conversation that another then continued."""
     name: str = ""
-    """What somebody called it."""
+    """Name given by the user."""
     setup: Count = 0
     """Planned rollouts that are not graded."""
     parent: str = ""
-    """The run that it is a branch of."""
+    """Run this one is a branch of."""
     checksum: int = 0
     """crc32 of this summary as JSON without this field; in summary.json only."""
 
     def damages(self) -> list[str]:
-        """Say what is wrong with the journal that this was derived from."""
+        """Describe what is wrong with the journal behind this summary."""
         numbers = ", ".join(map(str, self.damaged_lines)) + (", …" if self.damaged > len(self.damaged_lines) else "")
         plural = "s were" if self.damaged > 1 else " was"
         skipped = [f"{self.damaged} damaged journal line{plural} skipped: {numbers}"] if self.damaged else []

@@ -1,6 +1,6 @@
-"""What runs of other tools' logs hold besides our own records."""
+"""Names for facts that runs imported from other tools' logs hold in addition to our records."""
 
 SOURCE = "source"
-"""Kind of the `Performed` that keeps what a foreign log says and has no place in our records."""
+"""Kind of the `Performed` record for facts of a foreign log that have no place in our records."""
 IN_PLACE = "in_place"
-"""In the extras of a manifest: the log file that its journal only lists; in the data of a case: its place in it."""
+"""In a manifest's extras: the log file that the journal only indexes. In a case's data: its position there."""

@@ -1,4 +1,4 @@
-"""What a run has used so far, role by role, call by call: it moves with every answer, not with every conversation."""
+"""Tokens and money used so far by role, updated with every call and not only at the end of a conversation."""
 
 import msgspec
 
@@ -9,18 +9,18 @@ from console.core.run import ModelFacts
 
 
 class RoleSpending(msgspec.Struct):
-    """Sums over the calls of one role, calls of conversations that were interrupted or superseded included."""
+    """Sums over the calls of one role, including interrupted and superseded conversations."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
     reported_usd: float = 0.0
-    """What the provider itself said of some calls; their tokens are not priced again."""
+    """Cost reported by the provider; the tokens of those calls are not priced again."""
     reported_tokens: tuple[int, int, int] = (0, 0, 0)
-    """Input, cached and output tokens of those calls."""
+    """Input, cached and output tokens of the calls with a reported cost."""
     uncounted: int = 0
-    """Calls whose tokens nobody reported."""
+    """Calls without a token count."""
 
     def add(self, record: Asked | Embedded) -> None:
         """Add one finished call."""
@@ -42,7 +42,7 @@ class RoleSpending(msgspec.Struct):
             self.reported_tokens = sent + usage.input, cached + usage.cached, written + usage.output
 
     def cost_usd(self, facts: ModelFacts) -> float | None:
-        """Return what is known of the price; None when nothing is. A lower bound when calls are `uncounted`."""
+        """Return the known cost; None if unknown. A lower bound if some calls are `uncounted`."""
         if facts.simulated or provider_of(facts.provider).is_free:
             return 0.0
         sent, cached, written = self.reported_tokens
@@ -53,7 +53,7 @@ class RoleSpending(msgspec.Struct):
         return self.reported_usd + price
 
     def is_partial(self, facts: ModelFacts) -> bool:
-        """Whether the price is not known, or only a lower bound is."""
+        """Return whether the cost is unknown or only a lower bound."""
         if facts.simulated or provider_of(facts.provider).is_free or not self.calls:
             return False
         whole = self.reported_tokens == (self.input_tokens, self.cached_tokens, self.output_tokens)

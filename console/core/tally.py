@@ -1,4 +1,4 @@
-"""Fold journal records into counts: the one place where a run's numbers come from, live, in lists and offline."""
+"""Folds journal records into counts: the single source of a run's numbers, live, in lists and offline."""
 
 from sys import intern
 from typing import Any, Protocol, TypeVar, cast
@@ -29,9 +29,9 @@ from console.core.statistics.sample import Observation, sample_of
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
 MOST_SHARED = 1_000
-"""Verdicts without words, and sums of scores, that are kept to be shared by all rollouts that have the same."""
+"""Maximum number of interned verdicts, and of interned score sums."""
 _MOST_SCORES = 8
-"""Named scores of a verdict that is looked for among the shared ones."""
+"""Verdicts with more named scores are not interned."""
 _COUNTED = {
     Outcome.PASSED: "passed",
     Outcome.FAILED: "failed",
@@ -48,27 +48,27 @@ _SUMS: dict[tuple[float, int], tuple[float, int]] = {}
 
 
 def plain_verdict(outcome: Outcome, reason: str | None, scores: dict[str, float] = _NO_SCORES) -> Verdict:
-    """Return a verdict without words and particulars, the same object for all rollouts that ended so."""
+    """Return a verdict without messages and details, interned for rollouts that ended alike."""
     if len(scores) > _MOST_SCORES:
         return Verdict(outcome, reason, scores=scores, detail=_NO_NUMBERS)
     ending = (outcome, reason, tuple(scores.items()))
     verdict = _VERDICTS.get(ending)
     if verdict is None:
-        if len(_VERDICTS) == MOST_SHARED:  # a suite may word every reason anew, and no score need come twice
+        if len(_VERDICTS) == MOST_SHARED:  # reasons and scores may all differ
             _VERDICTS.clear()
         verdict = _VERDICTS[ending] = Verdict(outcome, reason, scores=scores or _NO_SCORES, detail=_NO_NUMBERS)
     return verdict
 
 
 def _shared_sum(total: tuple[float, int]) -> tuple[float, int]:
-    """Return an equal sum and number that is in memory once, as most cases have one of few."""
+    """Return the interned equal pair of sum and number; most cases share a few."""
     if len(_SUMS) == MOST_SHARED:
         _SUMS.clear()
     return _SUMS.setdefault(total, total)
 
 
 class Ended(Protocol):
-    """How a rollout ended, as far as counts and reports need it: a `Finished`, or what a reader keeps of it."""
+    """The fields of a finished rollout that counts and reports need: a `Finished`, or a reader's condensed form."""
 
     @property
     def at(self) -> float: ...
@@ -93,7 +93,7 @@ class Ended(Protocol):
 
 
 class RunFold(msgspec.Struct):
-    """Counts over the latest attempt of every rollout; apply records in journal order. Starts with nothing known."""
+    """Counts over the latest attempt of every rollout; apply records in journal order."""
 
     tally: Tally = msgspec.field(default_factory=Tally)
     categories: dict[str, Tally] = msgspec.field(default_factory=dict[str, Tally])
@@ -101,20 +101,20 @@ class RunFold(msgspec.Struct):
     cut: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     latest: dict[tuple[str, int], Ended] = msgspec.field(default_factory=dict[tuple[str, int], Ended])
-    """How each rollout ended."""
+    """Latest ending of each rollout."""
     unfinished: dict[tuple[str, int], Key] = msgspec.field(default_factory=dict[tuple[str, int], Key])
     unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])
-    """What each role has used in conversations that have not ended: paid, though nothing came of it yet."""
+    """Spending by role in conversations that have not ended: already paid, but without a result so far."""
     category_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     ungraded: set[str] = msgspec.field(default_factory=set[str])
     sessions: int = 0
     lost: int = 0
-    """How often a worker was lost in a conversation."""
+    """Number of times a worker was lost during a conversation."""
     closed: Closed | None = None
     first_at: float = 0.0
     last_at: float = 0.0
     seconds: float = 0.0
-    """Time that engines spent on the run: pauses between sessions do not count, nor does a clock that is set."""
+    """Time that engines spent on the run, without pauses between sessions and clock changes."""
     _previous_at: float = 0.0
     cases: CaseCounts = msgspec.field(default_factory=CaseCounts)
     scores_by_case: dict[str, dict[str, tuple[float, int]]] = msgspec.field(
@@ -122,13 +122,13 @@ class RunFold(msgspec.Struct):
     )
     """Sum and number of each named score, by case."""
     _score_sums: dict[str, tuple[float, int]] = msgspec.field(default_factory=dict[str, tuple[float, int]])
-    """Sum of the cases' means of each named score, and how many cases have it."""
+    """Sum of the case means of each named score, and the number of cases with it."""
 
     def apply(self, record: AnyRecord) -> None:
-        """Take one record into account."""
+        """Apply one record."""
         self.first_at = self.first_at or record.at
         self.last_at = max(self.last_at, record.at)
-        if not _begins_anew(record) and self._previous_at:
+        if not _starts_interval(record) and self._previous_at:
             self.seconds += max(0.0, record.at - self._previous_at)
         self._previous_at = record.at
         match record:
@@ -203,7 +203,7 @@ class RunFold(msgspec.Struct):
             self._count_score(score, record.key.case, sign * value, sign)
 
     def _count_score(self, score: str, case: str, value: float, count: int) -> None:
-        """Add a score of a case to its mean, or take it away with both numbers negative; cases weigh the same."""
+        """Add a score to a case's mean, or remove it with both numbers negative; cases weigh the same."""
         cases = self.scores_by_case.setdefault(score, {})
         before = cases.get(case, (0.0, 0))
         after = (before[0] + value, before[1] + count)
@@ -216,7 +216,7 @@ class RunFold(msgspec.Struct):
         self._score_sums[score] = (total + change, number + bool(after[1]) - bool(before[1]))
 
     def score_interval(self, score: str) -> Interval | None:
-        """Return the mean of a score with its interval over cases; None when no case was repeated."""
+        """Return the mean of a score with its interval over cases; None if no case was repeated."""
         cases = self.scores_by_case.get(score, {})
         rollouts = sum(count for _, count in cases.values())
         if rollouts == len(cases):
@@ -231,7 +231,7 @@ class RunFold(msgspec.Struct):
         )
 
     def _spend(self, record: Finished, category: Tally) -> None:
-        """Add tokens and money; a superseded attempt was paid for all the same."""
+        """Add tokens and money; superseded attempts count, as they were paid for."""
         for tally in (self.tally, category):
             tally.input_tokens += record.input_tokens
             tally.output_tokens += record.output_tokens
@@ -239,7 +239,7 @@ class RunFold(msgspec.Struct):
             tally.cost_unknown += record.cost_usd is None
 
     def _with_unsettled(self, manifest: Manifest) -> tuple[Tally, dict[str, Tally]]:
-        """Return all counts, and those of each category, with what conversations that have not ended have used."""
+        """Return the counts in all and by category, including the spending of unfinished conversations."""
         whole, categories = self.tally.copy(), {name: tally.copy() for name, tally in self.categories.items()}
         roles = {"model": manifest.model, **manifest.roles}
         for key, spending in self.unsettled.items():
@@ -256,17 +256,17 @@ class RunFold(msgspec.Struct):
 
     @property
     def scores(self) -> dict[str, float]:
-        """Mean over cases of every named score, each case by the rollouts that have it."""
+        """Mean over cases of every named score, each case averaged over its rollouts first."""
         return {name: total / count for name, (total, count) in self._score_sums.items() if count > 0}
 
     def state(self, live: bool) -> str:
-        """Name the run's state: `running`, `interrupted`, or how it was closed."""
+        """Return the run's state: `running`, `interrupted`, or how it was closed."""
         if live:
             return "running"
         return self.closed.reason if self.closed else "interrupted"
 
     def summary(self, manifest: Manifest, *, live: bool, now: float, damaged: int, journal_bytes: int) -> Summary:
-        """Return the summary of everything applied so far; what is applied later, maybe in a thread, leaves it be."""
+        """Return a summary of everything applied so far, independent of later records."""
         tally, categories = self._with_unsettled(manifest)
         return Summary(
             id=manifest.id,
@@ -299,7 +299,7 @@ class RunFold(msgspec.Struct):
 
 
 def _add(counts: dict[str, int], name: str | None, sign: int) -> None:
-    """Count a name, if there is one, up or down; names that nobody has are not kept."""
+    """Change the count of a name and drop it at zero."""
     if not name:
         return
     left = counts.get(name, 0) + sign
@@ -313,13 +313,13 @@ def _mean(score: tuple[float, int]) -> float:
     return score[0] / score[1] if score[1] else 0.0
 
 
-def _begins_anew(record: AnyRecord) -> bool:
-    """Whether the time since the record before is no time that was spent."""
+def _starts_interval(record: AnyRecord) -> bool:
+    """Return whether the time since the previous record must not be counted."""
     return isinstance(record, Opened) or (isinstance(record, Steered) and record.what == CLOCK)
 
 
 def without_output(record: RecordT) -> RecordT:
-    """Return a record without what counting does not need: a fold keeps the last one of every rollout."""
+    """Return a record without the parts that counting does not need."""
     if not isinstance(record, Finished):
         return record
     verdict, detail = record.verdict, _numbers(record.verdict)
@@ -331,7 +331,7 @@ def without_output(record: RecordT) -> RecordT:
 
 
 def _numbers(verdict: Verdict) -> dict[str, Any]:
-    """Return the particulars that a report adds up: the numbers of each turn, where a suite counts by turns."""
+    """Return the details that a report adds up: metrics by turn, for suites that count turns."""
     turns = verdict.detail.get("turns")
     listed = cast("list[Any]", turns) if isinstance(turns, list) else []
     counted = all(isinstance(turn, dict) and "metrics" in turn for turn in listed)

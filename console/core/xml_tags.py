@@ -1,19 +1,18 @@
-"""What stands between `<name>` and `</name>`, found in one pass however often either of them occurs."""
+"""Extraction of the content between `<name>` and `</name>` in linear time."""
 
 from collections.abc import Iterator
 
 
 def tag_contents(text: str, tag: str) -> Iterator[str]:
-    """Yield the content of each pair of a tag, in order and as written."""
+    """Yield the content of each pair of a tag, in order and verbatim."""
     return contents_between(text, f"<{tag}>", f"</{tag}>")
 
 
 def contents_between(text: str, opening: str, closing: str) -> Iterator[str]:
-    """Yield what stands between each pair of two marks, in order and as written.
+    """Yield the content between each pair of marks, in order and verbatim.
 
-    A pair begins at the first opening mark that is not inside an earlier pair and ends at the next closing one. So the
-    result is that of searching for `opening(.*?)closing` over lines, whose time grows with the square of the number of
-    opening marks that nothing closes.
+    A pair begins at the first opening mark outside an earlier pair and ends at the next closing one. The result equals
+    searching for `opening(.*?)closing` over lines, which takes quadratic time if many opening marks are never closed.
     """
     start = text.find(opening)
     while start >= 0:

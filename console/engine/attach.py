@@ -1,4 +1,4 @@
-"""An app's side of a run's socket. Holds no rule: frames come out, commands go in."""
+"""Client side of a run's socket: receives frames and sends commands."""
 
 import asyncio
 import contextlib
@@ -13,11 +13,11 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(AnyFrame).decode
 LIMIT_BYTES = 64 << 20
 HEARD_WITHIN_S = 2.0
-"""How long an engine is waited for after a command; it reads within milliseconds."""
+"""Seconds to wait for an engine to read a command; it normally takes milliseconds."""
 
 
 async def send_command(run_path: Path, command: Command) -> bool:
-    """Tell the engine of a run folder something and wait until it has read it; False when no engine listens there."""
+    """Send a command to the engine of a run folder and wait until it is read; return False if no engine listens."""
     link = await EngineLink.connect(run_path)
     if link is None:
         return False
@@ -35,7 +35,7 @@ class EngineLink:
 
     @classmethod
     async def connect(cls, run_path: Path) -> "EngineLink | None":
-        """Attach to the engine of a run folder; None when no engine listens there."""
+        """Attach to the engine of a run folder; None if no engine listens."""
         place = run_path / "live.sock"
         try:
             target = place.readlink() if place.is_symlink() else place
@@ -45,7 +45,7 @@ class EngineLink:
         return cls(reader, writer)
 
     async def frames(self) -> AsyncIterator[AnyFrame]:
-        """Yield frames until the engine closes the connection. Unknown frames of newer engines are passed over."""
+        """Yield frames until the engine closes the connection, skipping unknown frames of newer engines."""
         while True:
             try:
                 line = await self._reader.readline()
@@ -59,15 +59,15 @@ class EngineLink:
                 continue
 
     def send(self, command: Command) -> None:
-        """Send a command; whether it took effect shows in the frames."""
+        """Send a command; its effect shows in later frames."""
         if not self._writer.is_closing():
             self._writer.write(_encode(command) + b"\n")
 
     async def finish(self) -> None:
-        """Detach when the engine has read what was sent.
+        """Detach after the engine has read everything sent.
 
-        An engine that writes to a connection that is closed already gives it up, with what it has not read of it. So
-        only our side is closed first, and what the engine still says is read until it closes its own.
+        An engine that writes to a closed connection drops it together with unread commands. So only this side is closed
+        first, and the engine's output is read until it closes its own.
         """
         with contextlib.suppress(OSError, TimeoutError):
             async with asyncio.timeout(HEARD_WITHIN_S):
@@ -77,5 +77,5 @@ class EngineLink:
         self.close()
 
     def close(self) -> None:
-        """Detach at once. The run goes on."""
+        """Detach immediately. The run continues."""
         self._writer.close()

@@ -1,6 +1,6 @@
-"""Asking cases of a run anew, as a run of its own: the same model or another, the same opening or an edited one.
+"""Branches: replays of some cases of a run as a run of its own, with another model or an edited opening.
 
-The new run names the old one as its parent, so that neither trends nor leaderboards count it; the old run is untouched.
+The new run names the old one as its parent, so trends and leaderboards exclude it; the old run is not changed.
 """
 
 from pathlib import Path
@@ -25,13 +25,13 @@ def branch_plan(
 
     Args:
         run: name of the old run.
-        manifest: its manifest; suite, options, mode and other roles are taken over.
+        manifest: manifest of the old run; suite, options, mode and other roles are reused.
         cases: ids of the cases.
-        model: name in models.toml; empty: the same model.
-        edit: another opening; None: the suite's, or the old run's own edited one.
-        models_path: the models file; None: the usual one.
-        data_path: the data folder; None: the usual ones.
-        runs_path: where the new run goes; None: the usual place.
+        model: name in models.toml; empty for the same model.
+        edit: a new opening; None for that of the old run.
+        models_path: models file; None for the default.
+        data_path: data folder; None for the defaults.
+        runs_path: folder for the new run; None for the default.
     """
     asked = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
     return Plan(

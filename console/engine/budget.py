@@ -1,7 +1,7 @@
-"""Run-wide caps. A call's worst case is reserved before it is made, so calls in flight cannot overshoot together.
+"""Run-wide caps. A call's worst case is reserved before the call, so that concurrent calls cannot overshoot together.
 
-A call whose worst case fits only once others have given theirs back waits for them; the run stops when it would not fit
-even then. A reply without a usage report counts as what its texts suggest: caps must hold with such providers too.
+A call whose worst case fits only after others release theirs waits for them; the run stops if it would not fit even
+then. Replies without a usage report are estimated from their length, so that caps hold with such providers too.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ from console.core.record import Asked, Embedded
 from console.core.run import Budget, ModelFacts
 
 CHARS_PER_TOKEN = 3.0
-"""Fewer than usual, so that the estimate of a prompt errs on the dear side."""
+"""Below average, so that estimates of prompts err on the high side."""
 OUTPUT_TOKENS = 4096
-"""Assumed longest reply where neither models.toml nor the request limits it."""
+"""Assumed length of the longest reply if neither models.toml nor the request limits it."""
 
 
 class BudgetReached(Exception):
-    """A cap is used up; the run stops, resumable with a higher one."""
+    """A cap is reached; the run stops and can be resumed with a higher one."""
 
 
 @dataclass(slots=True)
 class BudgetMeter:
-    """What a run has spent and reserved."""
+    """Money, tokens and errors that a run has spent and reserved."""
 
     budget: Budget
     cost_usd: float = 0.0
@@ -39,18 +39,18 @@ class BudgetMeter:
     _reserved: dict[object, tuple[float, int]] = field(default_factory=dict[object, tuple[float, int]])
     _release: asyncio.Event = field(default_factory=asyncio.Event)
     _sent_lengths: dict[Key, dict[str, int]] = field(default_factory=dict[Key, dict[str, int]])
-    """Characters sent to each role by the conversations whose replies come without a usage report."""
+    """Characters sent to each role in conversations whose replies come without a usage report."""
 
     def reserve(self, holder: object, cost: float, tokens: int) -> bool:
-        """Set aside the worst case of a call; False when it may fit once calls in flight have ended.
+        """Reserve the worst case of a call; return False if it may fit after calls in flight have ended.
 
         Args:
-            holder: by what it is released.
+            holder: key for releasing the reservation.
             cost: USD, as from `worst_case`.
-            tokens: in and out.
+            tokens: input plus output.
 
         Raises:
-            BudgetReached: it does not fit any more; says which cap.
+            BudgetReached: the call does not fit; the message names the cap.
         """
         self.check(cost, tokens)
         reserved_usd = sum(usd for usd, _ in self._reserved.values())
@@ -62,8 +62,8 @@ class BudgetMeter:
 
     def _fits(self, cost: float, tokens: int) -> bool:
         caps = self.budget
-        too_dear = caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd
-        return not too_dear and (caps.tokens is None or self.tokens + tokens <= caps.tokens)
+        too_expensive = caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd
+        return not too_expensive and (caps.tokens is None or self.tokens + tokens <= caps.tokens)
 
     def check(self, cost: float = 0.0, tokens: int = 0) -> None:
         """Raise BudgetReached if the caps do not allow this much more."""
@@ -77,24 +77,24 @@ class BudgetMeter:
         if caps.errors is not None and self.errors > caps.errors:
             raise BudgetReached(f"{self.errors} broken cases, at most {caps.errors} allowed")
         if caps.seconds is not None and time.monotonic() - self.opened > caps.seconds:
-            raise BudgetReached(f"{caps.seconds:.0f} s are over")
+            raise BudgetReached(f"the time limit of {caps.seconds:.0f} s is reached")
 
     async def wait_for_release(self) -> None:
-        """Wait until a reservation is given back."""
+        """Wait until a reservation is released."""
         self._release.clear()
         await self._release.wait()
 
     def release(self, holder: object) -> None:
-        """Give a reservation back."""
+        """Release a reservation."""
         self._reserved.pop(holder, None)
         self._release.set()
 
     def end_conversation(self, key: Key) -> None:
-        """Forget what only the calls of a conversation needed."""
+        """Discard the state of a finished conversation."""
         self._sent_lengths.pop(key, None)
 
     def add_call(self, record: Asked | Embedded, facts: ModelFacts) -> None:
-        """Take a journaled call into account; a reply without a usage report, by the length of its texts."""
+        """Count a journaled call; replies without a usage report are estimated from their length."""
         if isinstance(record, Embedded):
             self.cost_usd += cost_of_embedding(record, facts) or 0.0
             self.tokens += record.tokens or 0
@@ -112,14 +112,14 @@ class BudgetMeter:
         return Usage(int(sent / CHARS_PER_TOKEN) + 1, int(written / CHARS_PER_TOKEN) + 1)
 
     def add_reply(self, reply: Reply, facts: ModelFacts) -> None:
-        """Count a reply and what it cost."""
+        """Count a reply and its cost."""
         self.cost_usd += cost_of(reply, facts) or 0.0
         if reply.usage is not None:
             self.tokens += reply.usage.input + reply.usage.output
 
 
 def worst_case(request: ChatRequest, facts: ModelFacts) -> tuple[float, int]:
-    """Return what a call may cost at most, in USD and in tokens in and out."""
+    """Return the maximum cost of a call, in USD and in tokens (input plus output)."""
     sent = sum(len(str(message)) for message in request.messages) + sum(len(str(tool)) for tool in request.tools)
     limit = int(request.params.get("max_tokens") or facts.params.get("max_tokens") or OUTPUT_TOKENS)
     asked = int(sent / CHARS_PER_TOKEN)
@@ -127,7 +127,7 @@ def worst_case(request: ChatRequest, facts: ModelFacts) -> tuple[float, int]:
 
 
 def cost_of(reply: Reply, facts: ModelFacts) -> float | None:
-    """Return a reply's price in USD: the provider's own figure, else tokens at the configured price, else unknown."""
+    """Return a reply's cost in USD: the provider's figure, else by list price, else None if unknown."""
     usage = reply.usage
     if reply.simulated:
         return 0.0
@@ -139,7 +139,7 @@ def cost_of(reply: Reply, facts: ModelFacts) -> float | None:
 
 
 def cost_of_embedding(record: Embedded, facts: ModelFacts) -> float | None:
-    """Return the price of an embedding in USD: what the provider counted at the configured price, else unknown."""
+    """Return the cost of an embedding call in USD by list price, or None if unknown."""
     if facts.simulated or provider_of(facts.provider).is_free:
         return 0.0
     return None if record.tokens is None else price_of(facts, record.tokens, 0, 0)

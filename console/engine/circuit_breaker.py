@@ -1,7 +1,7 @@
-"""Conversations that a provider refused, set aside until it is clear whether the run or the case is at fault.
+"""A circuit breaker for refusals: it sets conversations aside until it is clear whether run or case is at fault.
 
-Until a model has answered once, at most three calls are risked on a key, address or request form that has not been
-proven (a mistyped key costs 3 calls, not 3,000).
+Until a model has answered once, at most three calls are risked on an unproven key, address or request format (a
+mistyped key costs 3 calls, not 3,000).
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ UNPROVEN_CALLS = 3
 
 
 class CircuitBreaker:
-    """Limits calls to models that have not answered yet, and stops the run when they only refuse."""
+    """Limits calls to models that have not answered yet, and stops the run if they only refuse."""
 
     def __init__(self, roles: Iterable[str]) -> None:
         self._unproven = set(roles)
@@ -23,45 +23,45 @@ class CircuitBreaker:
         self._refused: list[tuple[Job, Finished]] = []
 
     def __len__(self) -> int:
-        """Conversations set aside."""
+        """Return the number of conversations set aside."""
         return len(self._refused)
 
     @property
     def is_careful(self) -> bool:
-        """Whether some model has not answered yet."""
+        """True if some model has not answered yet."""
         return bool(self._unproven)
 
     def most_in_flight(self, concurrency: int) -> int:
-        """How many conversations may be in flight."""
+        """Return the maximum number of conversations in flight."""
         return min(concurrency, UNPROVEN_CALLS - sum(self._refusals.values())) if self._unproven else concurrency
 
     def is_case_fault(self, fault: Fault) -> bool:
-        """Whether a refusal is the case's own: of a request that a model with proven settings cannot take."""
+        """Return whether a refusal is due to the case: a request that a proven model cannot take."""
         return fault.kind in (FaultKind.BAD_REQUEST, FaultKind.BAD_TOOL_SCHEMA) and fault.role not in self._unproven
 
     def set_aside(self, role: str, job: Job, finished: Finished) -> bool:
-        """Keep a refused conversation; return whether that is enough to stop the run."""
+        """Set a refused conversation aside; return whether the run must stop."""
         self._refusals[role] = self._refusals.get(role, 0) + 1
         self._refused.append((job, finished))
         return self._refusals[role] >= UNPROVEN_CALLS
 
     @property
     def verdict(self) -> str:
-        """What the last refusal said, if no answer of that role's model proves the settings right; else empty."""
+        """Message of the last refusal if no answer proves the settings right; else empty."""
         return (
             self._refused[-1][1].verdict.messages[0] if self._refused and self._unproven & set(self._refusals) else ""
         )
 
     def pop_refused(self) -> list[tuple[Job, Finished]]:
-        """Hand out all that was set aside."""
+        """Return and remove all conversations set aside."""
         refused, self._refused = self._refused, []
         return refused
 
     def awaits_answer(self, role: str) -> bool:
-        """Whether an answer of this role's model would change anything."""
+        """Return whether an answer of this role's model would change anything."""
         return role in self._unproven or role in self._refusals
 
     def record_answer(self, role: str) -> list[tuple[Job, Finished]]:
-        """Trust a role's model; return the conversations whose refusals are now known to be their own fault."""
+        """Trust a role's model; return the conversations whose refusals are now their own fault."""
         self._unproven.discard(role)
         return self.pop_refused() if self._refusals.pop(role, None) and not self._refusals else []

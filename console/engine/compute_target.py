@@ -1,4 +1,4 @@
-"""Where a run is played: here, or by workers of a cluster. It is no part of the plan: any place resumes any run."""
+"""The compute target of a run: this process or a cluster's workers. Not part of the plan: a resume may change it."""
 
 from dataclasses import dataclass
 
@@ -10,16 +10,16 @@ _MOST_WORKERS = 4096
 
 @dataclass(frozen=True, slots=True)
 class ComputeTarget:
-    """Who plays."""
+    """Compute target and number of workers."""
 
     on: str = ""
-    """Empty: this process; `ray`: the cluster of RAY_ADDRESS, else one started here; `ray://host:port`: that one."""
+    """Empty for this process; `ray` for the cluster in RAY_ADDRESS or else a local one; or `ray://host:port`."""
     workers: int | None = None
-    """How many; None: as many as the cluster has CPUs."""
+    """Number of workers; None for one per CPU of the cluster."""
 
     @property
     def flags(self) -> list[str]:
-        """The same as options of the command line."""
+        """The target as command line options."""
         number = [] if self.workers is None else ["--workers", str(self.workers)]
         return ["--on", self.on, *number] if self.on else []
 
@@ -28,17 +28,17 @@ LOCAL = ComputeTarget()
 
 
 def read_compute_target(on: str | None, workers: int | None) -> ComputeTarget:
-    """Check what a person has named.
+    """Validate a compute target given by the user.
 
     Raises:
-        UsageError: no such place, or workers of none.
+        UsageError: no such target, or workers without a target.
     """
     if not on:
         if workers is not None:
-            raise UsageError("needs a place", where="--workers", hint="Add --on ray.")
+            raise UsageError("--workers needs --on", hint="Add --on ray.")
         return ComputeTarget()
     if on != RAY and not (on.startswith("ray://") and ":" in on.removeprefix("ray://")):
-        raise UsageError(f"{on!r} is not a place to run", where="--on", hint="Write ray, or ray://HOST:PORT.")
+        raise UsageError(f"{on!r} is not a compute target", where="--on", hint="Use ray, or ray://HOST:PORT.")
     if workers is not None and not 1 <= workers <= _MOST_WORKERS:
         raise UsageError(f"must be from 1 to {_MOST_WORKERS}, not {workers}", where="--workers")
     return ComputeTarget(on, workers)

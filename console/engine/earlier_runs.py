@@ -1,4 +1,4 @@
-"""What earlier runs of a suite tell of how two runs differ, for what a new one can show."""
+"""Statistics from earlier runs of a suite, for forecasting a new run."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,19 +12,19 @@ from console.store.run_list import list_runs
 from console.store.runs import RunFolder
 
 _MOST_RUNS = 60
-"""So many of the newest runs are looked at."""
+"""Maximum number of newest runs considered."""
 _MOST_BYTES = 32_000_000
-"""Longer journals are not read for this."""
+"""Longer journals are skipped."""
 _RUNS_FOR_USE = 5
 _ENOUGH_CASES = 20
-"""Two runs must share so many graded cases."""
+"""Minimum number of graded cases that two runs must share."""
 Slot = tuple[str, int]
 
 
 def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
-    """Return what so many cases and rollouts can show, by how earlier runs of the suite differed.
+    """Return the detectable difference for a number of cases and rollouts, based on earlier runs of the suite.
 
-    Two runs tell how many cases end differently; a run with repeats tells how much of that is sampling alone.
+    Two runs give the share of cases that end differently; a run with repeats gives the part of it that is sampling.
     """
     runs = _completed(root, suite)
     discordance = _discordance([run for run, _ in runs])
@@ -39,7 +39,7 @@ def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
     if discordance is None and within is None:
         return Detectable(cases, rollouts)
     if discordance is None or not discordance:
-        # the same model twice: two draws of each case differ by sampling alone
+        # for the same model twice, two draws of each case differ by sampling alone
         return Detectable(cases, rollouts, 2 * within, 1.0, is_measured=True) if within else Detectable(cases, rollouts)
     if within is None:
         return Detectable(cases, rollouts, discordance, is_measured=True)
@@ -48,17 +48,17 @@ def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
 
 @dataclass(frozen=True, slots=True)
 class EarlierUse:
-    """What a rollout of a suite took on average, all roles together."""
+    """Average use of one rollout in earlier runs, over all roles."""
 
     runs: int
-    """How many earlier runs this rests on."""
+    """Number of earlier runs in the average."""
     calls: float
     input_tokens: float
     output_tokens: float
 
 
 def earlier_use(root: Path, suite: str) -> EarlierUse | None:
-    """Return what rollouts of a suite took in its newest completed runs; None when there is no such run."""
+    """Return the average use of a rollout in the newest completed runs of a suite; None without such runs."""
     tallies = [summary.tally for _, summary in _completed(root, suite)[:_RUNS_FOR_USE]]
     rollouts = sum(tally.graded for tally in tallies)
     if not rollouts:
@@ -84,7 +84,7 @@ def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
 
 
 def _discordance(runs: list[RunFolder]) -> float | None:
-    """Return the share of cases that the newest two runs with enough in common ended differently."""
+    """Return the share of cases that the newest two runs with enough common cases ended differently."""
     graded = [passed for run in runs[:4] if (passed := _passed(run))]
     for number, newer in enumerate(graded):
         for older in graded[number + 1 :]:
@@ -104,7 +104,7 @@ def _passed(run: RunFolder) -> dict[Slot, bool]:
 
 @lru_cache(maxsize=16)
 def _read(path: Path, size: int) -> dict[Slot, bool]:
-    """Read a journal once for as long as it does not grow."""
+    """Fold a journal, cached until the journal grows."""
     del size
     fold, _ = RunFolder(path).fold()
     return {

@@ -1,4 +1,4 @@
-"""The open endpoints of a run: one for each model, opened when a role first needs it."""
+"""Open endpoints of a run, one per model, opened when a role first needs them."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from console.llm.providers import open_endpoint
 
 
 class Endpoints:
-    """Who answers in which role; roles on one model share an endpoint."""
+    """Endpoints by role; roles with the same model share one."""
 
     def __init__(self, models: Mapping[str, ModelConfig], manifest: Manifest) -> None:
         """Take the model of every role; nothing is opened yet."""
@@ -23,7 +23,7 @@ class Endpoints:
         """Return the open endpoint of a role.
 
         Raises:
-            Fault: the run has no model for it (kind `data`).
+            Fault: the run has no model for the role (kind `data`).
         """
         config = self._models.get(role)
         if config is None:
@@ -33,23 +33,23 @@ class Endpoints:
         return self._open[config.name]
 
     def facts(self, role: str) -> ModelFacts:
-        """Return what the manifest says of a role's model."""
+        """Return the manifest's facts about a role's model."""
         return self._manifest.roles.get(role, self._manifest.model)
 
     def states(self) -> list[EndpointState]:
-        """Return the limiters' states, for watchers."""
+        """Return the states of all limiters, for watchers."""
         return [state for endpoint in self._open.values() for state in endpoint.states()]
 
     @property
     def are_suspect(self) -> bool:
-        """Whether nothing succeeds at one of them at present, at any of its addresses."""
+        """True if currently every address of one of the endpoints fails."""
         return any(
             all(state.faults_in_a_row >= FAULTS_UNTIL_SUSPECT for state in endpoint.states())
             for endpoint in self._open.values()
         )
 
     def retry_now(self) -> None:
-        """End every wait that a provider has asked for."""
+        """End every wait that a provider asked for."""
         for endpoint in self._open.values():
             endpoint.retry_now()
 

@@ -1,4 +1,4 @@
-"""One run being played: jobs are started as limits allow, every effect and verdict is journaled, watchers see it."""
+"""The engine of one run: starts jobs as limits allow, journals every effect and verdict, and publishes progress."""
 
 import asyncio
 import contextlib
@@ -45,7 +45,7 @@ STOPPED = Verdict(Outcome.NOT_RUN, reason="stopped")
 
 
 class Engine:
-    """Plays one run to its end. Make it, then await `run` once."""
+    """Plays one run to its end. Create it, then await `run` once."""
 
     def __init__(
         self,
@@ -58,23 +58,23 @@ class Engine:
         on_record: Callable[[AnyRecord], None] | None = None,
         notify: Callable[[str], None] | None = None,
     ) -> None:
-        """Prepare to play.
+        """Prepare the run.
 
         Args:
             run: the run's folder, with its manifest written.
-            prepared: suite, cases and models, looked up.
-            retry: which finished rollouts get a further attempt.
+            prepared: suite, cases and models.
+            retry: which finished rollouts get another attempt.
             only: restrict further attempts to these case ids.
-            player: makes who plays the conversations.
+            player: factory of the player.
             on_record: called with every record as it is journaled, for plain progress output.
-            notify: called with a sentence when the run has to wait for something, and when it goes on.
+            notify: called with a sentence when the run has to wait, and when it continues.
         """
         self.folder, self.prepared = run, prepared
         self.manifest = prepared.manifest
         self.concurrency = prepared.manifest.concurrency
         self.fold = RunFold()
         self._retry, self._only = retry, only
-        self._on_record, self._notify = on_record, notify or _notify_nobody
+        self._on_record, self._notify = on_record, notify or _ignore_text
         self._redact = redactor_for(prepared.models.values())
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
         self._player = player(self, prepared, self._endpoints)
@@ -97,8 +97,8 @@ class Engine:
 
         Raises:
             RunLocked: another engine plays this run.
-            UsageError: the journal was written by a newer version, or nobody can play it as it is.
-            Fault: the journal cannot be opened, or records could not be written in the end (kind `disk`).
+            UsageError: the journal was written by a newer version, or the player refuses the run.
+            Fault: the journal cannot be opened, or records could not be written (kind `disk`).
         """
         with RunLock(self.folder.lock_path) as lock:
             recorded = self._read_journal()
@@ -129,9 +129,9 @@ class Engine:
                 self._outputs.add(record)
         damages = self.folder.damages(reader)
         for damage in damages[:SAID_DAMAGES]:
-            self.notify(f"{damage}; what is missing is run again")
+            self.notify(f"{damage}; missing parts are run again")
         if (more := len(damages) - SAID_DAMAGES) > 0:
-            self.notify(f"{more} more are listed by `eval-console doctor --deep`")
+            self.notify(f"{more} more; `eval-console doctor --deep` lists them all")
         return recorded
 
     async def _play_all(self, recorded: JournalEffects) -> Closed:
@@ -152,8 +152,8 @@ class Engine:
         self._resolve_refusals()
         reason, message = self._ending or ("completed", "")
         if reason == "stopped" and not self.queue and all_played(jobs, self.fold.latest):
-            reason = "completed"  # what was in flight was all there was
-        await self._until_durable()  # first, so that a run is never closed over records that are not on the disk
+            reason = "completed"  # the jobs in flight were the last ones
+        await self._until_durable()  # first, so that a run is never closed while records are not on the disk
         closed = Closed(at=time.time(), reason=reason, message=message)
         self.append(closed)
         await self._until_durable()
@@ -173,7 +173,7 @@ class Engine:
             self.end("budget", str(reached))
 
     async def _until_durable(self) -> None:
-        """Wait until the disk has all records, unless somebody does not want to wait any more."""
+        """Wait until all records are on the disk, unless the run was cancelled."""
         while not (self.journal.is_durable or self.journal.is_lost or self._cancelled):
             self._changed.clear()
             self.journal.sync_soon()
@@ -193,17 +193,17 @@ class Engine:
                         return
                     self._resolve_refusals()
                     continue
-            with contextlib.suppress(TimeoutError):  # a wait that nobody awaits any more ends nevertheless
+            with contextlib.suppress(TimeoutError):  # a provider pause ends by time
                 await asyncio.wait_for(self._changed.wait(), self._provider_pause.left_s or None)
 
     def _pause_reason(self) -> str:
-        """Say why no call may be made, if none may."""
+        """Return why no call may be made; empty if calls are allowed."""
         if self._manual_pause:
             return "paused"
         return "the disk refuses" if self.journal.blocked_by is not None else ""
 
     def _fill_slots(self) -> None:
-        """Give free slots to new conversations, and to those whose failed call is to be tried again."""
+        """Give free slots to new conversations and to those whose failed call is due for a retry."""
         while self._may_start():
             if self._retry_line.is_next(others_wait=self.queue.has_ready):
                 self._retry_line.release_next()
@@ -236,7 +236,7 @@ class Engine:
         self._changed.set()
 
     async def _play(self, job: Job) -> None:
-        """Play one conversation and settle how it ended. Only cancellation and a used-up budget leave it open."""
+        """Play one conversation and record its outcome. Only cancellation and a used-up budget leave it open."""
         recorded = self._recorded.pop(job.key, None) or ConversationEffects()
         conversation = self._player.conversation(job, recorded)
         try:
@@ -247,7 +247,7 @@ class Engine:
         except asyncio.CancelledError:
             if self._ending is None:
                 self._finish(job, conversation.finished(STOPPED))
-        except Exception as error:  # a mistake of ours costs this case its answer, never the run its honesty
+        except Exception as error:  # an internal error breaks this case, never the run
             self._finish_internal(job, error)
         finally:
             self._remove(job.key)
@@ -257,18 +257,18 @@ class Engine:
         try:
             verdict = Verdict(Outcome.BROKEN, reason=FaultKind.INTERNAL.value, messages=(text,))
             self._finish(job, Finished(at=time.time(), key=job.key, verdict=verdict))
-        except Exception:  # not even that can be written: the run must not be called completed
-            self.end("halted", f"{job.key} could not be settled: {text}")
+        except Exception:  # if even that cannot be written, the run must not count as completed
+            self.end("halted", f"the outcome of {job.key} could not be recorded: {text}")
 
     def _finish_or_set_aside(self, job: Job, finished: Finished, fault: Fault | None) -> None:
-        """Journal a verdict; refusals are set aside until it is clear whether the run or the case is at fault."""
+        """Journal a verdict, or set a refusal aside until it is clear whether the run or the case is at fault."""
         if fault is None or not fault.is_halting or self._circuit_breaker.is_case_fault(fault):
             self._finish(job, finished)
         elif self._circuit_breaker.set_aside(fault.role, job, finished):
             self.end("halted", f"{fault.message} {fault.hint}".strip())
 
     def _resolve_refusals(self) -> None:
-        """At the end: with no answer at all the refusals are the run's fault, else they are those cases' own."""
+        """Attribute refusals at the end: to the run if no model ever answered, else to their cases."""
         if verdict := self._circuit_breaker.verdict:
             self.end("halted", verdict)
         for job, finished in self._circuit_breaker.pop_refused():
@@ -288,7 +288,7 @@ class Engine:
             self.append(Finished(at=time.time(), key=lost.key, verdict=verdict))
 
     def end(self, reason: str, message: str = "") -> None:
-        """Start nothing more; what is being answered may finish, what only waits is given up and stays resumable."""
+        """Start nothing more; calls in flight may finish, waiting conversations are cancelled and stay resumable."""
         if self._ending is None:
             self._ending = (reason, message)
             self._state = "stopping"
@@ -296,7 +296,7 @@ class Engine:
             self._running.cancel_waiting()
 
     def cancel(self, reason: str = "stopped") -> None:
-        """Start nothing more and give up what is in flight; it stays resumable."""
+        """Start nothing more and cancel everything in flight, which stays resumable."""
         self.end(reason)
         self._cancelled = True
         self._changed.set()
@@ -304,7 +304,7 @@ class Engine:
 
     @property
     def in_flight(self) -> int:
-        """Conversations being played."""
+        """Number of conversations in flight."""
         return len(self._running)
 
     async def _shut_down(self) -> None:
@@ -315,14 +315,14 @@ class Engine:
         await self._player.aclose()
         await self.journal.close()
 
-    # What stages and players need of the engine.
+    # Interface for stages and players.
 
     def notify(self, text: str) -> None:
-        """Tell the person who started the run, in a sentence."""
+        """Tell the user who started the run, in a sentence."""
         self._notify(text)
 
     def append(self, record: AnyRecord) -> None:
-        """Journal a record and tell watchers what it ends."""
+        """Journal a record and tell watchers which calls it ends."""
         self.journal.append(record)
         match record:
             case Asked() | Embedded():
@@ -339,11 +339,11 @@ class Engine:
             self._on_record(record)
 
     def endpoint(self, role: str) -> Endpoint:
-        """Return the open endpoint of a role; a Fault of kind `data` when the run has none."""
+        """Return the open endpoint of a role, or raise a Fault of kind `data` if the run has none."""
         return self._endpoints.of(role)
 
     def facts(self, role: str) -> ModelFacts:
-        """Return what the manifest says of a role's model."""
+        """Return the manifest's facts about a role's model."""
         return self._endpoints.facts(role)
 
     def began(self, frame: Began) -> None:
@@ -355,13 +355,13 @@ class Engine:
         self.publisher.text(key, n, kind, text)
 
     def state(self, key: Key, state: str, why: str = "") -> None:
-        """Note what a conversation is doing."""
+        """Record what a conversation is doing."""
         self._running.set_state(key, state, why)
         if state == "waiting" and self._ending is not None:
             self._running.cancel(key)
 
     def model_answered(self, role: str) -> None:
-        """A role's model has answered: full speed, and its earlier refusals were their cases' own."""
+        """Record that a role's model answered: restore full speed and attribute earlier refusals to their cases."""
         self._role_warnings.clear(role)
         if not self._circuit_breaker.awaits_answer(role):
             return
@@ -370,17 +370,17 @@ class Engine:
         self._changed.set()
 
     async def wait_while_paused(self, key: Key) -> None:
-        """Wait before the next call of a conversation while the run is paused."""
+        """Wait while the run is paused, before the next call of a conversation."""
         while self._manual_pause:
             self.state(key, "waiting", "paused")
             await self._manual_pause.wait()
 
     async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
-        """Wait before a call: for a pause, a disk that refuses, a budget that calls in flight may use up."""
+        """Wait before a call while the run is paused, the disk fails, or calls in flight may use up the budget."""
         await self.reserve(key, n, *worst_case(request, self.facts(role)))
 
     async def reserve(self, key: Key, n: int, cost: float, tokens: int) -> None:
-        """Wait before a call that may cost so much, in USD and tokens."""
+        """Wait until a call of this worst-case cost, in USD and tokens, may be made, and reserve it."""
         await self.wait_while_paused(key)
         if self.journal.blocked_by is not None:
             self.state(key, "waiting", "the disk refuses")
@@ -390,13 +390,13 @@ class Engine:
             await self.budget_meter.wait_for_release()
 
     async def wait_to_retry(self, key: Key, seconds: float) -> None:
-        """Wait, without a slot, for the next try; a model that has not answered yet gets no further."""
+        """Wait for the next try, without a slot unless a model is still unproven."""
         lines_up = partial(self.state, key, "waiting", "for a free slot, to retry")
         await self._retry_line.wait(seconds, lines_up, keeps_slot=self._circuit_breaker.is_careful)
         await self.wait_while_paused(key)
 
     async def pause_run(self, key: Key, fault: Fault) -> None:
-        """Pause the whole run until the time a provider has named, or until a person says now."""
+        """Pause the whole run until the time a provider named, or until the user resumes it."""
         self._provider_pause.extend(fault.retry_after_s or 0.0)
         self.notify(f"{fault.message}: the run waits {self._provider_pause.left_s:.0f} s")
         self.state(key, "waiting", fault.message)
@@ -408,7 +408,7 @@ class Engine:
         self._retry_line.retry_now()
 
     def release_reservation(self, key: Key, n: int) -> None:
-        """Give back what a call had reserved; its real cost follows with its record."""
+        """Release a call's reservation; its real cost follows with its record."""
         self.budget_meter.release((key, n))
 
     def output_of(self, case_id: str, rollout: int) -> Any:
@@ -416,10 +416,10 @@ class Engine:
         return self._outputs.get(case_id, rollout)
 
     def redact(self, text: str) -> str:
-        """Take every known key out of a text."""
+        """Redact every known key in a text."""
         return self._redact(text)
 
-    # What watchers ask for.
+    # Interface for watchers.
 
     def status(self) -> Status:
         """Return the engine's state for watchers."""
@@ -439,7 +439,7 @@ class Engine:
         return "paused" if self._running.all_wait else "pausing"
 
     def handle_command(self, command: Command) -> None:
-        """Do what a watcher asks."""
+        """Execute a watcher's command."""
         match command.do:
             case "pause" | "resume":
                 self._manual_pause.set(on=command.do == "pause")
@@ -473,11 +473,11 @@ class Engine:
             self.queue.add(Job(case, next_key))
 
 
-def _notify_nobody(text: str) -> None:
+def _ignore_text(text: str) -> None:
     return
 
 
 def _answered(recorded: JournalEffects, jobs: Sequence[Job]) -> list[Slot]:
-    """Return the rollouts that have an answer and are not played again."""
+    """Return the rollouts that have an answer and are not due for another attempt."""
     due = {job.slot for job in jobs}
     return [slot for slot, ended in recorded.finished.items() if slot not in due and has_answer(ended)]

@@ -1,4 +1,4 @@
-"""What runs will ask, write and cost, found out by the same checks that a start goes through."""
+"""Forecasts of calls, tokens and cost, using the same checks as a start."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,62 +14,62 @@ from console.engine.plan import Plan, PreparedRun, prepare
 from console.suites.suite import Estimate
 
 ASK_ABOVE_USD = 5.0
-"""Estimated price from which a start asks once more."""
+"""Estimated cost above which a start needs confirmation."""
 _MOST_ESTIMATED = 400
-"""Cases whose calls and tokens are reckoned one by one; beyond that, a spread-out sample stands for all."""
+"""Maximum number of cases estimated one by one; beyond that, an evenly spaced sample stands for all."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunForecast:
-    """One run. Estimates are expected values, not bounds."""
+    """Forecast of one run. Estimates are expected values, not bounds."""
 
     model: str
     suite: str
     mode: str
     cases: int
-    """Different cases that are graded; each is played `rollouts` times."""
+    """Number of graded cases; each is played `rollouts` times."""
     setup: int
-    """Different cases besides, which are not graded: graded ones build on them. Played as often."""
+    """Number of additional setup cases, which are not graded but also played `rollouts` times."""
     rollouts: int
     calls: float
-    """Of all roles, like tokens and cost."""
+    """Calls of all roles; tokens and cost likewise."""
     input_tokens: float
     output_tokens: float
     cost_usd: float
-    """What is known of it."""
+    """The known part of the cost."""
     unpriced: tuple[str, ...]
-    """Models that cost money of which models.toml names no price."""
+    """Paid models without a price in models.toml."""
     simulated: bool
-    """Whether nothing that is asked costs money."""
+    """True if no call costs money."""
     cap_usd: float | None
-    """Where the run stops; None: nowhere."""
+    """Cost at which the run stops; None without a cap."""
     protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
-    """The same run by each protocol that the suite offers, the chosen one included; empty when it has but one."""
+    """The same run under each protocol the suite offers, the chosen one included; empty if only one."""
     basis: str = ""
-    """What calls and tokens rest on, in words, where the suite itself gives no estimate."""
+    """Source of the estimate in words, if the suite gives none."""
     detectable: Detectable | None = None
-    """What it can show beside another run of the same cases; None where a score stands for passing."""
+    """Detectable difference from another run of the same cases; None if a score replaces passing."""
 
 
 @dataclass(slots=True)
 class Forecast:
-    """All runs that were asked for."""
+    """Forecast of all requested runs."""
 
     runs: list[RunForecast] = field(default_factory=list[RunForecast])
     refusals: list[UsageError] = field(default_factory=list[UsageError])
-    """Why some of them cannot start. May hold foreign text."""
+    """Errors of runs that cannot start. May contain foreign text."""
     warnings: list[str] = field(default_factory=list[str])
     models: list[Mapping[str, ModelConfig]] = field(default_factory=list[Mapping[str, ModelConfig]])
-    """The models of each run by role."""
+    """Models of each run by role."""
 
     @property
     def cases(self) -> int:
-        """Rollouts of all runs that are graded."""
+        """Graded rollouts of all runs."""
         return sum(run.cases * run.rollouts for run in self.runs)
 
     @property
     def setup(self) -> int:
-        """Rollouts besides that are not graded."""
+        """Setup rollouts of all runs."""
         return sum(run.setup * run.rollouts for run in self.runs)
 
     @property
@@ -84,27 +84,27 @@ class Forecast:
 
     @property
     def output_tokens(self) -> float:
-        """Tokens answered in all runs."""
+        """Tokens generated in all runs."""
         return sum(run.output_tokens for run in self.runs)
 
     @property
     def cost_usd(self) -> float:
-        """What is known of the price of all runs; see `unpriced`."""
+        """The known part of the cost of all runs; see `unpriced`."""
         return sum(run.cost_usd for run in self.runs)
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """Models without a price, each once; the price is then a lower bound."""
+        """Models without a price, each once; the cost is then a lower bound."""
         return tuple(dict.fromkeys(name for run in self.runs for name in run.unpriced))
 
     @property
     def is_free(self) -> bool:
-        """Whether nothing that is asked costs money."""
+        """True if no call costs money."""
         return all(run.simulated or (not run.unpriced and not run.cost_usd) for run in self.runs)
 
     @property
     def cost_warning(self) -> str:
-        """Why a start should ask once more, with the amount, or nothing."""
+        """Reason to ask for confirmation, with the amount; empty if there is none."""
         paid = [run for run in self.runs if run.cost_usd or run.unpriced]
         bound = "at least " if self.unpriced else "about "
         amount = f"{bound}${self.cost_usd:,.2f}" if self.cost_usd else "an unknown amount"
@@ -116,17 +116,17 @@ class Forecast:
         if self.cost_usd > ASK_ABOVE_USD:
             return f"This will cost {amount}; it stops at ${sum(caps):,.2f}."
         if self.unpriced and sum(caps) > ASK_ABOVE_USD:
-            return f"The price of {self.unpriced[0]} is not known; the limit counts only what its provider reports."
+            return f"The price of {self.unpriced[0]} is unknown; the limit counts only the cost its provider reports."
         return ""
 
 
 def never_stale() -> bool:
-    """Say that a forecast is always waited for."""
+    """Return False, for forecasts that are always needed."""
     return False
 
 
 def forecast_runs(plans: Sequence[Plan], is_stale: Callable[[], bool] = never_stale) -> Forecast | None:
-    """Check every plan and reckon what it will take; None when `is_stale` says nobody waits for it any more."""
+    """Check every plan and forecast its run; None as soon as `is_stale` returns True."""
     total = Forecast()
     for plan in plans:
         if is_stale():
@@ -149,7 +149,7 @@ def _basis_notes(run: RunForecast) -> list[str]:
 
 
 def forecast_of(prepared: PreparedRun) -> RunForecast:
-    """Reckon what one prepared run will take, by each protocol of its suite."""
+    """Forecast one prepared run under each protocol of its suite."""
     suite, setting = prepared.suite, prepared.manifest.setting
     protocols = {name: _forecast(prepared, other) for name, other in suite.protocols(setting).items()}
     return replace(_forecast(prepared, setting), protocols=protocols, detectable=_detectable(prepared))
@@ -196,7 +196,7 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
 
 
 def _estimates(prepared: PreparedRun, sample: Sequence[Case], setting: Setting) -> tuple[list[Estimate], str]:
-    """Return what each case will take and, where the suite does not know, what that rests on, in words."""
+    """Return an estimate for each case and, if the suite gives none, its source in words."""
     own = [prepared.suite.estimate(case, setting) for case in sample]
     known_to_suite = [estimate for estimate in own if estimate is not None]
     if len(known_to_suite) == len(own):
@@ -204,7 +204,7 @@ def _estimates(prepared: PreparedRun, sample: Sequence[Case], setting: Setting) 
     use = earlier_use(prepared.runs_root, prepared.manifest.suite)
     if use is None:
         usual = Estimate(1, 0, 0)
-        words = "the suite gives no estimate and no run of it has ended yet: at least one call for each case"
+        words = "no estimate from the suite or a completed run of it: at least one call per case"
     else:
         usual = Estimate(use.calls, use.input_tokens, use.output_tokens)
         words = f"estimated from {use.runs} earlier run{'s' if use.runs > 1 else ''} of the suite"
@@ -216,7 +216,7 @@ def _sum(parts: Sequence[Estimate], name: str, scale: float) -> float:
 
 
 def _price(model: ModelFacts, input_tokens: float, output_tokens: float) -> float | None:
-    """Return the price of so many tokens in US dollars; None when a model that is asked has none in models.toml."""
+    """Return the price of these tokens in USD; None if a model that is used has no price in models.toml."""
     if model.simulated or not (input_tokens or output_tokens):
         return 0.0
     return price_of(model, input_tokens, 0, output_tokens)

@@ -1,8 +1,8 @@
-"""The engine's side of the journal: order, durability, and patience with a disk that refuses.
+"""The engine's side of the journal: order, durability, and retries when the disk fails.
 
 Every record goes through `append`. When the disk refuses a record or does not confirm a sync, records wait in memory in
-order, the run is paused by whoever watches `is_blocked`, and it is tried again; nothing is dropped and nothing is
-written twice. A journal that was deleted cannot come back: the run waits, and ends by itself after a while.
+order, the engine pauses the run (see `blocked_by`), and writing is retried; nothing is dropped and nothing is written
+twice. A deleted journal cannot come back: the run waits for a while and then ends.
 """
 
 import asyncio
@@ -21,13 +21,13 @@ from console.store.journal import JournalWriter
 ResultT = TypeVar("ResultT")
 RETRY_S = 2.0
 LOOK_EVERY_S = 2.0
-"""How often it is checked that the journal is still there."""
+"""Seconds between checks that the journal still exists."""
 HELD_AFTER_DELETION_S = 900.0
-"""How long a run waits whose journal was deleted, for somebody to see why; then it ends."""
+"""Seconds a run waits after its journal was deleted, so that the user can see why, before it ends."""
 SET_S = 10.0
-"""The clock was set, or the machine slept, when it moved this much against the monotonic one between two records."""
+"""Drift of the wall clock against the monotonic one between records that means it was set or the machine slept."""
 UNSYNCED_BYTES = 1 << 20
-"""A journal is synced when a case has finished, or when so much was written since the last time."""
+"""A journal is synced after each finished case, and after this many bytes."""
 
 
 class JournalBuffer:
@@ -46,27 +46,27 @@ class JournalBuffer:
 
         Args:
             journal: the journal.
-            fold: knows the records in it already.
-            on_change: called when records were taken, and when more is durable or the disk refuses.
-            notify: called when the disk refuses, and when it takes records again.
-            on_loss: called with why the run cannot continue: the journal was deleted and nobody has ended the run, or
-                another engine has taken it over.
-            successor: asked who that is.
+            fold: counts that already include the journal's records.
+            on_change: called when records were written, more is durable, or the disk fails.
+            notify: called with a sentence when the disk fails, and when it accepts records again.
+            on_loss: called with the reason why the run cannot continue: its journal was deleted and the user did not
+                end it, or another engine has taken it over.
+            successor: returns the name of the engine that has taken over, or an empty string.
         """
         self.journal = journal
         self.fold = fold
         self.blocked_by: Fault | None = None
         self.is_lost = False
-        """Whether the journal was deleted, so that waiting is of no use."""
+        """True if the journal is gone for good, so that waiting is useless."""
         self._on_change, self._notify, self._on_loss, self._successor = on_change, notify, on_loss, successor
         self._backlog: deque[AnyRecord] = deque()
         self._ending: list[AnyRecord] = []
-        """The record of the end, once it is written, and what came after it."""
+        """The `Closed` record, once written, and any records after it."""
         self._offset = _clock_offset()
-        self._beside = _start_thread()
-        """The one thread that all waiting for the disk is done in; None: the system grants none, and the loop waits."""
-        if self._beside is None:
-            notify("the system grants no further thread: the run goes on and waits for the disk between two calls")
+        self._thread = _start_thread()
+        """The only thread that waits for the disk; None if the system refuses one, and the event loop waits."""
+        if self._thread is None:
+            notify("no thread can be started: the run continues, but each sync blocks it briefly")
         self._dirty = asyncio.Event()
         self._retry: asyncio.Task[None] | None = None
         self._syncer = asyncio.create_task(self._sync_forever(), name="journal sync")
@@ -75,7 +75,7 @@ class JournalBuffer:
         self.unblocked.set()
 
     def append(self, record: AnyRecord) -> None:
-        """Write a record, or hold it while the disk refuses; a clock that was set since the last one is noted first."""
+        """Write a record, or queue it while the disk fails; a jump of the clock is recorded first."""
         offset = _clock_offset()
         moved, self._offset = offset - self._offset, offset
         if abs(moved) > SET_S:
@@ -89,8 +89,8 @@ class JournalBuffer:
             self._block(fault)
         self._on_change()
 
-    def _block(self, fault: Fault, consequence: str = ": the run waits and keeps what is finished") -> None:
-        """Let all further records wait, and try again until the disk takes them."""
+    def _block(self, fault: Fault, consequence: str = ": the run waits and keeps finished records in memory") -> None:
+        """Queue all further records, and retry until the disk accepts them."""
         if self.blocked_by is None or self.is_lost:
             self._notify(f"{fault.message}{consequence}")
         if self.blocked_by is None:
@@ -100,10 +100,10 @@ class JournalBuffer:
         self._on_change()
 
     def _drain(self) -> Fault | None:
-        """Write waiting records in order; return what stopped it, if something did.
+        """Write queued records in order; return the fault that stopped it, or None.
 
         Raises:
-            TypeError, ValueError, RecursionError: a record has no form on disk; it is dropped and blocks no other.
+            TypeError, ValueError, RecursionError: a record cannot be serialized; it is dropped and blocks no other.
         """
         try:
             while self._backlog:
@@ -131,21 +131,21 @@ class JournalBuffer:
                 return
             self.blocked_by = fault
             if fault is None:
-                self._notify(f"the disk takes records again; {held} waiting ones are written")
+                self._notify(f"the disk accepts records again; {held} waiting ones are written")
         self.unblocked.set()
         self._on_change()
 
     async def _recover(self) -> Fault | None:
-        """Make durable what is unconfirmed, then write what is waiting; return what stopped it, if something did."""
+        """Sync unconfirmed data, then write queued records; return the fault that stopped it, or None."""
         if self.journal.is_unconfirmed and (fault := await self._sync()) is not None:
             return fault
         return self._drain()
 
     async def _sync_forever(self) -> None:
-        """Sync once for all cases that finished since the last sync, off the event loop."""
+        """Sync once for all cases finished since the last sync, off the event loop."""
         while True:
             await self._dirty.wait()
-            await self.unblocked.wait()  # while the disk refuses, it is tried again now and then, by `_write_again`
+            await self.unblocked.wait()  # while the disk fails, `_write_again` retries
             self._dirty.clear()
             fault = await self._sync()
             if fault is not None and not self.is_lost:
@@ -154,26 +154,26 @@ class JournalBuffer:
 
     async def _sync(self) -> Fault | None:
         try:
-            await self._run_beside(self.journal.sync)
+            await self._run_in_thread(self.journal.sync)
         except Fault as fault:
             return fault
         return None
 
-    async def _run_beside(self, action: Callable[[], ResultT]) -> ResultT:
-        if self._beside is None:
+    async def _run_in_thread(self, action: Callable[[], ResultT]) -> ResultT:
+        if self._thread is None:
             return action()
-        return await asyncio.get_running_loop().run_in_executor(self._beside, action)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, action)
 
     async def _watch(self) -> None:
-        """Notice when the journal is deleted, or another engine writes it: nothing of this process counts any more."""
+        """Detect that the journal was deleted, or that another engine writes it and this one no longer counts."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
-            if successor := await self._run_beside(self._successor):
+            if successor := await self._run_in_thread(self._successor):
                 self.is_lost = True
-                self._block(Fault(FaultKind.DISK, f"{successor} has taken the run over, and its records alone count"))
+                self._block(Fault(FaultKind.DISK, f"{successor} has taken the run over, and only its records count"))
                 self._on_loss(f"{successor} has taken the run over")
                 return
-            if await self._run_beside(lambda: self.journal.is_deleted):
+            if await self._run_in_thread(lambda: self.journal.is_deleted):
                 break
         self.is_lost = True
         fault = _deletion(self.journal)
@@ -182,30 +182,30 @@ class JournalBuffer:
         self._on_loss(fault.message)
 
     def sync_soon(self) -> None:
-        """Sync without waiting for a case to finish; `on_change` is called when that is done."""
+        """Sync without waiting for a case to finish; `on_change` is called afterwards."""
         self._dirty.set()
 
     @property
     def is_durable(self) -> bool:
-        """Whether every record is on the disk, as far as that says."""
+        """True if every record has been confirmed by the disk."""
         return not self._backlog and self.blocked_by is None and self.journal.is_synced
 
     @property
     def held(self) -> int:
-        """How many records wait for the disk."""
+        """Number of records waiting for the disk."""
         return len(self._backlog)
 
     @property
     def why(self) -> str:
-        """What watchers see; empty while the disk takes records."""
+        """Message for watchers; empty while the disk accepts records."""
         records = "record" if self.held == 1 else "records"
         return f"{self.blocked_by.message}; {self.held} {records} waiting" if self.blocked_by else ""
 
     async def close(self) -> None:
-        """Write what can be written and close. A run whose end is not durable is left without one, to be resumed.
+        """Write what can be written and close. If the final records are not durable, the run stays resumable.
 
         Raises:
-            Fault: records could not be written, or are not known to be on the disk (kind `disk`).
+            Fault: records could not be written, or are not confirmed by the disk (kind `disk`).
         """
         for task in (self._syncer, self._retry, self._watcher):
             if task is not None:
@@ -215,15 +215,15 @@ class JournalBuffer:
         unsynced = await self._sync_rest()
         blocked = self.blocked_by if self.is_lost else self._drain()
         unsynced = unsynced or await self._sync_rest()
-        with contextlib.suppress(Fault):  # it is the one above
-            await self._run_beside(self.journal.close)
-        if self._beside is not None:
-            self._beside.shutdown(wait=False)
+        with contextlib.suppress(Fault):  # same as `unsynced`
+            await self._run_in_thread(self.journal.close)
+        if self._thread is not None:
+            self._thread.shutdown(wait=False)
         if (fault := blocked or unsynced) is not None:
             raise fault
 
     async def _sync_rest(self) -> Fault | None:
-        """Sync what is not synced; when that fails, take the record of the end back: the run has none then."""
+        """Sync the rest; if that fails, retract the `Closed` record, so that the run can be resumed."""
         fault = None if self.journal.is_synced else await self._sync()
         if fault is not None:
             while self._ending and self.journal.retract(self._ending.pop()):
@@ -233,7 +233,7 @@ class JournalBuffer:
 
 
 def _start_thread() -> ThreadPoolExecutor | None:
-    """Return one thread that has been started, so that it cannot be refused when a record must become durable."""
+    """Start the thread now, so that it cannot be refused when a record must become durable."""
     executor = ThreadPoolExecutor(1, "journal")
     try:
         executor.submit(int)
@@ -246,10 +246,10 @@ def _deletion(journal: JournalWriter) -> Fault:
     return Fault(
         FaultKind.DISK,
         f"the run's folder or its journal was deleted ({journal.path})",
-        hint="Nothing can be kept of it any more; stop it and start it anew.",
+        hint="Its results can no longer be saved; stop it and start a new run.",
     )
 
 
 def _clock_offset() -> float:
-    """How far the wall clock is ahead of the monotonic one."""
+    """Return how far the wall clock is ahead of the monotonic one."""
     return time.time() - time.monotonic()

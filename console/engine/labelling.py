@@ -1,7 +1,7 @@
-"""Asking a model what caused failures, by a rubric: one call at a time, each label written as it comes.
+"""Labels failures with a model, by a rubric: one call at a time, each label saved as it arrives.
 
-What is asked and answered changes no result. A failure that the same model has labelled for the same prompt is not
-asked about again, so what was stopped or killed goes on where it was, and at most the call in flight is paid twice.
+Labels change no result. A failure already labeled by the same model for the same prompt is skipped, so an interrupted
+run of the labeler continues where it stopped, and at most the call in flight is paid twice.
 """
 
 import json
@@ -29,11 +29,11 @@ from console.store.journal_line import scrub
 from console.store.notes import LABEL, UNREADABLE, Note, Notes, current_labels
 
 TRIES = 2
-"""How often a failure is asked about whose label cannot be read."""
+"""Maximum number of calls for a failure whose replies cannot be parsed."""
 FAULTS_IN_A_ROW = 3
-"""After so many the model is given up."""
+"""Number of consecutive faults after which the model is given up."""
 _REPLY_TOKENS = 120
-"""Expected of a reply: a label and a sentence."""
+"""Expected tokens of a reply: a label and a sentence."""
 _LONGEST_WHY = 400
 _PROMPT = """\
 An evaluation of a language model holds a failure. Say what caused it, by one label of this list:
@@ -63,12 +63,12 @@ _HINTS = (
     ("server", "machinery"),
     ("timeout", "machinery"),
 )
-"""Words of a failure, and the label that a simulated model gives for them."""
+"""Words in a failure, with the label a simulated model gives for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A failure that is asked about."""
+    """A failure to be labeled."""
 
     key: Key
     text: str
@@ -80,18 +80,18 @@ class Question:
         return self.key.case, self.key.rollout
 
     def messages(self, more: str = "") -> list[Message]:
-        """Return what is sent, with `more` behind it."""
+        """Return the messages to send, with `more` appended."""
         rubric = "\n".join(f"- {name}: {meaning}" for name, meaning in LABELS.items())
         return [{"role": "user", "content": _PROMPT % (rubric, self.text) + more}]
 
     def digest(self, model: ModelConfig) -> str:
-        """Name this question to this model: another rubric, conversation or model makes another one."""
+        """Return the identity of this question for a model: it changes with rubric, conversation and model."""
         return digest(LABEL, model.model_id, self.messages())
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of one question."""
+    """Result of one question."""
 
     key: Key
     label: Label | None = None
@@ -99,44 +99,44 @@ class Answer:
     """Why there is no label. Foreign text."""
     fault: Fault | None = None
     cost_usd: float | None = 0.0
-    """Of all calls that were made for it; None: unknown."""
+    """Cost of all calls for the question; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabellingPlan:
-    """What will be asked of a model, and what it is expected to take."""
+    """The questions for a model, and their expected cost."""
 
     model: ModelConfig
     open: Sequence[Question]
     labelled: int
-    """Failures that the model has labelled already."""
+    """Number of failures the model has already labeled."""
     unreadable: tuple[Key, ...]
-    """Failures whose label could not be read, all tries used up."""
+    """Failures whose replies could not be parsed in all tries."""
 
     @property
     def input_tokens(self) -> float:
-        """Expected tokens sent, erring on the dear side."""
+        """Expected input tokens, erring on the high side."""
         return _tokens_sent(self.open)
 
     @property
     def output_tokens(self) -> int:
-        """Expected tokens written; a model that reasons writes more."""
+        """Expected output tokens; reasoning models use more."""
         return _REPLY_TOKENS * len(self.open)
 
     @property
     def cost_usd(self) -> float | None:
-        """Expected price; None: models.toml names none."""
+        """Expected cost; None if models.toml gives no price."""
         return self.estimate(self.open)
 
     def estimate(self, questions: Sequence[Question]) -> float | None:
-        """Return the expected price of some questions; None: models.toml names none."""
+        """Return the expected cost of these questions; None if models.toml gives no price."""
         if self.model.simulated or provider_of(self.model.provider).is_free:
             return 0.0
         return price_of(facts(self.model), _tokens_sent(questions), 0, _REPLY_TOKENS * len(questions))
 
     @property
     def text(self) -> str:
-        """What is asked and what it costs, in words."""
+        """The plan and its cost in words."""
         cost = self.cost_usd
         price = "simulated, free" if self.model.simulated else "price unknown" if cost is None else f"about ${cost:.4f}"
         tokens = f"{self.input_tokens:,.0f} tokens in, {self.output_tokens:,} out"
@@ -144,7 +144,7 @@ class LabellingPlan:
 
     @property
     def cost_warning(self) -> str:
-        """Why one should ask before this is paid; empty: no need."""
+        """Reason to ask for confirmation; empty if there is none."""
         cost = self.cost_usd
         if not self.open or (cost is not None and cost <= ASK_ABOVE_USD):
             return ""
@@ -156,7 +156,7 @@ def _tokens_sent(questions: Sequence[Question]) -> float:
 
 
 def plan_labels(questions: Sequence[Question], model: ModelConfig, notes: Notes) -> LabellingPlan:
-    """Return which questions are left to ask a model."""
+    """Return the questions that remain for a model."""
     written = notes.all()
     labels = current_labels(written, model.name)
     tries = _tries(written, model)
@@ -176,17 +176,17 @@ def plan_labels(questions: Sequence[Question], model: ModelConfig, notes: Notes)
 
 
 async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | None = None) -> AsyncIterator[Answer]:
-    """Ask about each failure in turn; yields what came of it once that is written.
+    """Label each failure in turn, yielding each result after it is saved.
 
     Args:
-        plan: what is asked.
-        notes: where labels are written.
-        most_usd: what may be spent; what has no known price is counted as it was estimated. None: no cap.
+        plan: the questions.
+        notes: target of the labels.
+        most_usd: maximum cost; calls of unknown cost count as estimated. None for no cap.
 
     Raises:
         UsageError: the model has no key, or a label cannot be written.
-        BudgetReached: the next question, as it is estimated, would go beyond what may be spent.
-        Fault: the model refuses whatever it is asked, or has failed several times in a row.
+        BudgetReached: the next question, as estimated, would exceed the cap.
+        Fault: the model refuses everything, or has failed several times in a row.
     """
     tries, faults, spent = _tries(notes.all(), plan.model), 0, 0.0
     endpoint = open_endpoint(plan.model)
@@ -209,7 +209,7 @@ async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | No
 
 
 async def _ask(endpoint: Endpoint, model: ModelConfig, question: Question, notes: Notes, tries: int) -> Answer:
-    name, problem, cost = question.digest(model), "its form is another", 0.0
+    name, problem, cost = question.digest(model), "it has another format", 0.0
     for number in range(tries, TRIES):
         messages = question.messages(_AGAIN % problem if number else "")
         request = ChatRequest(messages, seed=f"{name} {number}", scripted=lambda: _scripted(question))
@@ -232,10 +232,10 @@ async def _ask(endpoint: Endpoint, model: ModelConfig, question: Question, notes
 
 
 def _read_label(reply: Reply, source: Label) -> Label:
-    """Return the label in a reply.
+    """Parse the label in a reply.
 
     Raises:
-        ValueError: it is not of the form; says what is wrong.
+        ValueError: the reply has another format; the message says what is wrong.
     """
     text = reply.content or ""
     fenced = _FENCE.match(text)
@@ -256,7 +256,7 @@ def _read_label(reply: Reply, source: Label) -> Label:
 
 
 def _tries(notes: Sequence[Note], model: ModelConfig) -> Counter[tuple[tuple[str, int], str]]:
-    """Count the unreadable replies to each question to a model, those before an undo left out."""
+    """Count the unreadable replies to each question to a model, except those before a retraction."""
     counts: Counter[tuple[tuple[str, int], str]] = Counter()
     for note in notes:
         slot = note.key.case, note.key.rollout
@@ -271,7 +271,7 @@ def _tries(notes: Sequence[Note], model: ModelConfig) -> Counter[tuple[tuple[str
 
 
 def _scripted(question: Question) -> ScriptedAnswers:
-    """Return what a simulated model answers: a label by the words of the failure, and wrong forms of a reply."""
+    """Return the simulated answers: a label guessed from the failure's words, and malformed replies."""
     text = question.text.partition('"conversation"')[0].casefold()
     name = next((label for word, label in _HINTS if word in text), "misread-request")
     right = json.dumps({"label": name, "why": f"Simulated: the words of the grader suggest {name}."})

@@ -1,9 +1,8 @@
-"""Start an engine: in a process of its own that outlives the terminal, or here in the foreground.
+"""Starts engines, in the foreground or in a process that outlives the terminal. Signals act the same in both.
 
-signal       in the foreground                               in a process of its own
-SIGINT       1st: finish what is being answered; 2nd: give it up; 3rd: leave at once (130)      the same
-SIGTERM      give up what is in flight, close in order (143)                                   the same
-SIGHUP       the run goes on without the terminal                                              the same
+SIGINT       1st: let calls in flight finish; 2nd: abort them; 3rd: exit immediately (130)
+SIGTERM      abort calls in flight, close in order (143)
+SIGHUP       continue without the terminal
 """
 
 import asyncio
@@ -34,18 +33,18 @@ from console.suites.guard import files_of
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a foreground engine came to its end."""
+    """How a foreground engine ended."""
 
     closed: Closed
     signal: int | None = None
-    """The signal that ended it, if one did."""
+    """Signal that ended it, if any."""
 
 
 def start(plan: Plan) -> tuple[RunFolder, PreparedRun]:
-    """Check a plan and make its run folder; nothing is asked yet.
+    """Check a plan and create its run folder; no calls are made yet.
 
     Raises:
-        UsageError: the plan does not hold, or the runs folder cannot be written.
+        UsageError: the plan is invalid, or the runs folder cannot be written.
     """
     prepared = prepare(plan)
     return create_run(prepared.runs_root, prepared.manifest), prepared
@@ -55,7 +54,7 @@ def spawn(plan: Plan) -> RunFolder:
     """Check a plan and play it in an engine process of its own.
 
     Raises:
-        UsageError: the plan does not hold, or the engine cannot be started.
+        UsageError: the plan is invalid, or the engine cannot be started.
     """
     run, _ = start(plan)
     spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path, target=plan.target)
@@ -63,10 +62,10 @@ def spawn(plan: Plan) -> RunFolder:
 
 
 def enqueue(plans: Sequence[Plan]) -> list[RunFolder]:
-    """Check all plans, make their run folders, put them at the end of the queue and see that it is played.
+    """Check all plans, create their run folders, append them to the queue and make sure a runner plays it.
 
     Raises:
-        UsageError: a plan does not hold (nothing is queued then), or the runs folder cannot be written.
+        UsageError: a plan is invalid (nothing is queued then), or the runs folder cannot be written.
     """
     prepared_runs = [prepare(plan) for plan in plans]
     runs = [create_run(prepared.runs_root, prepared.manifest) for prepared in prepared_runs]
@@ -107,19 +106,19 @@ def run_in_foreground(
 
     Args:
         run: the run's folder.
-        prepared: what `start` or `plan.reopen` looked up.
-        retry: which finished rollouts get a further attempt.
+        prepared: result of `start` or `plan.reopen`.
+        retry: which finished rollouts get another attempt.
         only: restrict further attempts to these case ids.
-        player: makes who plays the conversations; see `player_factory.player_factory`.
-        on_start: given the counts of the run, which are kept up to date, before it is played.
+        player: factory of the player; see `player_factory.player_factory`.
+        on_start: called before the run starts, with its counts, which are updated in place.
         on_record: called with every record, for progress output.
-        on_signal: called with a sentence when a signal changes what happens, and when the run has to wait.
-        beside: runs in the engine's loop meanwhile, and is cancelled when the run ends.
+        on_signal: called with a sentence after a signal, and when the run has to wait.
+        beside: background task in the engine's loop, cancelled when the run ends.
 
     Raises:
         RunLocked: another engine plays this run.
-        UsageError: nobody can play it there as it is; the run says so too.
-        Fault: the disk refused to the end.
+        UsageError: the player refuses the run; the reason is also in the run's summary.
+        Fault: records could not be written until the end.
     """
     engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, notify=on_signal)
     if on_start is not None:
@@ -137,7 +136,7 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
             notify(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
         elif len(seen) == 2:
             engine.cancel()
-            notify("aborting what is in flight; `resume` continues it")
+            notify("aborting calls in flight; `resume` continues the run")
         else:
             os._exit(128 + signal.SIGINT)
 
@@ -146,7 +145,7 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
         engine.cancel()
 
     def hung_up() -> None:
-        notify("the terminal is gone; the run goes on")
+        notify("the terminal is gone; the run continues")
 
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, terminated)
@@ -164,7 +163,7 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
 
 @contextlib.asynccontextmanager
 async def limits_shared() -> AsyncGenerator[None]:
-    """Share the limits that models.toml sets with all engines of this machine, meanwhile."""
+    """Share the limits set in models.toml with all engines on this machine while the block runs."""
     keepers = LocalKeepers()
     LIMITERS.share_with_others = lambda endpoint, share: keepers.connect(endpoint, share) and None
     try:

@@ -1,4 +1,4 @@
-"""How this process ends where a library that it has loaded would wait for what is gone, or crash while it waits."""
+"""Forced exit for processes in which a loaded library would hang or crash during shutdown."""
 
 import os
 from collections.abc import Callable
@@ -7,12 +7,12 @@ _given_up: list[str] = []
 
 
 def give_up(library: str) -> None:
-    """End this process without asking a library to end in order."""
+    """Skip the orderly shutdown of a library when this process ends."""
     _given_up.append(library)
 
 
 def leave(code: int, flush: Callable[[], None]) -> int:
-    """Return the exit code, or end the process with it at once if a library was given up, after `flush`."""
+    """Return the exit code or, if a library was given up, flush and exit immediately."""
     if _given_up:
         flush()
         os._exit(code)

@@ -1,6 +1,6 @@
 """One conversation played in this process, from its first effect to its verdict.
 
-Whatever goes wrong in it becomes an outcome with a cause.
+Every error in it becomes an outcome with a cause.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ from console.suites.guard import SuiteError, describe_error, is_of_code
 from console.suites.suite import Suite
 
 _LONG = 20_000
-"""Characters of a model's replies from which on they are judged beside the event loop: decoding may take a second."""
+"""Replies with more characters are judged in a thread, as decoding them may take a second."""
 
 
 class EngineContext(StageContext, Protocol):
-    """What a conversation needs of the engine around it."""
+    """The parts of the engine that a conversation needs."""
 
     def facts(self, role: str) -> ModelFacts:
-        """Return what the manifest says of a role's model."""
+        """Return the manifest's facts about a role's model."""
         ...
 
     def redact(self, text: str) -> str:
-        """Take every known key out of a text."""
+        """Redact every known key in a text."""
         ...
 
 
@@ -54,7 +54,7 @@ class LocalConversation:
 
         Raises:
             BudgetReached: the run's budget is used up; the conversation stays open.
-            asyncio.CancelledError: it was stopped.
+            asyncio.CancelledError: the conversation was stopped.
         """
         with capture_output() as self._printed:
             return await self._play()
@@ -72,7 +72,7 @@ class LocalConversation:
             return self.finished(broken(Fault(FaultKind.SUITE, self.context.redact(str(error)))))
         except UsageError as error:
             return self.finished(broken(Fault(FaultKind.DATA, str(error))))
-        except (Exception, SystemExit) as error:  # a fault in a suite's code costs one rollout, never the run
+        except (Exception, SystemExit) as error:  # an error in a suite's code breaks one rollout, never the run
             if not is_of_code(error):
                 raise
             text = self.context.redact(describe_error(error, self.suite))
@@ -87,10 +87,10 @@ class LocalConversation:
         return suite.score(case, output, self.setting)
 
     def finished(self, verdict: Verdict, output: Any = None) -> Finished:
-        """Return the closing record, with what the conversation cost.
+        """Return the final record, including the conversation's cost.
 
         Raises:
-            SuiteError: the verdict or the output could not be read again.
+            SuiteError: the verdict or the output does not survive the journal.
         """
         if printed := self._printed.text:
             self.stage.note("printed", printed.encode("utf-8", "backslashreplace").decode())
@@ -117,6 +117,6 @@ class LocalConversation:
 
 
 def broken(fault: Fault) -> Verdict:
-    """Return the outcome of a machinery fault: never a score."""
+    """Return the verdict for a machinery fault, which is never a score."""
     messages = (fault.message, fault.hint) if fault.hint else (fault.message,)
     return Verdict(Outcome.BROKEN, reason=fault.kind.value, messages=messages, detail={"partial": fault.partial})

@@ -1,4 +1,4 @@
-"""From a preset to plans: one run for each model and suite, each with its own part of ids, categories and options."""
+"""Expands a preset into plans: one run for each model and suite, each with its own ids, categories and options."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,26 +20,26 @@ from console.suites.modes import find_mode
 from console.suites.selection import select_cases
 
 
-def plans_of(preset: Preset, places: WorkspacePaths) -> list[Plan]:
-    """Return one plan for each suite and model, the models of one suite beside each other.
+def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
+    """Return one plan for each suite and model, grouped by suite.
 
     Raises:
-        UsageError: something needed is missing, a file of ids cannot be read, or a run or id is not known. `where` of
-            the error is the option of `run` that must be changed.
+        UsageError: a required option is missing, a file of ids cannot be read, or a run or id is unknown. `where` is
+            the option of `run` to change.
     """
-    former = (
-        find_run(find_runs_root(places.runs, may_be_new=True), preset.only_failed_of) if preset.only_failed_of else None
+    previous = (
+        find_run(find_runs_root(paths.runs, may_be_new=True), preset.only_failed_of) if preset.only_failed_of else None
     )
-    preset = _filled_from(preset, former) if former else preset
+    preset = _filled_from(preset, previous) if previous else preset
     if not preset.models:
         raise UsageError("-m MODEL is required", hint="`eval-console models` lists them.")
     if not preset.suites:
         raise UsageError("-s SUITE is required", hint="`eval-console suites` lists them.")
-    if former and preset.ids:
-        raise UsageError("exclude each other", where="--ids and --only-failed-of", hint="Give one of them.")
-    ids = failed_ids(former) if former else read_ids(preset.ids)
-    shares = _shared_out(ids, preset, places) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
-    options, roles = _options(preset, places), _roles(preset, places)
+    if previous and preset.ids:
+        raise UsageError("--ids and --only-failed-of exclude each other", hint="Give one of them.")
+    ids = failed_ids(previous) if previous else read_ids(preset.ids)
+    shares = _ids_by_suite(ids, preset, paths) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
+    options, roles = _options(preset, paths), _roles(preset, paths)
     several = len(preset.models) * len(preset.suites) > 1
     return [
         Plan(
@@ -55,10 +55,10 @@ def plans_of(preset: Preset, places: WorkspacePaths) -> list[Plan]:
             concurrency=preset.concurrency,
             budget=preset.budget,
             name=f"{preset.name} {model} {suite}" if preset.name and several else preset.name,
-            parent=former.name if former else "",
-            models_path=places.models,
-            data_path=places.data,
-            runs_path=places.runs,
+            parent=previous.name if previous else "",
+            models_path=paths.models,
+            data_path=paths.data,
+            runs_path=paths.runs,
         )
         for suite in preset.suites
         for model in preset.models
@@ -66,10 +66,10 @@ def plans_of(preset: Preset, places: WorkspacePaths) -> list[Plan]:
 
 
 def read_ids(words: Iterable[str]) -> tuple[str, ...]:
-    """Return case ids, each once; `@FILE` stands for a file with ids in lines or between commas.
+    """Return case ids without duplicates; `@FILE` stands for a file with ids, separated by newlines or commas.
 
     Raises:
-        UsageError: a file cannot be read or names no id.
+        UsageError: a file cannot be read or contains no id.
     """
     ids: dict[str, None] = {}
     for word in words:
@@ -81,21 +81,21 @@ def read_ids(words: Iterable[str]) -> tuple[str, ...]:
 def _file_of_ids(path: Path) -> str:
     try:
         if path.stat().st_size > 16 << 20:
-            raise UsageError("is larger than 16 MiB, so it cannot be a list of ids", where=str(path))
+            raise UsageError("the file is larger than 16 MiB, so it cannot be a list of ids", where=str(path))
         text = path.read_text(encoding="utf-8-sig").replace("\n", ",")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"the list of ids in {path} cannot be read: {why}", where="--ids") from None
     if not text.strip(", \t\r"):
-        raise UsageError(f"{path} contains no id", where="--ids", hint="Write one case id a line.")
+        raise UsageError(f"{path} contains no id", where="--ids", hint="Write one case id per line.")
     return text
 
 
 def failed_ids(run: RunFolder) -> tuple[str, ...]:
-    """Return the cases whose latest attempt was wrong, in the order they were played.
+    """Return the cases whose latest attempt failed, in the order they were played.
 
     Raises:
-        UsageError: the run cannot be read, or failed none.
+        UsageError: the run cannot be read, or has no failed case.
     """
     latest = run.fold()[0].latest
     wrong = [case for (case, _), finished in latest.items() if finished.verdict.outcome is Outcome.FAILED]
@@ -103,20 +103,20 @@ def failed_ids(run: RunFolder) -> tuple[str, ...]:
         raise UsageError(
             f"the run {run.name} has no failed case",
             where="--only-failed-of",
-            hint=f"What broke or was not run is run again by `eval-console resume {run.name}`.",
+            hint=f"`eval-console resume {run.name}` runs broken and missing cases.",
         )
     return tuple(dict.fromkeys(wrong))
 
 
-def _filled_from(preset: Preset, former: RunFolder) -> Preset:
-    """Take suite, model, mode and options of the former run where nothing else was given: the same question again."""
+def _filled_from(preset: Preset, previous: RunFolder) -> Preset:
+    """Take suite, model, mode and options from the previous run unless given."""
     import dataclasses
 
-    manifest = former.manifest()
+    manifest = previous.manifest()
     others = [suite for suite in preset.suites if suite != manifest.suite]
     if others:
         raise UsageError(
-            f"the failed cases of {former.name} are of the suite {manifest.suite}, not {others[0]}",
+            f"the failed cases of {previous.name} are of the suite {manifest.suite}, not {others[0]}",
             where="--only-failed-of",
             hint=f"Choose the suite {manifest.suite} only.",
         )
@@ -131,13 +131,13 @@ def _filled_from(preset: Preset, former: RunFolder) -> Preset:
     )
 
 
-def _shared_out(ids: tuple[str, ...], preset: Preset, places: WorkspacePaths) -> dict[str, tuple[str, ...]]:
-    """Return which of the ids each suite has.
+def _ids_by_suite(ids: tuple[str, ...], preset: Preset, paths: WorkspacePaths) -> dict[str, tuple[str, ...]]:
+    """Return the given ids by the suite that has them.
 
     Raises:
-        UsageError: an id that no suite has, or a suite that has none of them.
+        UsageError: an id that no suite has, or a suite without any of the ids.
     """
-    catalog, left = Catalog(find_data_roots(places.data)), dict.fromkeys(ids)
+    catalog, left = Catalog(find_data_roots(paths.data)), dict.fromkeys(ids)
     shares: dict[str, tuple[str, ...]] = {}
     all_ids: list[str] = []
     for name, parts in preset.suites.items():
@@ -157,8 +157,8 @@ def _shared_out(ids: tuple[str, ...], preset: Preset, places: WorkspacePaths) ->
     return shares
 
 
-def _options(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, Any]]:
-    """Return each suite's own options: those named with it, and of the others those it knows.
+def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]:
+    """Return the options by suite: those named with the suite, and any others it knows.
 
     Raises:
         UsageError: an option that belongs to no chosen suite.
@@ -166,7 +166,7 @@ def _options(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, Any]
     by_suite: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:
         return by_suite
-    catalog, only = Catalog(find_data_roots(places.data)), len(by_suite) == 1
+    catalog, only = Catalog(find_data_roots(paths.data)), len(by_suite) == 1
     names_of = (
         {suite: {option.name for option in catalog.open(suite).options} for suite in by_suite} if not only else {}
     )
@@ -182,15 +182,15 @@ def _options(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, Any]
     return by_suite
 
 
-def _roles(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, str]]:
-    """Return the role models of each suite: of several suites, each takes those it has a use for.
+def _roles(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, str]]:
+    """Return the role models by suite; with several suites, each gets those it can use.
 
     Raises:
-        UsageError: a role that no chosen suite has a use for.
+        UsageError: a role that no chosen suite can use.
     """
     if len(preset.suites) == 1 or not preset.roles:
         return dict.fromkeys(preset.suites, preset.roles)
-    catalog = Catalog(find_data_roots(places.data))
+    catalog = Catalog(find_data_roots(paths.data))
     by_suite: dict[str, dict[str, str]] = {}
     for name in preset.suites:
         suite = catalog.open(name)

@@ -1,9 +1,9 @@
-"""Uniting runs of one plan, such as its shards: a new run that holds every rollout once. The old ones stay as they are.
+"""Merging runs of one plan, such as its shards, into a new run that holds every rollout once. The old runs stay.
 
-A rollout comes whole from one run: from the one that had its answer first, else from the one where it ended first, else
-from the one that got furthest with it. Records keep their times and are in order of time, so that what the new run
-took is the time during which any of them was played. What no run has played is not there, and `resume` plays it.
-Notes on a rollout come with it; what is said against a case's ground truth comes from every run.
+A rollout is copied whole from one run: the one that had its answer first, else the one where it ended first, else the
+one that got furthest. Records keep their times and are sorted by time, so that the new run's duration is the time
+during which any of the runs was played. Missing rollouts are played by `resume`. Notes on a rollout are copied with it;
+disputes come from every run.
 """
 
 import heapq
@@ -31,50 +31,50 @@ from console.suites.catalog import Catalog
 from console.suites.selection import select_cases
 
 _OF_EACH_RUN = frozenset({"id", "at", "shard", "cases", "setup", "concurrency", "budget", "name", "schema", "merged"})
-"""What runs of one plan may differ in."""
+"""Manifest fields in which runs of one plan may differ."""
 _SHOWN = 60
-"""Characters of a value in a message."""
+"""Maximum characters of a value in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A new run, and what it is made of."""
+    """A merged run and its origins."""
 
     folder: RunFolder
     rollouts: int
-    """Of the whole plan."""
+    """Number of rollouts in the whole plan."""
     missing: list[Slot]
-    """Rollouts that ended in no run."""
+    """Rollouts that ended in none of the runs."""
     doubled: int
-    """Rollouts that more than one run had."""
+    """Number of rollouts present in more than one run."""
     damages: list[str]
-    """What could not be read of the runs' journals, each by run and line."""
+    """Unreadable parts of the journals, each with run and line."""
 
 
 @dataclass(slots=True)
 class _Source:
-    """One of the runs: how far each rollout got there."""
+    """One of the runs, with the progress of each rollout."""
 
     folder: RunFolder
     manifest: Manifest
     reached: dict[Slot, tuple[int, float]] = field(default_factory=dict[Slot, tuple[int, float]])
-    """How good (2: an answer, 1: an end without one, 0: none), and by what it is compared among equals, less is better:
-    the time of the end, else the number of effects below zero."""
+    """Quality (2: an answer, 1: an end without one, 0: unfinished) and rank among equals, lower is better: time of the
+    end, or the negated number of effects."""
     last_at: float = 0.0
 
 
 def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: str = "") -> Merged:
-    """Make a run that unites others.
+    """Create a run that combines others.
 
     Args:
-        folders: runs of one plan; of equals the first named wins.
-        data: where the suite's data is, which says what all cases are.
-        runs_root: where the new run goes.
-        name: of the new run.
+        folders: runs of one plan; among equals the first one wins.
+        data: data folders with the suite, for its cases.
+        runs_root: folder for the new run.
+        name: name of the new run.
 
     Raises:
-        UsageError: the runs are not of one plan, one is being played, a run has a case that the plan has not, or the
-            data is not what they were started with; nothing was written then.
+        UsageError: the runs are not of one plan, one is live, a run has a case outside the plan, or the data has
+            changed; nothing is written then.
     """
     sources = [_Source(folder, folder.manifest()) for folder in folders]
     _check_same_plan(sources)
@@ -97,7 +97,7 @@ def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: 
     why = f"{len(missing)} of {len(planned)} rollouts have ended in none of the merged runs" if missing else ""
     end = Closed(max(source.last_at for source in sources), "stopped" if missing else "completed", why)
     run = create_run(runs_root, manifest)
-    _write(run, _united(sources, owners), end)
+    _write(run, _merged_records(sources, owners), end)
     Notes(run.path).add_all(_notes(sources, owners))
     doubled = sum(sum(slot in source.reached for source in sources) > 1 for slot in owners)
     return Merged(run, len(planned), missing, doubled, damages)
@@ -105,21 +105,21 @@ def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: 
 
 def _check_same_plan(sources: Sequence[_Source]) -> None:
     if len({source.folder.path.resolve() for source in sources}) < max(2, len(sources)):
-        raise UsageError("a merge needs two runs or more, each named once")
+        raise UsageError("a merge needs two or more different runs")
     for source in sources:
         if source.folder.is_live:
-            raise UsageError("is running", where=source.folder.name, hint="Merge it when it has ended.")
+            raise UsageError(f"{source.folder.name} is still running", hint="Merge it after it has ended.")
     first = sources[0]
     for source in sources[1:]:
         for place, here, there in _differences(_plan_of(first.manifest), _plan_of(source.manifest)):
             raise UsageError(
-                f"{source.folder.name} is not of the plan of {first.folder.name}: {place} is {there}, not {here}",
+                f"{source.folder.name} and {first.folder.name} are of different plans: {place} is {there}, not {here}",
                 hint="Merge runs of the same models, suite, data, selection, options and program version.",
             )
 
 
 def _plan_of(manifest: Manifest) -> dict[str, Any]:
-    """Return what all runs of a plan have in common; where a model is served is none of it."""
+    """Return the part of a manifest that all runs of a plan share; the address of the model is not part of it."""
     plan: dict[str, Any] = {
         name: value for name, value in msgspec.to_builtins(manifest).items() if name not in _OF_EACH_RUN
     }
@@ -129,7 +129,7 @@ def _plan_of(manifest: Manifest) -> dict[str, Any]:
 
 
 def _differences(here: Any, there: Any, place: str = "") -> Iterator[tuple[str, str, str]]:
-    """Yield the places in which two plans differ, with both values as they are shown."""
+    """Yield the fields in which two plans differ, with both values as text."""
     if isinstance(here, dict) and isinstance(there, dict):
         ours, theirs = cast("dict[str, Any]", here), cast("dict[str, Any]", there)
         for name in sorted(ours.keys() | theirs.keys()):
@@ -149,22 +149,22 @@ def _planned_cases(source: _Source, data: DataRoots) -> list[Case]:
     dataset = {"name": suite.entry.name, **suite.entry.source}
     for place, here, there in _differences(manifest.dataset, dataset):
         raise UsageError(
-            f"the data of {manifest.suite} is not what the runs were started with: {place} is {there}, not {here}",
+            f"the data of {manifest.suite} has changed since the runs started: {place} is {there}, not {here}",
             hint="Give the old data with --data PATH.",
         )
     return select_cases(suite, manifest.selection, manifest.setting)
 
 
 def _survey(source: _Source, case_ids: set[str]) -> list[str]:
-    """Note how far each rollout of a run got; return what could not be read."""
+    """Record the progress of each rollout of a run; return the journal's damage."""
     reader, effects = source.folder.reader(), dict[Slot, int]()
     for record in read_whole(reader):
         source.last_at = max(source.last_at, record.at)
         if isinstance(record, Started):
             if record.key.case not in case_ids:
                 raise UsageError(
-                    f"{source.folder.name} has a case that the plan has not: {record.key.case}",
-                    hint="It is a run of another selection or of other data.",
+                    f"{source.folder.name} has a case that is not in the plan: {record.key.case}",
+                    hint="It has another selection or other data.",
                 )
             effects[_slot(record.key)] = 0
             source.reached[_slot(record.key)] = (0, 0.0)
@@ -179,7 +179,7 @@ def _survey(source: _Source, case_ids: set[str]) -> list[str]:
 
 
 def _owners(sources: Sequence[_Source]) -> dict[Slot, _Source]:
-    """Return from which run each rollout is taken."""
+    """Return the run from which each rollout is taken."""
     owners: dict[Slot, _Source] = {}
     for source in sources:
         for slot, (quality, rank) in source.reached.items():
@@ -189,8 +189,8 @@ def _owners(sources: Sequence[_Source]) -> dict[Slot, _Source]:
     return owners
 
 
-def _united(sources: Sequence[_Source], owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:
-    """Yield the records of the new run in order of time: of each rollout, those of one run."""
+def _merged_records(sources: Sequence[_Source], owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:
+    """Yield the records of the new run in order of time, each rollout from one run."""
     return heapq.merge(*(_kept(source, owners) for source in sources), key=lambda record: record.at)
 
 
@@ -203,7 +203,7 @@ def _kept(source: _Source, owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:
 
 
 def _notes(sources: Sequence[_Source], owners: dict[Slot, _Source]) -> list[Note]:
-    """Return what readers said of the answers that were taken, and all disputes, in order of time."""
+    """Return notes on the copied rollouts, and all disputes, in order of time."""
     notes = [
         note
         for source in sources

@@ -1,4 +1,4 @@
-"""What finished rollouts returned, kept for the cases that build on them; outputs are large, so only for those."""
+"""Outputs of finished rollouts that other cases depend on; all others are dropped, as outputs are large."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,15 +9,15 @@ from console.core.record import Finished
 
 
 class DependencyOutputs:
-    """The outputs that some case of the run depends on."""
+    """Outputs that some case of the run depends on."""
 
     def __init__(self, cases: Iterable[Case]) -> None:
-        """Find out which of the run's cases others depend on."""
+        """Find the cases that others depend on."""
         self._dependencies = {need for case in cases for need in case.depends_on}
         self._by_slot: dict[tuple[str, int], Any] = {}
 
     def add(self, finished: Finished) -> None:
-        """Keep what a rollout returned if another depends on it; without an answer there is nothing to build on."""
+        """Keep a rollout's output if another case depends on it; None without an answer."""
         if finished.key.case in self._dependencies:
             self._by_slot[finished.key.case, finished.key.rollout] = finished.output if has_answer(finished) else None
 
@@ -27,5 +27,5 @@ class DependencyOutputs:
 
 
 def has_answer(finished: Finished) -> bool:
-    """Whether others may build on what a rollout did."""
+    """Return whether other cases may build on a rollout."""
     return finished.verdict.outcome not in (Outcome.BROKEN, Outcome.NOT_RUN)

@@ -1,4 +1,4 @@
-"""From what a person asked for to a run that can start: all that can be wrong is reported before the first call."""
+"""Turns a user's request into a run that can start; every problem is reported before the first call."""
 
 import dataclasses
 import importlib.metadata
@@ -30,16 +30,16 @@ from console.suites.suite import Option, Suite
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run: names and numbers as a person gives them, nothing looked up yet."""
+    """A requested run: names and numbers as the user gives them, not yet resolved."""
 
     model: str
     suite: str
     selection: Selection = field(default_factory=Selection)
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     mode: str | None = None
-    """A mode of the suite or of models.toml; None: the one models.toml names for the model."""
+    """A mode of the suite or of models.toml; None for the model's mode in models.toml."""
     roles: dict[str, str] = field(default_factory=dict[str, str])
-    """Model names for `judge`, `embedding`; missing ones are chosen by the suite's defaults."""
+    """Model names by role; missing roles use the suite's defaults."""
     rollouts: int = 1
     concurrency: int | None = None
     budget: Budget = field(default_factory=Budget)
@@ -50,31 +50,31 @@ class Plan:
     data_path: Path | None = None
     runs_path: Path | None = None
     shard: Shard | None = None
-    """Which part of the cases to play; None: all of them."""
+    """Part of the cases to play; None for all."""
     target: ComputeTarget = LOCAL
     further_models: tuple[ModelConfig, ...] = ()
-    """Models of the caller that are in no file."""
+    """Additional models supplied by the caller."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """A plan that holds: models and suite found, options valid, cases loaded."""
+    """A valid plan: models and suite found, options checked, cases loaded."""
 
     manifest: Manifest
     suite: Suite
     cases: list[Case]
     models: dict[str, ModelConfig]
-    """By role; `model` is always there."""
+    """Models by role, always including `model`."""
     runs_root: Path
     data: DataRoots
     warnings: list[str] = field(default_factory=list[str])
 
 
 def prepare(plan: Plan) -> PreparedRun:
-    """Look everything up and check it.
+    """Resolve and check a plan.
 
     Raises:
-        UsageError: the first thing that is wrong, with the hint.
+        UsageError: the first problem, with a hint.
     """
     book = load_models(find_models_file(plan.models_path), plan.data_path)
     book.models |= {config.name: config for config in plan.further_models}
@@ -90,7 +90,7 @@ def prepare(plan: Plan) -> PreparedRun:
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
-    models = needed_models(suite, cases, setting, models)  # before the cases are split: all parts have the same roles
+    models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
     if plan.shard is not None:
         cases = part_of(cases, plan.shard)
     _check_modes(suite, cases, setting)
@@ -127,15 +127,15 @@ def prepare(plan: Plan) -> PreparedRun:
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> PreparedRun:
-    """Look everything up for a run that exists, from its manifest; keys and addresses come from models.toml anew.
+    """Prepare an existing run from its manifest, with keys and addresses from the current models.toml.
 
     Raises:
-        UsageError: a model or suite is gone, or the data is no longer what the run was started with.
+        UsageError: a model or suite is missing, or the data has changed since the run started.
     """
     manifest = run.manifest()
     if manifest.format == RECORDED:
-        hint = "It can be reviewed and compared, not played."
-        raise UsageError("was recorded by another tool", where=run.name, hint=hint)
+        hint = "It can be reviewed and compared, but not played."
+        raise UsageError("the run was recorded by another tool", where=run.name, hint=hint)
     plan = Plan(
         model=manifest.model.name,
         suite=manifest.suite,
@@ -163,13 +163,13 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
             f"{name}: {manifest.dataset.get(name)} → {prepared.manifest.dataset.get(name)}" for name in changed
         )
         raise UsageError(
-            f"the data of suite {manifest.suite} is not what the run was started with ({was})",
+            f"the data of suite {manifest.suite} has changed since the run started ({was})",
             where=str(run.path),
             hint="Start a new run, or give the old data with --data PATH.",
         )
     if manifest.weights and manifest.weights != prepared.manifest.weights:
         raise UsageError(
-            "the weights of the local embedding are not those that the run was started with",
+            "the weights of the local embedding model have changed since the run started",
             where=str(run.path),
             hint="Start a new run, or give the old weights with --data PATH.",
         )
@@ -177,21 +177,21 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
 
 
 def weights_folder(models: Mapping[str, ModelConfig], suite: Suite, cases: Sequence[Case]) -> Path | None:
-    """Return the folder of the local embedding that a role or the suite itself embeds with; None: none does."""
+    """Return the folder of the local embedding model if a role or the suite uses it, else None."""
     by_role = next((find_weights(config.data) for config in models.values() if config.provider == "local"), None)
     return suite.embeds_here(cases) or by_role
 
 
 def weights_digests(folder: Path | None) -> dict[str, str]:
-    """Return the digests of the local embedding's files; empty for none.
+    """Return the digests of the local embedding model's files; empty without a folder.
 
     Raises:
-        UsageError: one cannot be read.
+        UsageError: a file cannot be read.
     """
     try:
         return digests_of(folder) if folder is not None else {}
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
+        raise UsageError(f"the file cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
 
 
 def check_options(options: tuple[Option, ...], values: dict[str, Any]) -> dict[str, Any]:
@@ -260,7 +260,7 @@ def _one(names: tuple[str, ...]) -> str:
 
 
 def program_versions() -> dict[str, str]:
-    """Versions that can change a number."""
+    """Return versions of software that can affect results."""
     versions = {"eval-console": __version__}
     for name in ("openai", "litellm"):
         try:

@@ -1,4 +1,4 @@
-"""Who plays conversations for the engine: this process, or workers elsewhere. The engine alone writes the journal."""
+"""Players of conversations: this process, or remote workers. Only the engine writes the journal."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -16,18 +16,18 @@ from console.engine.recorded_effects import ConversationEffects
 
 
 class PlayerContext(EngineContext, Protocol):
-    """What a player needs of the engine around it."""
+    """The parts of the engine that a player needs."""
 
     async def reserve(self, key: Key, n: int, cost: float, tokens: int) -> None:
-        """Wait until a call may be made that may cost so much, in USD and tokens.
+        """Wait until a call of this worst-case cost, in USD and tokens, may be made, and reserve it.
 
         Raises:
-            BudgetReached: it will not fit any more.
+            BudgetReached: the call does not fit.
         """
         ...
 
     def notify(self, text: str) -> None:
-        """Tell the person who started the run, in a sentence."""
+        """Tell the user who started the run, in a sentence."""
         ...
 
     def end(self, reason: str, message: str = "") -> None:
@@ -36,11 +36,11 @@ class PlayerContext(EngineContext, Protocol):
 
 
 class PlayedConversation(Protocol):
-    """One job, wherever it is played."""
+    """One job being played."""
 
     @property
     def fault(self) -> Fault | None:
-        """What broke it, if that is no fault of the suite's."""
+        """The fault that broke it, unless caused by the suite."""
         ...
 
     async def play(self) -> Finished:
@@ -48,12 +48,12 @@ class PlayedConversation(Protocol):
 
         Raises:
             BudgetReached: the run's budget is used up; the conversation stays open.
-            asyncio.CancelledError: it was stopped.
+            asyncio.CancelledError: the conversation was stopped.
         """
         ...
 
     def finished(self, verdict: Verdict) -> Finished:
-        """Return a closing record, with what the conversation has cost so far."""
+        """Return a final record, including the cost so far."""
         ...
 
 
@@ -61,43 +61,43 @@ class Player(Protocol):
     """Plays the jobs of one run."""
 
     async def open(self, epoch: int) -> None:
-        """Get ready.
+        """Prepare for playing.
 
         Args:
-            epoch: number of this session of the run, from 1; what is left of an earlier one is refused.
+            epoch: number of this session of the run, from 1; leftovers of an earlier one are refused.
 
         Raises:
-            UsageError: nobody can play, or would play something else; says who, and what to do.
+            UsageError: no worker is available, or one would play something else.
         """
         ...
 
     def conversation(self, job: Job, recorded: ConversationEffects) -> PlayedConversation:
-        """Take a job, with what is journaled of it already."""
+        """Start a job, given its journaled effects."""
         ...
 
     def endpoint_states(self) -> Sequence[EndpointState]:
-        """Return the limiters' states, for watchers."""
+        """Return the states of all limiters, for watchers."""
         ...
 
     def worker_states(self) -> Sequence[WorkerState]:
-        """Return what each worker is doing, for watchers; nothing where the engine plays itself."""
+        """Return the state of each worker, for watchers; empty without workers."""
         ...
 
     @property
     def is_suspect(self) -> bool:
-        """Whether nothing succeeds at an endpoint at present."""
+        """True if an endpoint currently only fails."""
         ...
 
     def retry_now(self) -> None:
-        """End every wait that a provider has asked for."""
+        """End every wait that a provider asked for."""
         ...
 
     def pause_calls(self, why: str) -> None:
-        """Make no new call while there is a reason; an empty one ends that."""
+        """Make no new calls while there is a reason; an empty reason resumes."""
         ...
 
     def watch(self, on: bool) -> None:
-        """Send texts as they arrive, or not."""
+        """Start or stop sending streamed text."""
         ...
 
     async def aclose(self) -> None:
@@ -109,7 +109,7 @@ PlayerFactory = Callable[[PlayerContext, PreparedRun, Endpoints], Player]
 
 
 class LocalPlayer:
-    """Plays in this process: the engine's own limits, pauses and endpoints are those of its conversations."""
+    """Plays in this process, using the engine's limits, pauses and endpoints directly."""
 
     def __init__(self, context: PlayerContext, prepared: PreparedRun, endpoints: Endpoints) -> None:
         self._context, self._endpoints = context, endpoints
@@ -135,10 +135,10 @@ class LocalPlayer:
         self._endpoints.retry_now()
 
     def pause_calls(self, why: str) -> None:
-        del why  # conversations of this process ask before every call
+        del why  # local conversations check before every call
 
     def watch(self, on: bool) -> None:
-        del on  # texts are at hand
+        del on  # text is always available
 
     async def aclose(self) -> None:
         await self._endpoints.aclose()

@@ -1,4 +1,4 @@
-"""Which player plays on a compute target; what a cluster needs is loaded when one is named."""
+"""The player factory for a compute target; cluster code is only imported if needed."""
 
 import contextlib
 from collections.abc import Generator
@@ -10,7 +10,7 @@ from console.engine.player import LocalPlayer, PlayerFactory
 
 @contextlib.contextmanager
 def player_factory(target: ComputeTarget) -> Generator[PlayerFactory]:
-    """Yield what makes the players of runs there; a cluster is connected to meanwhile.
+    """Yield the factory of players for a target, connected to its cluster meanwhile.
 
     Raises:
         UsageError: Ray is not installed, or there is no such cluster.

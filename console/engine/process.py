@@ -1,4 +1,4 @@
-"""Processes of our own that outlive the terminal: engines, and the runner of the queue. Light, and knows no engine."""
+"""Starts processes that outlive the terminal: engines, and the runner of the queue. Light, and imports no engine."""
 
 import subprocess
 import sys
@@ -20,16 +20,16 @@ def spawn_engine(
     cwd: Path | None = None,
     target: ComputeTarget = LOCAL,
 ) -> "subprocess.Popen[bytes]":
-    """Start an engine on an existing run. What it says goes to engine.log of the run.
+    """Start an engine on an existing run; its output goes to the run's engine.log.
 
     Args:
         run: the run's folder.
-        retry: which finished rollouts get a further attempt, a value of `queue.RetryScope`.
+        retry: which finished rollouts get another attempt, a value of `queue.RetryScope`.
         only: restrict further attempts to these case ids.
-        models_path: the models file to use; None: the usual one.
-        data_path: the data folder to use; None: the usual ones.
-        cwd: the folder to work in, where a `.env` may lie; None: this one.
-        target: who plays its conversations.
+        models_path: models file; None for the default.
+        data_path: data folder; None for the defaults.
+        cwd: working directory, which may hold a `.env`; None for the current one.
+        target: compute target.
 
     Raises:
         UsageError: the process cannot be started.
@@ -47,13 +47,13 @@ def spawn_engine(
 
 
 def detach(command: list[str], log_path: Path, cwd: Path | None = None) -> "subprocess.Popen[bytes]":
-    """Start our own program so that it outlives the terminal; what it says is added to a log.
+    """Start this program so that it outlives the terminal; its output is appended to a log.
 
     Raises:
         OSError: the process cannot be started, or the log cannot be written.
     """
     with open_private(log_path) as log:
-        return subprocess.Popen(  # noqa: S603  our own program with arguments of ours, no shell
+        return subprocess.Popen(  # noqa: S603 - our own program and arguments, no shell
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -1,4 +1,4 @@
-"""The run's socket: tells watchers what is in flight, and takes their commands. Costs nothing while nobody watches."""
+"""The run's socket: publishes calls in flight and receives commands. Costs nothing without watchers."""
 
 import asyncio
 import contextlib
@@ -16,11 +16,11 @@ from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
 FLUSH_S = 0.1
 STATUS_S = 0.5
 SOON_S = 0.015
-"""Least time between two flushes of beginnings, so that many answers that begin together cost one."""
+"""Minimum time between flushes of beginnings, so that many answers that begin together cost one."""
 BEGINNING = 64
-"""Characters of an answer that are sent on at once: readers wait for them, and tags may stand before the first word."""
+"""Characters of an answer sent immediately, as readers wait for them and tags may precede the first word."""
 BACKLOG_BYTES = 4 << 20
-"""A watcher that has fallen this far behind is disconnected; it can attach again."""
+"""A watcher that falls this far behind is disconnected; it can attach again."""
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Command).decode
@@ -39,16 +39,16 @@ class Publisher:
         """Prepare a socket at `path`.
 
         Args:
-            path: where it is.
-            status: asked for the state.
-            handle_command: gets commands.
-            on_readers: called with whether anybody wants texts, whenever that changes.
+            path: path of the socket.
+            status: returns the engine's state.
+            handle_command: called with each command.
+            on_readers: called with True or False when the first watcher wants text or the last one stops.
         """
         self._path, self._status, self._handle_command = path, status, handle_command
         self._on_readers, self._had_readers = on_readers, False
         self._watchers: set[asyncio.StreamWriter] = set()
         self._readers: set[asyncio.StreamWriter] = set()
-        """Watchers that want the text too."""
+        """Watchers that also want streamed text."""
         self._in_flight: dict[tuple[Key, int], tuple[Began, dict[str, list[str]]]] = {}
         self._fresh: dict[tuple[Key, int, str], list[str]] = {}
         self._flushed_at = 0.0
@@ -59,7 +59,7 @@ class Publisher:
         self._private: Path | None = None
 
     async def open(self, notify: Callable[[str], None]) -> None:
-        """Start serving. A socket file left by a killed engine is replaced; a failure is notified."""
+        """Start serving, replacing the socket file of a killed engine; failures are notified."""
         try:
             await self._listen()
         except OSError as error:
@@ -72,7 +72,7 @@ class Publisher:
         self._ticker = asyncio.create_task(self._tick(), name="publisher")
 
     def _short_place(self) -> Path:
-        """Sockets have paths of at most 107 bytes; a longer one becomes a link to a private folder."""
+        """Return a path within the limit of 107 bytes, linking a longer one to a private folder."""
         if len(os.fsencode(self._path)) <= 100:
             return self._path
         self._private = Path(tempfile.mkdtemp(prefix="eval-console-"))
@@ -100,13 +100,13 @@ class Publisher:
             self._private.rmdir()
 
     def began(self, frame: Began) -> None:
-        """A call was sent."""
+        """Publish that a call was sent."""
         self._in_flight[frame.key, frame.n] = (frame, {})
         if self._readers:
             self._send(_encode(frame), self._readers)
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
-        """New text of a call; sent with the next flush, the beginning of it at once."""
+        """Publish new text of a call: the beginning immediately, the rest with the next flush."""
         flight = self._in_flight.get((key, n))
         begins = False
         if flight is not None:
@@ -120,7 +120,7 @@ class Publisher:
                 self._soon = loop.call_at(max(loop.time(), self._flushed_at + SOON_S), self._flush_beginnings)
 
     def restarted(self, key: Key, n: int) -> None:
-        """A call is tried again: what had arrived of it does not count any more."""
+        """Publish that a call is retried, which discards its text so far."""
         flight = self._in_flight.get((key, n))
         if flight is None:
             return
@@ -129,7 +129,7 @@ class Publisher:
         self.began(flight[0])
 
     def ended(self, key: Key, n: int | None = None) -> None:
-        """A call (or all calls of a conversation) ended; its text is in the journal now, or lost for a reason."""
+        """Drop a call, or all calls of a conversation, that ended."""
         if n is not None:
             self._in_flight.pop((key, n), None)
             return
@@ -171,7 +171,7 @@ class Publisher:
             self._on_readers(self._had_readers)
 
     def _welcome(self, writer: asyncio.StreamWriter) -> None:
-        """Bring a new watcher up to date: state, calls in flight, and their text so far."""
+        """Send a new watcher the state, the calls in flight, and their text so far."""
         frames: list[AnyFrame] = [self._status()]
         for (key, n), (began, texts) in self._in_flight.items():
             frames.append(began)
@@ -219,12 +219,12 @@ class Publisher:
 
 
 def _private_socket(place: Path) -> socket.socket:
-    """Return a bound socket that its owner alone may use.
+    """Return a bound socket that only its owner can use.
 
-    The umask is the whole process's, so nothing else may run while it is changed: several engines can begin at once.
+    The umask is process-wide, so nothing else may run while it is changed: several engines can start at once.
 
     Raises:
-        OSError: there is no place for it.
+        OSError: the socket cannot be bound.
     """
     bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     old = os.umask(0o177)

@@ -1,4 +1,4 @@
-"""Which rollouts are to be played, in which order, and which must wait for another."""
+"""The rollouts left to play, in order, with their dependencies."""
 
 from collections import deque
 from collections.abc import Iterable, Mapping
@@ -13,21 +13,21 @@ from console.core.tally import Ended
 from console.engine.recorded_effects import JournalEffects
 
 Slot = tuple[str, int]
-"""Case id and rollout: what is played once, however many attempts it takes."""
+"""Case id and rollout: played once, whatever the number of attempts."""
 
 
 class RetryScope(StrEnum):
-    """Which finished rollouts get a further attempt."""
+    """Which finished rollouts get another attempt."""
 
     NONE = "none"
     BROKEN = "broken"
-    """Machinery faults and undecided ones: what `resume` and `retry` do by default."""
+    """Machinery faults and undecided rollouts: the default of `resume` and `retry`."""
     FAILED = "failed"
     """Wrong answers too: an explicit re-roll, recorded as further attempts."""
 
 
 class Job(msgspec.Struct, frozen=True, gc=False):
-    """One rollout to be played. Of a long run there are very many."""
+    """One rollout to be played; long runs hold very many."""
 
     case: Case
     key: Key
@@ -39,12 +39,12 @@ class Job(msgspec.Struct, frozen=True, gc=False):
 
 
 class JobQueue:
-    """Jobs in order; those with dependencies appear when these have finished."""
+    """Jobs in order; those with dependencies become ready when these have finished."""
 
     def __init__(self, jobs: Iterable[Job], cases: Iterable[Case], done: Iterable[Slot]) -> None:
-        """Take what is to be played, all cases of the run, and what has an answer already.
+        """Take the jobs, all cases of the run, and the rollouts that already have an answer.
 
-        A dependency outside the run's selection is the suite's own business and blocks nothing.
+        Dependencies outside the run's selection are left to the suite and block nothing.
         """
         self._ready: deque[Job] = deque()
         self._blocked: dict[Slot, tuple[Job, set[str]]] = {}
@@ -58,31 +58,31 @@ class JobQueue:
                 self._ready.append(job)
 
     def __len__(self) -> int:
-        """Jobs not yet handed out."""
+        """Return the number of jobs not yet handed out."""
         return len(self._ready) + len(self._blocked)
 
     @property
     def has_ready(self) -> bool:
-        """Whether there is a job that may start now."""
+        """True if a job may start now."""
         return bool(self._ready)
 
     def next(self, *, from_end: bool = False) -> Job | None:
-        """Hand out the next job that may start now.
+        """Return the next job that may start now, or None.
 
         Args:
-            from_end: the last one instead, which has least in common with those before: where all of a category fail,
-                it tells whether anything succeeds.
+            from_end: take the last job instead, which has least in common with the previous ones: if a whole
+                category fails, it shows whether anything succeeds.
         """
         if not self._ready:
             return None
         return self._ready.pop() if from_end else self._ready.popleft()
 
     def add(self, job: Job) -> None:
-        """Put a job first in line."""
+        """Put a job first."""
         self._ready.appendleft(job)
 
     def finish(self, slot: Slot) -> None:
-        """Unlock what waited for a rollout."""
+        """Unblock jobs that waited for a rollout."""
         for job, needs in self._waiting_for(slot):
             needs.discard(slot[0])
             if not needs:
@@ -90,7 +90,7 @@ class JobQueue:
                 self._ready.append(job)
 
     def drop_dependents(self, slot: Slot) -> list[Job]:
-        """Take out and return what waited for a rollout that has no answer, and what waited for those in turn."""
+        """Remove and return all jobs that depend on a rollout without an answer, directly or indirectly."""
         lost: list[Job] = []
         for job, _ in self._waiting_for(slot):
             if self._blocked.pop(job.slot, None) is not None:
@@ -106,7 +106,7 @@ class JobQueue:
 
 
 def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Ended]) -> bool:
-    """Whether every job, or a later attempt at it, has ended."""
+    """Return whether every job, or a later attempt at it, has ended."""
     ended = {slot: finished.key.attempt for slot, finished in latest.items()}
     return all(ended.get(job.slot, 0) >= job.key.attempt for job in jobs)
 
@@ -114,14 +114,14 @@ def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Ended]) -> bool:
 def plan_jobs(
     cases: list[Case], rollouts: int, recorded: JournalEffects, retry: RetryScope, only: frozenset[str]
 ) -> list[Job]:
-    """Return what is left to play: all cases once before any is repeated.
+    """Return the jobs left to play: all cases once before any is repeated.
 
     Args:
         cases: all cases of the run in order.
-        rollouts: how often each is played.
-        recorded: what the journal knows.
-        retry: which finished ones get a further attempt.
-        only: case ids to restrict further attempts to; empty means all.
+        rollouts: rollouts per case.
+        recorded: effects in the journal.
+        retry: which finished rollouts get another attempt.
+        only: case ids to restrict further attempts to; empty for all.
     """
     jobs: list[Job] = []
     for rollout in range(rollouts):

@@ -1,4 +1,4 @@
-"""What a journal already knows of unfinished conversations, so that playing them again pays nothing twice."""
+"""Effects that a journal holds of unfinished conversations, so that replaying them pays nothing twice."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ Effect = Asked | Embedded | Performed
 
 
 def fingerprint(record: Scored | Noted) -> bytes:
-    """Return what makes two scores or notes of one conversation the same."""
+    """Return a key under which equal scores or notes of one conversation compare equal."""
     if isinstance(record, Scored):
         return msgspec.json.encode(["score", record.name, record.value, record.threshold, record.turn])
     return msgspec.json.encode(["note", record.kind, record.data, record.turn, record.step])
@@ -25,16 +25,16 @@ def fingerprint(record: Scored | Noted) -> bytes:
 
 @dataclass(slots=True)
 class ConversationEffects:
-    """One conversation's journaled effects, found by digest and used up in order of occurrence."""
+    """One conversation's journaled effects, found by digest and consumed in order."""
 
     effects: dict[str, deque[Effect]] = field(default_factory=lambda: defaultdict(deque))
     notes: Counter[bytes] = field(default_factory=Counter[bytes])
     threads: dict[str, Thread] = field(default_factory=lambda: defaultdict(Thread))
     records: list[AnyRecord] = field(default_factory=list[AnyRecord])
-    """All of them in order, for a worker that is to go on with the conversation."""
+    """All records in order, for a worker that continues the conversation."""
 
     def add(self, record: AnyRecord) -> None:
-        """Take a record of this conversation."""
+        """Add a record of this conversation."""
         self.records.append(record)
         match record:
             case Asked():
@@ -48,12 +48,12 @@ class ConversationEffects:
                 pass
 
     def pop_next(self, digest: str) -> Effect | None:
-        """Return and use up the next effect of a request, if one is known."""
+        """Return and consume the next effect of a request, or None."""
         effects = self.effects.get(digest)
         return effects.popleft() if effects else None
 
     def repeats(self, record: Scored | Noted) -> bool:
-        """Whether a score or note is one that is journaled already; uses it up."""
+        """Return whether a score or note is already journaled, and consume it."""
         key = fingerprint(record)
         if self.notes[key] <= 0:
             return False
@@ -62,13 +62,13 @@ class ConversationEffects:
 
     @property
     def unused(self) -> int:
-        """Effects nobody asked for again: a sign that the play has diverged from the journal."""
+        """Number of effects not requested again: a sign that the play has diverged from the journal."""
         return sum(len(queue) for queue in self.effects.values())
 
 
 @dataclass(slots=True)
 class JournalEffects:
-    """What a whole journal knows, for resuming."""
+    """Effects and outcomes in a whole journal, for resuming."""
 
     cases: dict[str, Case] = field(default_factory=dict[str, Case])
     finished: dict[tuple[str, int], Finished] = field(default_factory=dict[tuple[str, int], Finished])
@@ -76,12 +76,12 @@ class JournalEffects:
     attempts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
 
     def add_all(self, records: Iterable[AnyRecord]) -> None:
-        """Read records in journal order; effects of finished conversations are dropped."""
+        """Add records in journal order; effects of finished conversations are dropped."""
         for record in records:
             self.add(record)
 
     def add(self, record: AnyRecord) -> None:
-        """Read one record."""
+        """Add one record."""
         match record:
             case Started(key=key, case=case):
                 self.cases[key.case] = case
@@ -90,7 +90,7 @@ class JournalEffects:
             case Finished(key=key) if key.case in self.cases:
                 self.finished[key.case, key.rollout] = without_output(record)
                 self.unfinished.pop(key, None)
-            case Finished(key=key):  # its beginning is damaged, so nobody could read it: one more attempt
+            case Finished(key=key):  # its beginning is damaged and the rest unusable: one more attempt
                 self.attempts[key.case, key.rollout] = key.attempt + 1
             case Asked() | Embedded() | Performed() | Scored() | Noted() | Lost():
                 if record.key in self.unfinished:
@@ -100,15 +100,15 @@ class JournalEffects:
 
 
 def read_whole(reader: JournalReader) -> Iterator[AnyRecord]:
-    """Yield all records of a journal that is to be continued; damaged lines are passed over.
+    """Yield all records of a journal that is to be continued, skipping damaged lines.
 
     Raises:
-        UsageError: parts were written by a newer version: playing on would ask and pay for them again.
+        UsageError: parts were written by a newer version; continuing would pay for them again.
     """
     yield from reader.iter_all()
     if newer := [damage for damage in reader.damages if damage.is_newer]:
         raise UsageError(
             f"line {newer[0].line} was {newer[0].why}",
             where=str(reader.path),
-            hint="Go on with the version that wrote it; this one can read the rest, and add nothing.",
+            hint="Continue with the version that wrote it; this one can only read the rest.",
         )

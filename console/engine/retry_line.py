@@ -1,8 +1,7 @@
-"""Conversations whose call has failed and waits for its next try. They hold no slot, so that the others go on.
+"""Conversations waiting to retry a failed call. They give up their slot, so that others continue.
 
-When its wait is over, a conversation lines up for a slot. While new conversations could start as well, every eighth
-slot goes to one that lines up: so requests that fail for ever cost the others little, and where one in ten fails by
-chance, none pile up.
+After its wait, a conversation queues for a slot. While new conversations could also start, every eighth slot goes to a
+retry: requests that fail forever then cost the others little, and if one in ten fails by chance, none pile up.
 """
 
 import asyncio
@@ -11,15 +10,15 @@ from collections import deque
 from collections.abc import Callable
 
 MOST_WITHOUT_SLOT = 512
-"""Conversations that may wait; with more of them, nothing new starts."""
+"""Maximum number of waiting conversations; beyond it nothing new starts."""
 _STARTS_PER_RETRY = 7
 
 
 class RetryLine:
-    """Who waits without a slot, and who is next to get one."""
+    """Conversations without a slot, and their order."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
-        """`on_change` is called when a slot was left, or somebody lines up for one."""
+        """Create the line; `on_change` is called when a slot is given up or a conversation queues for one."""
         self._on_change = on_change
         self._without_slot = 0
         self._line: deque[asyncio.Future[None]] = deque()
@@ -27,36 +26,36 @@ class RetryLine:
         self._starts = 0
 
     def __len__(self) -> int:
-        """Conversations without a slot."""
+        """Return the number of conversations without a slot."""
         return self._without_slot
 
     @property
     def has_room(self) -> bool:
-        """Whether something new may start, which may come to wait here too."""
+        """True if something new may start, which may come to wait here too."""
         return self._without_slot < MOST_WITHOUT_SLOT
 
     def is_next(self, *, others_wait: bool) -> bool:
-        """Whether the next free slot goes to who lines up here.
+        """Return whether the next free slot goes to a retry.
 
         Args:
-            others_wait: whether a new conversation could have it.
+            others_wait: True if a new conversation could take it.
         """
-        while self._line and self._line[0].done():  # stopped a moment ago
+        while self._line and self._line[0].done():  # stopped meanwhile
             self._line.popleft()
         return bool(self._line) and (not others_wait or not self.has_room or self._starts >= _STARTS_PER_RETRY)
 
     def release_next(self) -> None:
-        """Give a slot to who has lined up longest; there is somebody when `is_next` is true."""
+        """Give a slot to the first in line; call it only if `is_next` is true."""
         self._starts = 0
         self._without_slot -= 1
         self._line.popleft().set_result(None)
 
     def note_start(self) -> None:
-        """Count a slot that was given to a new conversation."""
+        """Count a slot given to a new conversation."""
         self._starts += 1
 
     def retry_now(self) -> None:
-        """End all waits; who waited lines up."""
+        """End all waits; the conversations queue for slots."""
         self._hurry.set()
         self._hurry = asyncio.Event()
 
@@ -64,9 +63,9 @@ class RetryLine:
         """Wait, and return with a slot.
 
         Args:
-            seconds: how long at least, unless `retry_now` ends it.
+            seconds: minimum wait, unless `retry_now` ends it.
             lines_up: called when the time is over and only a slot is missing.
-            keeps_slot: do not give the conversation's slot away meanwhile.
+            keeps_slot: keep the conversation's slot meanwhile.
         """
         if keeps_slot:
             await self._sleep(seconds)
@@ -81,7 +80,7 @@ class RetryLine:
             self._on_change()
             await turn
         finally:
-            if not turn.done() or turn.cancelled():  # it was stopped while it waited
+            if not turn.done() or turn.cancelled():  # stopped while waiting
                 self._without_slot -= 1
                 with contextlib.suppress(ValueError):
                     self._line.remove(turn)

@@ -1,9 +1,8 @@
-"""Whether the models of a run's other roles are served at all, asked before the first paid call and without cost.
+"""Warnings about role models that their servers do not list, checked before the first paid call and free of charge.
 
-A judge that its provider has retired would otherwise be noticed at the first answer, after a paid call of the model.
-Lists of servers can be incomplete, so what is found here is said and never forbids the run. `run` asks before it
-starts, the form for a new run while it is filled in; the engine asks again whenever it opens a run (resumed, retried,
-in the background), and tells those who watch.
+Otherwise a judge retired by its provider would be noticed only after a paid call of the model. Model lists can be
+incomplete, so a finding is a warning and never blocks the run. `run` checks before it starts and the form for a new run
+while it is filled in; the engine checks whenever it opens a run (resumed, retried, in the background).
 """
 
 import asyncio
@@ -16,47 +15,47 @@ from console.core.provider import provider_of
 from console.engine.roles import role_words
 
 RoleModelId = tuple[str, tuple[str, ...], str]
-"""A model in a role: the role, the addresses, the model's id there."""
+"""A model in a role: role, addresses, and the model's id there."""
 
 
 def warnings_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
-    """Ask the servers of all roles but `model` for what they serve; return one sentence for each problem.
+    """Ask the servers of all roles but `model` for their model lists; return one sentence for each problem.
 
-    Takes at most about ten seconds; must not be called from a running event loop.
+    Takes up to about ten seconds; must not be called from a running event loop.
 
     Args:
-        runs: the models of each run by role; a model with the same role in several runs is asked for once.
+        runs: models of each run by role; a model with the same role in several runs is checked once.
     """
     return [warning for warning in warnings_about(askable(runs)).values() if warning]
 
 
 def askable(runs: Iterable[Mapping[str, ModelConfig]]) -> dict[RoleModelId, ModelConfig]:
-    """Return the models that play another role than `model` and have a server to ask, each once."""
+    """Return the models in roles other than `model` whose server can be asked, each once."""
     pairs = (pair for models in runs for pair in _askable(models))
     return {(role, model.addresses, model.model_id): model for role, model in pairs}
 
 
 def warnings_about(asked: Mapping[RoleModelId, ModelConfig]) -> dict[RoleModelId, str]:
-    """Ask each server whether it serves the model; an empty sentence says that nothing speaks against it.
+    """Ask each server whether it serves the model; an empty string means no problem.
 
-    Takes at most about ten seconds; must not be called from a running event loop.
+    Takes up to about ten seconds; must not be called from a running event loop.
     """
     pairs = [(role, model) for (role, _, _), model in asked.items()]
     return dict(zip(asked, asyncio.run(_ask_all(pairs)), strict=True)) if asked else {}
 
 
 class RoleWarnings:
-    """What an engine says of roles whose models may not be served, until they have answered."""
+    """An engine's warnings about role models that may not be served, until they have answered."""
 
     def __init__(
         self, models: Mapping[str, ModelConfig], shown: Collection[str], notify: Callable[[str], None]
     ) -> None:
-        """Take the models by role, the warnings that were `shown` already, and what shows another one."""
+        """Take the models by role, the warnings already `shown`, and a callback for new ones."""
         self._models, self._shown, self._notify = models, shown, notify
         self._warnings: dict[str, str] = {}
 
     async def check(self, changed: asyncio.Event, is_over: Callable[[], bool]) -> None:
-        """Ask the servers, and say which may not be served; given up when `changed` is set and the run is over."""
+        """Ask the servers and report problems; gives up when `changed` is set and the run is over."""
         asked = list(_askable(self._models))
         listing = asyncio.ensure_future(_ask_all(asked))
         listing.add_done_callback(lambda _: changed.set())
@@ -78,7 +77,7 @@ class RoleWarnings:
 
     @property
     def text(self) -> str:
-        """All warnings that are left."""
+        """All remaining warnings."""
         return "; ".join(self._warnings.values())
 
 
@@ -93,7 +92,7 @@ async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:
 
 
 async def _warning_about(role: str, model: ModelConfig) -> str:
-    """Return what is wrong at any of a model's addresses."""
+    """Return the problems at all of a model's addresses."""
     models = model.at_each_address()
     warnings = await asyncio.gather(*(_warning_about_address(role, at_address) for at_address in models))
     return "; ".join(filter(None, warnings))
@@ -106,7 +105,7 @@ async def _warning_about_address(role: str, model: ModelConfig) -> str:
     try:
         served = await served_models(model)
     except Fault as fault:
-        if fault.status in (404, 405, 501):  # such a server keeps no list, which says nothing about the model
+        if fault.status in (404, 405, 501):  # the server has no model list, which says nothing about the model
             return ""
         return f"the {role_words(role)} {model.name} may not answer: {place} says {fault.message} ({fault.kind.value})"
     if not served or model.model_id in served:

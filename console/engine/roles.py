@@ -1,7 +1,7 @@
-"""Which model plays which role of a run: named by the person, by the suite's options, or the best one at hand.
+"""Assignment of models to a run's roles: chosen by the user, by the suite's options, or the best available default.
 
-Models are looked up before cases are selected, because a suite's options may name them; whether a role is needed at all
-is known only from the selected cases.
+Models are resolved before cases are selected, because a suite's options may name them; only the selected cases
+determine whether a role is needed at all.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,12 +16,12 @@ from console.suites.suite import RoleModel, Suite
 
 
 def role_flag(role: str) -> str:
-    """Return the option that names a role's model: a second judge is a second `--judge`."""
+    """Return the option that sets a role's model: a second judge is a second `--judge`."""
     return "--judge" if role == SECOND_JUDGE else f"--{role}"
 
 
 def role_words(role: str) -> str:
-    """Return a role as texts name it."""
+    """Return a role's name in text."""
     return role.replace("_", " ")
 
 
@@ -29,7 +29,7 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
     """Return a model of models.toml by name.
 
     Raises:
-        UsageError: unknown (names the nearest) or defined with a mistake (shows that mistake).
+        UsageError: unknown (names the nearest) or invalid (shows the error).
     """
     model = book.models.get(name)
     if model is not None:
@@ -39,11 +39,11 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
     close = nearest(name, book.models)
     hint = f"Did you mean {close}?" if close else "`eval-console models` lists the models."
-    raise UsageError(f"no model is called {name!r}", where=str(book.path or "models.toml"), hint=hint)
+    raise UsageError(f"no model is named {name!r}", where=str(book.path or "models.toml"), hint=hint)
 
 
 def usable_roles(suite: Suite, options: dict[str, object], chosen: Iterable[str]) -> tuple[str, ...]:
-    """Return the roles that a suite may need, and of the chosen ones those that it can do without."""
+    """Return the roles a suite may need, and those of the chosen ones that are optional."""
     roles = tuple(suite.roles(options))
     return roles + tuple(role for role in chosen if role not in roles and f"{role}_model" in options)
 
@@ -51,10 +51,10 @@ def usable_roles(suite: Suite, options: dict[str, object], chosen: Iterable[str]
 def find_role_models(
     book: ModelBook, model: ModelConfig, suite: Suite, options: dict[str, object], chosen: dict[str, str]
 ) -> dict[str, ModelConfig]:
-    """Return a model for every role that the suite may need or can use, `model` included, where there is one.
+    """Return a model for every role that the suite may use, including `model`, as far as there is one.
 
     Raises:
-        UsageError: a role that the suite has no use for, or a model that is not known.
+        UsageError: a role that the suite does not use, or an unknown model.
     """
     named = suite.role_models(options)
     usable = usable_roles(suite, options, chosen)
@@ -74,10 +74,10 @@ def find_role_models(
 def needed_models(
     suite: Suite, cases: Sequence[Case], setting: Setting, models: dict[str, ModelConfig]
 ) -> dict[str, ModelConfig]:
-    """Return those of the models that the selected cases need; all of them where the suite does not tell by case.
+    """Return the models that the selected cases need; all of them if the suite does not tell by case.
 
     Raises:
-        UsageError: a role that they need has no model.
+        UsageError: a needed role has no model.
     """
     by_case = suite.roles_of(cases, setting)
     needed = tuple(suite.roles(setting.options) if by_case is None else by_case)
@@ -89,9 +89,9 @@ def needed_models(
 
 
 def idle_roles(chosen: dict[str, str], models: dict[str, ModelConfig], suite: str) -> list[str]:
-    """Say of each role that a person has filled and no selected case needs that its model is not asked."""
+    """Return a warning for each role that the user filled but no selected case needs."""
     return [
-        f"{suite}: no selected case needs the role {role}, so {name} is not asked in it"
+        f"{suite}: no selected case needs the role {role}, so {name} is not used"
         for role, name in chosen.items()
         if role not in models
     ]
@@ -115,7 +115,7 @@ def _find(
 
 
 def _of_options(book: ModelBook, named: RoleModel, name: str) -> ModelConfig:
-    """Return the model that a suite's options describe: an entry, or an id with its own address and key variable."""
+    """Return the model described by a suite's options: an entry, or an id with its own address and key variable."""
     if name in book.models:
         return book.models[name]
     if named.is_entry or name != named.model:

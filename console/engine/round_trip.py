@@ -1,4 +1,4 @@
-"""What a suite hands over is refused unless it can be read again: what a journal does not give back is lost."""
+"""Checks that values from a suite survive the journal, as values that cannot be read back would be lost."""
 
 import msgspec
 
@@ -11,10 +11,10 @@ _Place = tuple[Count, Count]
 
 
 def check_round_trip(record: Scored | Noted | Performed | Finished) -> None:
-    """Check a record with values of a suite as the journal's readers will.
+    """Check that a record with a suite's values can be decoded again.
 
     Raises:
-        SuiteError: it is no JSON, of another type, or holds a number outside of its range (see `core.ranges`).
+        SuiteError: not JSON, of another type, or with a number out of range (see `core.ranges`).
     """
     try:
         msgspec.json.decode(as_json(record), type=type(record))
@@ -26,7 +26,7 @@ def check_place(turn: int, step: int) -> None:
     """Check turn and step of a call before it is made.
 
     Raises:
-        SuiteError: they are no numbers that can be kept.
+        SuiteError: not numbers that can be stored.
     """
     try:
         msgspec.convert((turn, step), _Place)
@@ -37,5 +37,5 @@ def check_place(turn: int, step: int) -> None:
 def _unreadable(source: str, error: Exception) -> SuiteError:
     return SuiteError(
         f"{source} of the suite could not be read again: {error}",
-        hint="Values are JSON of the types that `console.core.record` names, scores finite numbers up to 1e15.",
+        hint="Values must be JSON of the types in `console.core.record`, and scores finite numbers up to 1e15.",
     )

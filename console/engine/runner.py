@@ -1,8 +1,8 @@
 """The runner: one detached process that plays the runs of a queue one after another.
 
-It holds no state of its own. What is to be played is in the queue's file (`console.store.run_queue`), what was played
-in each run's journal; engines are processes of their own. So a killed runner, engine or machine loses nothing: `wake`
-starts another runner, which goes on where the first run of the queue stands.
+It holds no state of its own: the queue's file (`console.store.run_queue`) lists what is left, each run's journal what
+was played, and engines are separate processes. So a killed runner, engine or machine loses nothing: `wake` starts
+another runner, which continues with the first run of the queue.
 """
 
 import sys
@@ -19,13 +19,13 @@ from console.store.runs import RunFolder
 
 _LOOK_EVERY_S = 0.5
 _MOST_DEATHS = 2
-"""How often an engine may be killed on one run before the queue goes on without it."""
+"""Number of killed engines on one run after which the queue skips it."""
 
 Notify = Callable[[str], None]
 
 
 def wake(root: Path) -> bool:
-    """Start a runner for the queue of a runs folder unless one is at work; say whether one was started.
+    """Start a runner for the queue of a runs folder unless one is active; return whether one was started.
 
     Raises:
         UsageError: the process cannot be started, or the queue cannot be read.
@@ -45,7 +45,7 @@ def play_queue(root: Path, notify: Notify) -> None:
     """Play runs until the queue is empty.
 
     Raises:
-        RunLocked: another runner is at work.
+        RunLocked: another runner is active.
         UsageError: the queue cannot be read or written.
     """
     queue, deaths = RunQueue(root), dict[str, int]()
@@ -62,9 +62,9 @@ def play_queue(root: Path, notify: Notify) -> None:
 
 
 def _play(run: RunFolder, entry: Queued) -> bool:
-    """Play one run to its end; say whether its engine was killed before that.
+    """Play one run to its end; return whether its engine was killed first.
 
-    An engine that plays it already, because it outlived a former runner, is waited for.
+    Waits for an engine that already plays the run because it outlived an earlier runner.
     """
     while run.is_live:
         time.sleep(_LOOK_EVERY_S)

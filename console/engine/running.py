@@ -1,4 +1,4 @@
-"""The conversations in flight: their tasks, and what each of them is doing."""
+"""Tasks and states of the conversations in flight."""
 
 import asyncio
 import time
@@ -9,28 +9,28 @@ from console.core.live import Activity
 
 
 class RunningConversations:
-    """The conversations in flight, by key."""
+    """Conversations in flight, by key."""
 
     def __init__(self) -> None:
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._activities: dict[Key, Activity] = {}
 
     def __len__(self) -> int:
-        """Conversations in flight."""
+        """Return the number of conversations in flight."""
         return len(self._tasks)
 
     def __contains__(self, key: Key) -> bool:
-        """Whether a conversation is in flight."""
+        """Return whether a conversation is in flight."""
         return key in self._tasks
 
     def start(self, key: Key, play: Coroutine[None, None, None], on_unstarted: Callable[[], None]) -> None:
-        """Play a conversation, which calls `remove` when it ends.
+        """Start a conversation, which must call `remove` when it ends.
 
         Args:
-            key: whose it is.
-            play: its coroutine.
-            on_unstarted: called when it is cancelled before its first step: such a task runs none of its code, not
-                even to clean up.
+            key: key of the conversation.
+            play: coroutine that plays it.
+            on_unstarted: called if it is cancelled before its first step, as such a task runs no code of its own, not
+                even for cleanup.
         """
         self.set_state(key, "queued")
         task = asyncio.create_task(play, name=str(key))
@@ -38,7 +38,7 @@ class RunningConversations:
         self._tasks[key] = task
 
     def remove(self, key: Key) -> None:
-        """Take out a conversation that has ended."""
+        """Remove a conversation that has ended."""
         self._activities.pop(key, None)
         self._tasks.pop(key, None)
 
@@ -48,12 +48,12 @@ class RunningConversations:
 
     @property
     def activities(self) -> list[Activity]:
-        """What each conversation is doing."""
+        """Activity of each conversation."""
         return list(self._activities.values())
 
     @property
     def all_wait(self) -> bool:
-        """Whether every conversation waits."""
+        """True if every conversation is waiting."""
         return all(activity.state == "waiting" for activity in self._activities.values())
 
     def cancel(self, key: Key) -> None:
@@ -63,7 +63,7 @@ class RunningConversations:
             task.cancel()
 
     def cancel_waiting(self) -> None:
-        """End all conversations that only wait."""
+        """Cancel all conversations that are waiting."""
         for key in [key for key, activity in self._activities.items() if activity.state == "waiting"]:
             self.cancel(key)
 

@@ -1,7 +1,7 @@
-"""Parts of a plan for machines that know nothing of each other: the same cases in, the same parts out, everywhere.
+"""Deterministic shards of a plan for machines that do not know of each other.
 
-Cases that depend on one another stay together. Parts differ by as few cases as such groups allow: groups go, largest
-first and among equals by digest, to the part that has fewest cases so far.
+Cases that depend on one another stay together. The groups, largest first and then by digest, go to the shard with the
+fewest cases so far, which keeps shards as even as the groups allow.
 """
 
 import hashlib
@@ -14,25 +14,25 @@ from console.core.run import Shard
 
 
 def read_shard(text: str) -> Shard:
-    """Read `K/N`.
+    """Parse `K/N`.
 
     Raises:
-        UsageError: it is not of that form, or there is no such part.
+        UsageError: not of this form, or no such shard.
     """
     number, slash, of = text.partition("/")
     if not (slash and number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
         raise UsageError(f"{text!r} is not of the form K/N", where="--shard", hint="Write 3/16 for the 3rd of 16.")
     shard = Shard(int(number), int(of))
     if not 1 <= shard.number <= shard.of:
-        raise UsageError(f"there is no part {text}", where="--shard", hint=f"The first is 1, the last {shard.of}.")
+        raise UsageError(f"there is no shard {text}", where="--shard", hint=f"The first is 1, the last {shard.of}.")
     return shard
 
 
 def part_of(cases: Sequence[Case], shard: Shard) -> list[Case]:
-    """Return the cases of one part, in their order.
+    """Return the cases of one shard, in order.
 
     Raises:
-        UsageError: there are fewer groups of cases than parts, and this part has none.
+        UsageError: the shard is empty, as there are fewer groups of cases than shards.
     """
     groups = sorted(_groups(cases), key=lambda ids: (-len(ids), _digest(min(ids))))
     parts = [(0, number) for number in range(1, shard.of + 1)]
@@ -44,17 +44,17 @@ def part_of(cases: Sequence[Case], shard: Shard) -> list[Case]:
             own.update(ids)
     if not own:
         raise UsageError(
-            f"part {shard} is empty: the selection has {len(groups)} cases or chains of cases that can be run apart",
+            f"shard {shard} is empty: the selection has only {len(groups)} independent groups of cases",
             where="--shard",
-            hint=f"Take at most {len(groups)} parts.",
+            hint=f"Use at most {len(groups)} shards.",
         )
     return [case for case in cases if case.id in own]
 
 
 def _groups(cases: Iterable[Case]) -> list[list[str]]:
-    """Return the ids of cases that depend on one another, directly or through others; what is not selected binds none.
+    """Return the ids of cases grouped by dependency, direct or indirect; unselected cases are ignored.
 
-    Every group has a root, which its members lead to (a disjoint-set forest).
+    A disjoint-set forest: every group has a root that its members lead to.
     """
     leads_to = {case.id: case.id for case in cases}
 

@@ -1,4 +1,4 @@
-"""The stage of one conversation: every effect is looked up in the journal, else done, journaled and then returned."""
+"""The stage of one conversation: each effect is replayed from the journal, or performed, journaled and returned."""
 
 import struct
 import time
@@ -22,14 +22,14 @@ AnswerT = TypeVar("AnswerT")
 
 
 class StageContext(Protocol):
-    """What a stage needs of the engine around it."""
+    """The parts of the engine that a stage needs."""
 
     def append(self, record: AnyRecord) -> None:
         """Journal a record."""
         ...
 
     def endpoint(self, role: str) -> Endpoint:
-        """Return the model that plays a role; a Fault of kind `data` when the run has none."""
+        """Return the endpoint of a role, or raise a Fault of kind `data` if the run has none."""
         ...
 
     def began(self, frame: Began) -> None:
@@ -37,35 +37,35 @@ class StageContext(Protocol):
         ...
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
-        """Pass on new text of a call."""
+        """Publish new text of a call."""
         ...
 
     def state(self, key: Key, state: str, why: str = "") -> None:
-        """Say what a conversation is doing."""
+        """Record what a conversation is doing."""
         ...
 
     def model_answered(self, role: str) -> None:
-        """Say that a role's model has answered: key, address and request form are right."""
+        """Record that a role's model answered, so key, address and request format are right."""
         ...
 
     async def wait_while_paused(self, key: Key) -> None:
-        """Wait while a person has paused the run."""
+        """Wait while the run is paused by the user."""
         ...
 
     async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
-        """Wait while the run must not make calls (disk full), and raise when the budget is used up."""
+        """Wait while the run must not make calls (disk full), and raise if the budget is used up."""
         ...
 
     async def wait_to_retry(self, key: Key, seconds: float) -> None:
-        """Wait for the next try of a failed call, without a slot, and for a slot after it."""
+        """Wait for the next try of a failed call, without a slot, and then for a slot."""
         ...
 
     async def pause_run(self, key: Key, fault: Fault) -> None:
-        """Wait as long as a provider demands, or until a person says now; nothing new starts meanwhile."""
+        """Pause the run as long as a provider demands, or until the user resumes it."""
         ...
 
     def release_reservation(self, key: Key, n: int) -> None:
-        """Give back what a call that failed for good had reserved."""
+        """Release the reservation of a call that failed for good."""
         ...
 
     def output_of(self, case_id: str, rollout: int) -> Any:
@@ -74,19 +74,19 @@ class StageContext(Protocol):
 
 
 class CallWatch:
-    """Carries what happens during one call to the journal and to watchers."""
+    """Reports the events of one call to the journal and to watchers."""
 
     def __init__(self, host: StageContext, key: Key, n: int, role: str) -> None:
         """Watch call `n` of a conversation."""
         self._host, self._key, self._n, self._role = host, key, n, role
         self._streaming = False
         self.tokens: int | None = None
-        """Tokens of embedded texts; None: nobody counted them."""
+        """Tokens of embedded texts; None if not counted."""
         self.address = ""
-        """At which of its model's addresses the call was tried last; empty where it has one."""
+        """Address that was tried last; empty if the model has only one."""
 
     def on_text(self, kind: str, text: str) -> None:
-        """Pass on text; the first of it proves the connection."""
+        """Publish text; the first of it proves the connection."""
         if not self._streaming:
             self._streaming = True
             self._host.model_answered(self._role)
@@ -94,7 +94,7 @@ class CallWatch:
         self._host.text(self._key, self._n, kind, text)
 
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
-        """Journal a failed try and say what is waited for."""
+        """Journal a failed try and publish the wait."""
         self._streaming = False
         self._host.append(
             Tried(
@@ -114,19 +114,19 @@ class CallWatch:
             self._host.state(self._key, "waiting", f"{cause}, again in {wait_words(wait_s)}")
 
     def on_wait(self, why: str, until: float | None) -> None:
-        """Say why the call is not sent yet; an empty reason ends the wait."""
+        """Publish why the call is not sent yet; an empty reason ends the wait."""
         self._host.state(self._key, "waiting" if why else _STATES.get(self._role, "asking"), why)
 
     def on_address(self, address: str) -> None:
-        """Note where the call is tried."""
+        """Record the address being tried."""
         self.address = address
 
     def on_tokens(self, count: int) -> None:
-        """Add up the tokens of embedded texts."""
+        """Add tokens of embedded texts."""
         self.tokens = (self.tokens or 0) + count
 
     async def wait_to_retry(self, wait_s: float) -> None:
-        """Leave the conversation's slot to others meanwhile."""
+        """Wait for the next try without holding the conversation's slot."""
         await self._host.wait_to_retry(self._key, wait_s)
         self._host.state(self._key, _STATES.get(self._role, "asking"))
 
@@ -136,7 +136,7 @@ class CallWatch:
 
 
 _CUT = frozenset({"length", "content_filter"})
-"""Ends of a reply that are not the model's own."""
+"""Finish reasons that mean a reply was cut off."""
 _STATES = {
     "model": "asking",
     "judge": "judging",
@@ -157,30 +157,30 @@ class JournaledStage:
         edit: PromptEdit | None = None,
         states: Mapping[str, str] | None = None,
     ) -> None:
-        """Set a stage for a conversation.
+        """Create the stage of a conversation.
 
         Args:
-            key: whose conversation it is.
-            recorded: what is journaled of it already.
-            host: the engine around it.
-            edit: a reader's own opening, sent in place of the suite's.
-            states: what the conversation does during an effect, by kind (see `Suite.effect_states`).
+            key: key of the conversation.
+            recorded: its journaled effects.
+            host: the engine.
+            edit: a reader's opening, sent in place of the suite's.
+            states: names of the conversation's states during effects, by kind (see `Suite.effect_states`).
         """
         self._key, self._recorded, self._host, self._edit = key, recorded, host, edit
         self._states = states or {}
         self._issued = 0
         self.input_tokens = self.output_tokens = self.calls = 0
         self.reply_characters = 0
-        """Of the model's replies so far: texts and arguments of calls."""
+        """Characters of the model's replies so far, including arguments of calls."""
         self.cut = self.model = ""
         self.spent: dict[str, list[Reply]] = {}
         self.embedded: list[Embedded] = []
         self._addresses: dict[str, str] = {}
-        """Where the model of each role answered last, whose server has the conversation's prompt cached."""
+        """Address that answered last, by role; its server has the conversation's prompt cached."""
 
     @property
     def key(self) -> Key:
-        """Whose conversation this is."""
+        """Key of the conversation."""
         return self._key
 
     def _issue(self) -> int:
@@ -207,7 +207,7 @@ class JournaledStage:
         if recorded is not None:
             self._addresses[role] = recorded.address
             return self._account(role, recorded.reply)
-        # The seed makes simulated models answer the same call the same way after a resume.
+        # With this seed, simulated models answer the same call in the same way after a resume.
         seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
         request = ChatRequest(
             cast(list[Message], list(sent)),
@@ -247,13 +247,13 @@ class JournaledStage:
         return self._account(role, reply)
 
     def _opened(self, messages: list[dict[str, Any]], role: str) -> list[dict[str, Any]]:
-        """Return the messages with the reader's own opening, if there is one."""
+        """Return the messages with the reader's opening, if there is one."""
         if self._edit is None or role != "model":
             return messages
         edited = self._edit.apply(messages)
         if edited is None and not self.calls:
             raise Fault(
-                FaultKind.DATA, "the suite begins this conversation differently than when its prompt was edited"
+                FaultKind.DATA, "the suite now begins this conversation differently from when its prompt was edited"
             )
         return messages if edited is None else edited
 
@@ -276,7 +276,7 @@ class JournaledStage:
         return self._account_embedding(record)
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        """Do another effect once; see suites/stage.py."""
+        """Perform another effect once; see suites/stage.py."""
         n = self._issue()
         name = digest("perform", kind, request)
         recorded = self._replayed(name, Performed)
@@ -293,7 +293,7 @@ class JournaledStage:
         return CallWatch(self._host, self._key, n, role)
 
     async def _answered(self, role: str, n: int, call: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
-        """Await a call; an answer proves the role's model, a fault is marked with the role."""
+        """Await a call; mark a fault with the role, and record that the model answered otherwise."""
         try:
             answer = await call()
         except Fault as fault:
@@ -327,15 +327,15 @@ class JournaledStage:
         return [_unpack(vector) for vector in record.vectors]
 
     def output_of(self, case_id: str) -> Any:
-        """Return what another case returned; see suites/stage.py."""
+        """Return the output of another case; see suites/stage.py."""
         return self._host.output_of(case_id, self._key.rollout)
 
     def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        """Record a number; see suites/stage.py."""
+        """Record a score; see suites/stage.py."""
         self._write_once(Scored(at=time.time(), key=self._key, name=name, value=value, threshold=threshold, turn=turn))
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        """Record something for the transcript; see suites/stage.py."""
+        """Record a note for the transcript; see suites/stage.py."""
         self._write_once(Noted(at=time.time(), key=self._key, kind=kind, data=data, turn=turn, step=step))
 
     def _write_once(self, record: Scored | Noted) -> None:

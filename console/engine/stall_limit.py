@@ -1,8 +1,8 @@
-"""A limit for code of a suite that blocks the engine: one that computes or sleeps without end.
+"""A limit for suite code that blocks the event loop by computing or sleeping without end.
 
-Conversations are coroutines of one loop, so code that awaits nothing keeps all of them waiting, and keys and signals
-too. A timer of the operating system looks from outside whether the loop still turns. After `LIMIT_S` seconds without a
-turn an exception is raised right where that code is, and ends one conversation as any other fault of a suite does.
+Conversations are coroutines of one loop, so code that never awaits blocks all of them, as well as keys and signals. An
+OS timer checks from outside whether the loop still runs. After `LIMIT_S` seconds an exception is raised inside the
+blocking code, and ends one conversation like any other suite error.
 """
 
 import asyncio
@@ -17,19 +17,19 @@ from types import FrameType
 from console.suites.guard import TookTooLong
 
 LIMIT_S = 30
-"""Seconds that a suite may keep the loop; ordinary steps take milliseconds."""
+"""Seconds that a suite may block the loop; ordinary steps take milliseconds."""
 _PROGRAM = f"{Path(__file__).resolve().parents[1]}/"
 
 
 @contextlib.contextmanager
 def stall_limit(is_of_suite: Callable[[str], bool], limit_s: float | None = None) -> Generator[None]:
-    """Watch the running loop meanwhile; only in the main thread, as signals are handled nowhere else.
+    """Watch the running loop; only in the main thread, as signals are handled nowhere else.
 
-    An alarm that was set before goes off afterwards.
+    An alarm set before is restored afterwards.
 
     Args:
-        is_of_suite: whether a file, by its whole name, holds code of the suite.
-        limit_s: in place of `LIMIT_S`.
+        is_of_suite: returns whether a file, given its full name, holds code of the suite.
+        limit_s: replaces `LIMIT_S`.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -46,7 +46,7 @@ def stall_limit(is_of_suite: Callable[[str], bool], limit_s: float | None = None
 
 
 class _Watch:
-    """Counts looks, not seconds: a process that was stopped for a while is not to blame."""
+    """Counts ticks, not seconds, so that a process that was stopped for a while is not blamed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, is_of_suite: Callable[[str], bool], limit_s: float) -> None:
         self._loop, self._is_of_suite, self._limit_s = loop, is_of_suite, limit_s
@@ -55,7 +55,7 @@ class _Watch:
         self._standing_s = 0.0
 
     def look(self, number: int, frame: FrameType | None) -> None:
-        """Ask the loop for a turn, and raise if none came for too long and the suite's own code is at work."""
+        """Schedule a turn of the loop, and raise if none came for too long while the suite's code runs."""
         del number
         if self._is_turning:
             self._is_turning, self._standing_s = False, 0.0
@@ -65,8 +65,8 @@ class _Watch:
         place = self._place_at_work(frame)
         if place and self._standing_s >= self._limit_s:
             raise TookTooLong(
-                f"it took {self._limit_s:g} s without an `await`, and all conversations waited for it. "
-                "What takes long goes through `stage.perform`, with `asyncio.to_thread`",
+                f"it blocked all conversations for {self._limit_s:g} s without an `await`. "
+                "Run slow code through `stage.perform`, with `asyncio.to_thread`",
                 place,
             )
 
@@ -74,7 +74,7 @@ class _Watch:
         self._is_turning = True
 
     def _place_at_work(self, frame: FrameType | None) -> str:
-        """Return where code of the suite runs, or what it calls; empty in the midst of code of the program itself."""
+        """Return where code of the suite, or code it called, runs; empty inside the program's own code."""
         if frame is not None and _is_ours(frame) and not self._is_of_suite(frame.f_code.co_filename):
             return ""
         while frame is not None:

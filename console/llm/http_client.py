@@ -1,4 +1,4 @@
-"""Any server that offers one of the APIs of `api_registry`, streamed: one request at one address.
+"""Any server that offers one of the APIs of `wires`, streamed: one request at one address.
 
 Promises: a reply is proven whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a
 login page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A
@@ -14,7 +14,6 @@ from console.config.model import ModelConfig
 from console.config.secrets import resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
-from console.llm.api_registry import api_of
 from console.llm.embedding.vectors import VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.limits.limiter import limiter_of
@@ -27,6 +26,7 @@ from console.llm.transport.fault_hints import hint_for
 from console.llm.transport.faults import fault_of, read_provider_error
 from console.llm.transport.http import LARGEST_BODY, ErrorResponse, HttpSession, read
 from console.llm.transport.response_reader import decode, receive
+from console.llm.wires.provider_api import api_of
 from console.llm.wires.request_body import encode
 
 
@@ -120,7 +120,7 @@ class HttpClient:
         path = self._api.path(self._model, streamed=streamed)
         try:
             async with deadlines, self._session.request("POST", path, encode(body)) as response:
-                await receive(response, builder, deadlines)
+                await receive(response, self._api.events(), builder, deadlines)
         except Fault as fault:
             if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or not builder.is_complete:
                 fault.partial = fault.partial or builder.partial

@@ -1,1 +1,1 @@
-"""Running code that a model or a benchmark wrote in a confined, disposable worker process."""
+"""Runs code written by a model or a benchmark in a confined, disposable worker process."""

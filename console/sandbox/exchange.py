@@ -1,4 +1,4 @@
-"""One call to a worker in progress, and the two ways it can go wrong: the operation raised, or the worker is lost."""
+"""One call to a worker, and its two ways to fail: the operation raised, or the worker is lost."""
 
 import time
 from collections.abc import Awaitable, Callable, Collection
@@ -13,13 +13,16 @@ OnAsk = Callable[[str, Any], Awaitable[Any]]
 
 
 class WorkerLost(Fault):
-    """The worker is gone; its state is lost."""
+    """The worker process is gone, and its state with it."""
 
     def __init__(self, cause: Cause, message: str, *, was_killed: bool = False, type_name: str = "") -> None:
-        """Make the fault; `cause` tells apart what the code did from what we did.
+        """Create the fault; `cause` separates what the code did from what the engine did.
 
-        `was_killed`: it died of SIGKILL, which the code itself, a person or a kernel out of memory can have sent.
-        `type_name`: class of what was raised while the program was loaded.
+        Args:
+            cause: kind of loss.
+            message: one sentence.
+            was_killed: the worker died of SIGKILL, sent by the code itself, a person or the kernel when out of memory.
+            type_name: class of the exception raised while the program was loading.
         """
         super().__init__(FaultKind.SANDBOX, message)
         self.cause: Cause = cause
@@ -28,7 +31,7 @@ class WorkerLost(Fault):
 
 
 class WorkerError(Exception):
-    """An operation of the program raised; the worker is well and may be called again."""
+    """An operation of the program raised; the worker is intact and can be called again."""
 
     def __init__(self, type_name: str, message: str) -> None:
         super().__init__(f"{type_name}: {message}" if message else type_name)
@@ -37,16 +40,16 @@ class WorkerError(Exception):
 
 
 class Exchange:
-    """One call in progress: where its messages and questions go, and what is left of its time, bytes and messages.
+    """One call in progress: its handlers for messages and questions, and its remaining time, bytes and messages.
 
-    Only an answer of the kinds in `new_span` gives a new span of all three: questions that cost nothing to ask would
-    else let code run and send without end.
+    Only answers to the question kinds in `new_span` reset all three; otherwise code could run and send forever by
+    asking questions that cost nothing.
     """
 
     def __init__(
         self, limits: Limits, on_tell: OnTell | None, on_ask: OnAsk | None, wall_s: float, new_span: Collection[str]
     ) -> None:
-        """Start the deadline of a call."""
+        """Start the deadline of the call."""
         self._limits, self._on_tell, self._on_ask = limits, on_tell, on_ask
         self._new_span = new_span
         self.wall_s = wall_s
@@ -65,7 +68,7 @@ class Exchange:
         """Count one message.
 
         Raises:
-            WorkerLost: they are too many, or too much.
+            WorkerLost: the worker sent too many messages or bytes.
         """
         self._bytes += size
         self._messages += 1
@@ -73,14 +76,14 @@ class Exchange:
             raise WorkerLost("protocol", "the worker sent too much and was ended")
 
     def tell(self, kind: str, data: Any) -> None:
-        """Pass on a message of the program that needs no answer."""
+        """Deliver a message of the program that needs no answer."""
         if self._on_tell is not None:
             self._on_tell(kind, data)
 
     async def answer(self, kind: str, data: Any) -> dict[str, Any]:
-        """Answer a question of the program; the time that takes is not the program's."""
+        """Answer a question of the program; answering does not count against its time."""
         if self._on_ask is None:
-            return {"refused": f"nobody answers {kind}"}
+            return {"refused": f"{kind} is not answered here"}
         began = time.monotonic()
         answer = await self._on_ask(kind, data)
         self._deadline += time.monotonic() - began

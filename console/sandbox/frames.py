@@ -1,6 +1,6 @@
-"""Frames between engine and worker on the engine's side: four bytes of length, then JSON.
+"""Framing between engine and worker, engine side: four bytes of length, then JSON.
 
-What comes from a worker may be written by hostile code: every frame is bounded, parsed as data and never trusted.
+Frames from a worker may come from hostile code: each is bounded, parsed as data and never trusted.
 """
 
 import asyncio
@@ -10,22 +10,22 @@ import re
 from typing import Any, NoReturn, cast
 
 DEEPEST = 100
-"""Levels of nesting in a message; programs send fewer than fifty."""
+"""Maximum nesting of a message; programs send fewer than fifty levels."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class BadFrame(Exception):
-    """Something arrived that is no frame."""
+    """Received data is not a valid frame."""
 
 
 def pack(frame: dict[str, Any]) -> bytes:
-    """Return a frame as bytes."""
+    """Encode a frame."""
     data = json.dumps(frame, ensure_ascii=True, allow_nan=False).encode("ascii")
     return len(data).to_bytes(4, "big") + data
 
 
 async def read_frame(reader: asyncio.StreamReader, limit: int) -> tuple[dict[str, Any], int]:
-    """Read the next frame and its size in bytes.
+    """Read the next frame; return it with its size in bytes.
 
     Raises:
         asyncio.IncompleteReadError: the worker closed the connection.
@@ -38,9 +38,9 @@ async def read_frame(reader: asyncio.StreamReader, limit: int) -> tuple[dict[str
 
 
 def _read_body(body: bytes) -> dict[str, Any]:
-    """Return what a message holds: only what every later reader and writer of JSON can take.
+    """Decode a message, accepting only what every later reader and writer of JSON accepts.
 
-    Half a character that JSON can carry and no file can becomes a question mark: texts of honest errors may hold some.
+    Lone surrogates become question marks: honest error texts may contain some, but files cannot.
     """
     try:
         text = body.decode()

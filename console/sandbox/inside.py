@@ -1,8 +1,8 @@
-"""The worker's side, run as a script by a bare interpreter: confine the process, then serve one program.
+"""The worker's side, run as a script by a bare interpreter: confines the process, then serves one program.
 
-Three processes: the keeper (started by the engine, ends everything when that closes the connection or dies), process 1
-of the new namespaces where there are any, and the worker, which confines itself before it imports a line of a program.
-What was reached is told in the first frame. Standard library only, until the program is imported.
+Three processes: the keeper, started by the engine, which ends everything when the engine closes the connection or dies;
+process 1 of the new namespaces, if any; and the worker, which confines itself before it imports a line of a program.
+The first frame reports the level of confinement. Standard library only, until the program is imported.
 """
 
 import contextlib
@@ -18,22 +18,22 @@ from typing import Any
 
 _LANDLOCK_WITH_TRUNCATION = 3
 _GRACE_S = 2
-"""Processor time between the signal that ends a worker and the one that nothing withstands."""
+"""CPU seconds between the signal that ends a worker and SIGKILL."""
 
 
 def main() -> None:
-    """Serve as keeper; the worker never returns from here."""
+    """Run as keeper; the worker never returns from here."""
     control = socket.socket(fileno=int(sys.argv[1]))
     root = sys.argv[2]
     package = types.ModuleType("console")
     package.__path__ = [root]
-    sys.modules["console"] = package  # its folder's parent may hold the user's files and is never listed
+    sys.modules["console"] = package  # its parent folder may hold the user's files and is never listed
     setup = _read_setup(control)
     keep(control, setup)
 
 
 def keep(control: socket.socket, setup: dict[str, Any]) -> None:
-    """Fork the confined part and wait for its end, or for the engine's."""
+    """Fork the confined part and wait until it or the engine ends."""
     sys.path[:0] = setup["paths"]
     missing: dict[str, str] = {"namespaces": "not asked for"}
     if sys.platform == "linux" and setup["layers"]["namespaces"]:
@@ -52,7 +52,7 @@ def keep(control: socket.socket, setup: dict[str, Any]) -> None:
 
 
 def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
-    """Be process 1: nothing inside can signal it, and with it everything ends."""
+    """Run as process 1: nothing inside can signal it, and everything ends with it."""
     from console.sandbox.linux import kernel, namespaces
 
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -76,8 +76,8 @@ def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str])
 
     Args:
         control: the socket to the engine.
-        setup: its first frame.
-        missing: layers that could not be had so far, each with the reason.
+        setup: the engine's first frame.
+        missing: layers not in force so far, each with the reason.
     """
     from console.sandbox.serve import Port, describe, serve
 
@@ -91,7 +91,7 @@ def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str])
 
 
 def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
-    """Shut every door the kernel lets us shut and report which are shut, and why the others are not."""
+    """Apply every available layer of confinement and report which are in force, and why the others are not."""
     contained, mounts = "namespaces" not in missing, "mounts" not in missing
     _limit(setup["limits"], contained)
     if sys.platform != "linux":
@@ -121,7 +121,7 @@ def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
 
 
 def _restrict_files(setup: dict[str, Any]) -> tuple[int, str]:
-    """Return the version of Landlock in force, and why it is not."""
+    """Return the version of Landlock in force and, if 0, the reason."""
     from console.sandbox.linux import landlock
 
     if setup["layers"]["landlock"] == 0:
@@ -149,13 +149,13 @@ def _limit(limits: dict[str, Any], contained: bool) -> None:
         with contextlib.suppress(OSError, ValueError):
             hard = resource.getrlimit(kind)[1]
             cap = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            # Processor time ends with a signal that says so, and only for who ignores it with SIGKILL.
+            # SIGXCPU first, so that the cause is visible; SIGKILL only if that is ignored.
             soft = max(1, cap - _GRACE_S) if kind == resource.RLIMIT_CPU else cap
             resource.setrlimit(kind, (soft, cap))
 
 
 def _tasks() -> int:
-    """Return how many tasks the system has: outside a namespace of its own the cap counts all of the user's."""
+    """Return the number of tasks on the system, as outside a namespace the cap counts all of the user's tasks."""
     try:
         with open("/proc/loadavg", encoding="ascii") as file:
             return int(file.read().split()[3].split("/")[1])
@@ -164,7 +164,7 @@ def _tasks() -> int:
 
 
 def _detach() -> None:
-    """Keep nothing of the keeper's: session, standard streams."""
+    """Give up the keeper's session and standard streams."""
     with contextlib.suppress(OSError):
         os.setsid()
     null = os.open(os.devnull, os.O_RDWR)
@@ -179,7 +179,7 @@ def _detach() -> None:
 
 
 def _adopt_orphans() -> None:
-    """Without namespaces: have everything the worker leaves behind handed to the keeper."""
+    """Without namespaces: make the keeper the reaper of everything the worker leaves behind."""
     if sys.platform == "linux":
         from console.sandbox.linux import kernel
 
@@ -188,7 +188,7 @@ def _adopt_orphans() -> None:
 
 
 def _watch(child: int) -> None:
-    """Wait for the child's end or the end of the standard input, the leash the engine holds; then end everything."""
+    """Wait for the end of the child or of standard input, which the engine holds open; then end everything."""
     ended, wake = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(ended, False)
@@ -227,7 +227,7 @@ def _reap(child: int) -> int | None:
 
 
 def _end_descendants() -> None:
-    """Kill whatever was handed to the keeper, until nothing is left."""
+    """Kill the keeper's children until none are left."""
     path = f"/proc/self/task/{os.getpid()}/children"
     for _ in range(1000):
         try:
@@ -250,7 +250,7 @@ def _code(status: int) -> int:
 
 
 def _read_setup(control: socket.socket) -> dict[str, Any]:
-    """Read the first frame without the program's help, byte for byte, so that the rest stays in the socket."""
+    """Read exactly the first frame, leaving the rest in the socket."""
     size = int.from_bytes(_exactly(control, 4), "big")
     return json.loads(_exactly(control, size))
 

@@ -1,4 +1,4 @@
-"""Starting the interpreter a worker runs in: what it may read, and an environment that holds nothing of the user's."""
+"""Starts the worker's interpreter with its readable paths and an environment without anything of the user's."""
 
 import asyncio
 import contextlib
@@ -11,7 +11,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _BUNDLED = "bundled"
-"""Folder of the package that holds the suites of our own, in an installed one."""
+"""Folder of the bundled suites in an installed package."""
 _ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "TZ": "UTC",
@@ -30,7 +30,7 @@ _SYSTEM = (
 
 
 async def spawn(control: socket.socket, scratch: str) -> asyncio.subprocess.Process:
-    """Start the keeper; its standard input is the leash whose end ends it."""
+    """Start the keeper, which ends when its standard input closes."""
     script = _PACKAGE / "sandbox" / "inside.py"
     number = control.fileno()
     return await asyncio.create_subprocess_exec(
@@ -52,24 +52,24 @@ def _environment() -> dict[str, str]:
 
 
 def import_paths() -> list[str]:
-    """Return the folders of installed packages; nothing relative, and not the folder the console was started in."""
+    """Return the folders of installed packages, without relative ones and the current folder."""
     paths = [sysconfig.get_path(kind) for kind in ("purelib", "platlib")]
     paths += [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     return list(dict.fromkeys(path for path in paths if os.path.isabs(path)))
 
 
 def readable_paths(paths: list[str]) -> list[str]:
-    """Return what every worker may read: the interpreter, installed packages, this package, the system's libraries."""
+    """Return the paths every worker may read: interpreter, installed packages, this package, system libraries."""
     home = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), f"{sys.base_prefix}/lib"]
     library = [] if sys.base_prefix in ("/", "/usr") else [home[2]]
     return [*home[:2], *library, *paths, str(_PACKAGE), *_SYSTEM]
 
 
 def open_paths(readable: Sequence[str | Path], hidden: Sequence[str | Path]) -> tuple[list[str], list[str]]:
-    """Return what is opened to a worker: folders whose names it may list, and what it may read.
+    """Return the folders a worker may list and the paths it may read.
 
-    A folder that holds something hidden is opened piece by piece. The suites that travel inside this package are always
-    hidden: a worker reads the one it plays from the folder it is given.
+    A folder that contains something hidden is opened piece by piece. The bundled suites are always hidden: a worker
+    reads the suite it plays from the folder it is given.
     """
     closed = {os.path.realpath(path) for path in hidden}
     bundled = os.path.realpath(_PACKAGE / _BUNDLED)

@@ -1,4 +1,4 @@
-"""The confinement level that a worker reaches on this machine, as it is shown, recorded and required."""
+"""The level of confinement that a worker reaches on this machine, as shown, recorded and required."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -7,40 +7,40 @@ from console.core.fault import UsageError
 
 _LAYERS, _TEXT = 5, 200
 FLAG = "--option i_trust_this_model=true"
-"""How a user accepts a weaker confinement."""
+"""Option by which users accept a weaker confinement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """Which kinds of access are closed off; each is what the worker itself found in force."""
+    """Kinds of access that are blocked, as verified by the worker itself."""
 
     files: bool = False
-    """No file can be opened but the interpreter's, the given ones and the worker's own scratch folder."""
+    """Only the interpreter's files, the given ones and the worker's scratch folder can be opened."""
     network: bool = False
     """No connection can be made, not even to this machine."""
     processes: bool = False
-    """No other process can be seen, signalled or started, and none outlives the worker."""
+    """No other process can be seen, signaled or started, and none outlives the worker."""
     syscalls: bool = False
     """A seccomp filter refuses the riskier system calls."""
     landlock: int = 0
     """Version of Landlock in force, 0 without."""
     namespaces: bool = False
     mounts: bool = False
-    """What is outside the scratch folder is mounted read-only."""
+    """Everything outside the scratch folder is mounted read-only."""
     missing: tuple[str, ...] = ()
-    """Layers that are not in force, each with the reason in brackets."""
+    """Layers not in force, each with the reason in parentheses."""
 
     @property
     def is_enough(self) -> bool:
-        """Whether untrusted code may run at this level."""
+        """True if untrusted code may run at this level."""
         return self.files and self.network and self.processes
 
     @property
     def warning(self) -> str:
-        """What code can reach, in a sentence; only for a level that is not enough."""
+        """What the code can reach, in a sentence; only for a level that is not enough."""
         closed = (("files", self.files), ("network", self.network), ("processes", self.processes))
         open_ = ", ".join(name for name, shut in closed if not shut)
-        return f"code of the model can reach {open_} of this machine; {self.text}"
+        return f"the model's code can reach {open_} of this machine; {self.text}"
 
     @property
     def text(self) -> str:
@@ -53,7 +53,7 @@ class Level:
         return f"sandbox: {marks} ({', '.join(means) or 'limits only'})"
 
     def as_json(self) -> dict[str, Any]:
-        """Return the level for the record, the shown text included."""
+        """Return the level for the record, including its text."""
         return {
             "files": self.files,
             "network": self.network,
@@ -67,21 +67,21 @@ class Level:
         }
 
     def require_enough(self) -> None:
-        """Refuse to go on where the confinement is too weak.
+        """Raise if the confinement is too weak.
 
         Raises:
-            UsageError: names what stays open and the flag that accepts it.
+            UsageError: names what stays open and the option that accepts it.
         """
         if self.is_enough:
             return
         raise UsageError(
             self.warning,
-            hint=f"Run on Linux 5.13 or later with Landlock or user namespaces, or accept it with {FLAG}.",
+            hint=f"Run on Linux 5.13 or later with Landlock or user namespaces, or accept the risk with {FLAG}.",
         )
 
 
 def read_level(data: dict[str, Any]) -> Level:
-    """Read a level from a first frame or a record."""
+    """Parse a level from a first frame or a record."""
     version, missing = data.get("landlock"), cast("list[Any]", data.get("missing") or [])
     return Level(
         files=data.get("files") is True,

@@ -1,4 +1,4 @@
-"""What a worker may use, and what it may read."""
+"""Limits on a worker's resources."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,28 +8,27 @@ MEBIBYTE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps on one worker; the kernel or the engine ends what exceeds them."""
+    """Caps on one worker, enforced by the kernel or the engine."""
 
     call_s: float = 120.0
-    """Wall time of one call, without what the engine takes for its answers; those that the caller names give a new
-    span."""
+    """Wall time of one call, excluding the engine's answers; answers of kinds named by the caller restart it."""
     start_s: float = 30.0
-    """Wall time until the program is ready, its own imports included."""
+    """Wall time until the program is ready, including its imports."""
     cpu_s: int = 600
-    """Processor time of the whole worker."""
+    """CPU time of the whole worker."""
     memory_bytes: int = 2048 * MEBIBYTE
     """Address space; an allocation beyond it raises MemoryError in the code."""
     threads: int = 32
     file_bytes: int = 64 * MEBIBYTE
-    """Size of one file, and of the whole scratch folder where it is a file system of its own."""
+    """Size of one file, and of the whole scratch folder if it is a file system of its own."""
     open_files: int = 128
     frame_bytes: int = 4 * MEBIBYTE
-    """Longest single message from the worker."""
+    """Size of the longest single message from the worker."""
     call_bytes: int = 16 * MEBIBYTE
-    """All messages of a call, from its beginning or from the last answer that gives it a new span."""
+    """Total size of messages since the start of a call or the last answer that resets the span."""
     call_messages: int = 2000
-    """Their number, counted likewise."""
+    """Number of messages, counted likewise."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the limits as they travel to the worker."""
+        """Return the limits as sent to the worker."""
         return asdict(self)

@@ -1,4 +1,4 @@
-"""Finding out beforehand how far confinement reaches on this machine."""
+"""Probes which level of confinement this machine reaches."""
 
 import asyncio
 import threading
@@ -11,17 +11,17 @@ from console.sandbox.worker import Worker, WorkerLost
 
 @cache
 def reached_level() -> Level:
-    """Start and end a worker and return its level; known from then on.
+    """Start and end a worker and return its level, cached for the process.
 
     Raises:
-        UsageError: no worker can be started at all.
+        UsageError: no worker can be started.
     """
     outcome: list[Level | str] = []
     thread = threading.Thread(target=lambda: outcome.append(asyncio.run(_probe())), name="sandbox-probe")
-    thread.start()  # a thread of its own, because the caller may have a running event loop
+    thread.start()  # its own thread, because the caller may have a running event loop
     thread.join()
     if not outcome or isinstance(outcome[0], str):
-        raise UsageError(f"no sandbox can be started: {outcome[0] if outcome else 'the probe failed'}")
+        raise UsageError(f"the sandbox cannot be started: {outcome[0] if outcome else 'the probe failed'}")
     return outcome[0]
 
 

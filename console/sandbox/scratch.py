@@ -1,4 +1,4 @@
-"""Scratch folders: each is removed with its worker, and what a killed engine left is swept by the next one."""
+"""Scratch folders of workers, removed with them; leftovers of killed engines are removed by the next one."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ _PREFIX = "eval-console-"
 
 
 def make_scratch() -> str:
-    """Make an empty folder for one worker; the name tells whose it is."""
+    """Create an empty folder for one worker, with the engine's process id in its name."""
     _remove_stale()
     return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
 
@@ -22,7 +22,7 @@ def remove_scratch(folder: str) -> None:
 
 @cache
 def _remove_stale() -> None:
-    """Remove, once per process, the user's folders whose engine is gone."""
+    """Remove the user's scratch folders whose engine is gone, once per process."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         owner = folder.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdigit() and not _is_alive(int(owner)) and _is_ours(folder):

@@ -1,7 +1,7 @@
-"""The worker's conversation with the engine: calls come in, answers, tellings and questions go out; JSON frames only.
+"""The worker's protocol with the engine: calls come in; answers, messages and questions go out; JSON frames only.
 
 A program is a module with `start(port, setup) -> {name: operation}`. An operation takes one JSON object and returns a
-JSON value; it may be a coroutine function. What it raises becomes an error frame with class and text, never a pickle.
+JSON value; it may be a coroutine function. An exception becomes an error frame with class and text, never a pickle.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from typing import Any, cast
 
 Operation = Callable[[dict[str, Any]], Any]
 _TEXT = 4000
-"""Longest error text that is sent."""
+"""Maximum length of an error text."""
 
 
 class Port:
-    """The program's door to the engine."""
+    """The program's connection to the engine."""
 
     def __init__(self, control: socket.socket, frame_bytes: int) -> None:
         self._control = control
@@ -34,7 +34,7 @@ class Port:
         """Ask the engine and wait for its answer.
 
         Raises:
-            RuntimeError: the engine had none; the text is its reason.
+            RuntimeError: the engine refused; the text is its reason.
         """
         self.send({"ask": kind, "data": data})
         answer = self.receive()
@@ -50,7 +50,7 @@ class Port:
             self._control.sendall(len(data).to_bytes(4, "big") + data)
 
     def receive(self) -> dict[str, Any] | None:
-        """Wait for one frame; None when the engine closed the connection."""
+        """Wait for one frame; None if the engine closed the connection."""
         head = self._exactly(4)
         body = self._exactly(int.from_bytes(head, "big")) if head else None
         return json.loads(body) if body else None
@@ -66,7 +66,7 @@ class Port:
 
 
 def serve(control: socket.socket, setup: dict[str, Any], level: dict[str, Any]) -> int:
-    """Load the program and answer calls until the engine closes the connection; the exit code.
+    """Load the program and answer calls until the engine closes the connection; return the exit code.
 
     The level is sent before the program's first line runs.
     """
@@ -85,7 +85,7 @@ def serve(control: socket.socket, setup: dict[str, Any], level: dict[str, Any]) 
 
 
 def describe(error: BaseException) -> dict[str, str]:
-    """Return class and text of an exception, as far as it lets itself be described."""
+    """Return class and text of an exception, even if its `__str__` fails."""
     try:
         text = str(error)
     except Exception:

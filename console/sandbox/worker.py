@@ -4,8 +4,8 @@
     result = await worker.call("invoke", {…}, on_tell=show, on_ask=answer)
     await worker.kill()
 
-The worker gets no environment, no key, no network and no file but the interpreter and what is listed. It speaks JSON
-frames on one socket. A call that takes too long, dies or breaks the protocol ends the worker: `WorkerLost` says how.
+The worker gets no environment, no key, no network and no files except the interpreter and those listed. It speaks JSON
+frames on one socket. A call that takes too long, dies or breaks the protocol ends the worker with `WorkerLost`.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ from console.sandbox.scratch import make_scratch, remove_scratch
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """Which layers of confinement to use; all, but for tests that prove what each one holds."""
+    """Layers of confinement to use; all, except in tests of single layers."""
 
     namespaces: bool = True
     mounts: bool = True
     landlock: int = 1000
-    """Newest version to use; 0 leaves it out."""
+    """Newest version to use; 0 disables it."""
     seccomp: bool = True
 
 
@@ -54,9 +54,9 @@ class Worker:
         self._busy = asyncio.Lock()
         self._lost: WorkerLost | None = None
         self.level = Level()
-        """What confinement is in force."""
+        """Confinement in force."""
         self.operations: tuple[str, ...] = ()
-        """Names that may be called."""
+        """Names of the program's operations."""
 
     @classmethod
     async def start(
@@ -76,14 +76,14 @@ class Worker:
             program: module of this package with `start(port, setup)`.
             setup: JSON value handed to the program.
             read_only: files and folders it may read.
-            hidden: files and folders that it may not, wherever they lie; their names can be listed.
+            hidden: files and folders it may not read, wherever they are; their names can be listed.
             limits: caps; the defaults if None.
             allow_weaker: accept a confinement that leaves files, network or processes open.
             layers: layers to leave out, for tests.
 
         Raises:
-            UsageError: the confinement is too weak and that was not accepted.
-            WorkerLost: it could not be started, or its program failed to load.
+            UsageError: the confinement is too weak and `allow_weaker` is not set.
+            WorkerLost: the worker could not be started, or its program failed to load.
         """
         limits = limits or Limits()
         scratch = make_scratch()
@@ -110,12 +110,12 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Process id of the supervisor, the process that the engine started."""
+        """Process id of the keeper, the process that the engine started."""
         return self._process.pid
 
     @property
     def is_lost(self) -> bool:
-        """Whether the worker is gone."""
+        """True if the worker is gone."""
         return self._lost is not None
 
     async def call(
@@ -133,14 +133,14 @@ class Worker:
         Args:
             operation: one of `operations`.
             arguments: JSON object.
-            on_tell: shown what the program tells meanwhile.
-            on_ask: answers what it asks. What it raises ends the worker and leaves this method.
-            new_span: kinds of questions whose answer lets wall time, bytes and messages start again.
-            wall_s: other wall time than the limits'.
+            on_tell: receives the program's messages.
+            on_ask: answers the program's questions. An exception ends the worker and propagates.
+            new_span: kinds of questions whose answer resets wall time, bytes and messages.
+            wall_s: wall time in place of the limits'.
 
         Raises:
             WorkerError: the operation raised.
-            WorkerLost: too slow, dead, or out of protocol.
+            WorkerLost: the worker was too slow, died, or broke the protocol.
         """
         async with self._busy:
             if self._lost:
@@ -157,7 +157,7 @@ class Worker:
         return frame.get("result")
 
     async def kill(self, why: WorkerLost | None = None) -> None:
-        """End the worker and everything it started, at once; may be called any number of times."""
+        """End the worker and everything it started, immediately; may be called repeatedly."""
         if self._lost is None:
             self._lost = why or WorkerLost("killed", "the worker was ended")
         self._writer.close()
@@ -202,7 +202,7 @@ class Worker:
         }
 
     async def _run_exchange(self, exchange: Exchange) -> dict[str, Any]:
-        """Read frames until one is an answer, serving what the program tells and asks meanwhile."""
+        """Read frames until one is an answer, handling messages and questions meanwhile."""
         while True:
             frame = await self._read(exchange)
             if "tell" in frame:
@@ -233,7 +233,7 @@ class Worker:
             raise await self._exit_reason() from None
 
     async def _exit_reason(self) -> WorkerLost:
-        """Return how the process ended, waiting a moment for it to do so."""
+        """Return how the process ended, after giving it a moment to do so."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._process.wait()), 1.0)
         code = self._process.returncode

@@ -1,1 +1,1 @@
-"""The only reader and writer of runs/: journal, manifest, summary, notes and locks."""
+"""The only reader and writer of runs/: journals, manifests, summaries, notes and locks."""

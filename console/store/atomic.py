@@ -1,4 +1,4 @@
-"""Files that are either the old or the new one, also after a power cut; private files and folders."""
+"""Atomic file replacement that survives a power cut, and private files and folders."""
 
 import errno
 import os
@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 PRIVATE = 0o600
-"""Mode of every file of a run: what a model was asked and has answered is its owner's alone, whatever the umask."""
+"""Mode of every file of a run: prompts and answers are readable by their owner only, whatever the umask."""
 PRIVATE_FOLDER = 0o700
 
 
 def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bool = False) -> None:
-    """Replace `path` by `data`, which may come in parts: temporary file beside it, sync, rename, sync of the folder.
+    """Replace `path` by `data`, given in parts: write a temporary file next to it, sync, rename, sync the folder.
 
-    What is derived is not synced: a power cut may cost it, and whoever reads it checks it and makes it anew.
+    Derived files are not synced: a power cut may cost them, and readers check them and rebuild them.
 
     Raises:
-        OSError: the file could not be written, and the old one is untouched; or the new one is not known to be durable.
+        OSError: writing failed and the old file is untouched, or the new file is not known to be durable.
     """
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -36,10 +36,10 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
 
 
 def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:
-    """Write a file that nobody but its owner can read.
+    """Write a file that only its owner can read.
 
     Raises:
-        OSError: it could not be written whole.
+        OSError: not all of it could be written.
     """
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
     with os.fdopen(fd, "wb") as file:
@@ -51,28 +51,28 @@ def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:
 
 
 def open_private(path: Path) -> BinaryIO:
-    """Open a file for reading and appending; if it is new, nobody but its owner can read it.
+    """Open a file for reading and appending; a new one is readable only by its owner.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: the file cannot be opened.
     """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE)
     return os.fdopen(fd, "a+b")
 
 
 def make_private_folder(path: Path) -> None:
-    """Make a folder that nobody but its owner can enter, and make its name durable.
+    """Create a folder that only its owner can enter, and make its name durable.
 
     Raises:
-        OSError: it could not be made, or it exists (FileExistsError).
+        OSError: the folder cannot be created, or exists (FileExistsError).
     """
     path.mkdir(mode=PRIVATE_FOLDER)
-    path.chmod(PRIVATE_FOLDER)  # a umask may have taken the owner's rights away
+    path.chmod(PRIVATE_FOLDER)  # the umask may have removed the owner's rights
     sync_folder(path.parent)
 
 
 def sync_folder(path: Path) -> None:
-    """Make the names in a folder survive a power cut, on file systems that can.
+    """Make the names in a folder survive a power cut, on file systems that support it.
 
     Raises:
         OSError: the disk refused.

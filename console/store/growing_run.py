@@ -1,7 +1,6 @@
-"""Runs that are written from another source while they are read: whoever writes holds a lock until it is whole.
+"""Runs converted from another source while readers use them; the writer holds a lock until the run is complete.
 
-A writer that dies leaves a run that is not marked as whole, and the next one begins it anew; what readers noted of it
-is kept.
+A writer that dies leaves a run that is not marked as complete, and the next writer starts over; reader notes are kept.
 """
 
 import contextlib
@@ -18,19 +17,19 @@ from console.store.lock import RunLock, is_held
 from console.store.runs import RunFolder
 
 _WHOLE = "whole"
-"""File that says that everything is there."""
+"""Marker file of a complete run."""
 _LOCK = "writer.lock"
-"""Not the lock of engines: nobody plays the run."""
+"""Separate from the lock of engines, as no engine plays the run."""
 _LOOK_EVERY_S = 0.05
 
 
 def is_whole(run: RunFolder) -> bool:
-    """Whether everything was written."""
+    """Return whether the run was written completely."""
     return (run.path / _WHOLE).exists()
 
 
 def wait_for_writer(run: RunFolder, *, until_whole: bool) -> bool:
-    """Wait while somebody writes a run, until it is whole or at least can be opened; say whether it is."""
+    """Wait for a writer until the run is complete or can at least be opened; return whether it is."""
     sign = run.path / _WHOLE if until_whole else run.manifest_path
     while not sign.exists() and is_held(run.path / _LOCK):
         time.sleep(_LOOK_EVERY_S)
@@ -38,13 +37,13 @@ def wait_for_writer(run: RunFolder, *, until_whole: bool) -> bool:
 
 
 class GrowingRun:
-    """The one writer of such a run."""
+    """The only writer of a growing run."""
 
     def __init__(self, run: RunFolder) -> None:
-        """Take the run, and remove what an earlier writer left of it.
+        """Lock the run and remove the remains of an earlier writer.
 
         Raises:
-            RunLocked: somebody writes it.
+            RunLocked: another process writes the run.
             UsageError: the folder cannot be written.
         """
         self.run = run
@@ -65,10 +64,10 @@ class GrowingRun:
             raise self._refused(error) from None
 
     def append(self, records: Iterable[AnyRecord]) -> None:
-        """Add records.
+        """Append records.
 
         Raises:
-            UsageError: the disk refused.
+            UsageError: writing failed.
         """
         assert self._journal is not None
         try:
@@ -78,10 +77,10 @@ class GrowingRun:
             raise self._refused(error) from None
 
     def show(self, manifest: Manifest) -> None:
-        """Make it a run that can be opened.
+        """Write the manifest, after which the run can be opened.
 
         Raises:
-            UsageError: the disk refused.
+            UsageError: writing failed.
         """
         try:
             write_atomically(self.run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE, is_derived=True)
@@ -89,10 +88,10 @@ class GrowingRun:
             raise self._refused(error) from None
 
     def finish(self) -> None:
-        """Mark it as whole.
+        """Mark the run as complete.
 
         Raises:
-            UsageError: the disk refused.
+            UsageError: writing failed.
         """
         try:
             write_atomically(self.run.path / _WHOLE, b"", mode=PRIVATE, is_derived=True)
@@ -100,12 +99,12 @@ class GrowingRun:
             raise self._refused(error) from None
 
     def close(self) -> None:
-        """Leave it as it is."""
+        """Close the journal and release the lock."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
             self._lock.release()
 
     def _refused(self, error: OSError) -> UsageError:
-        hint = "Make it writable, or free some space."
-        return UsageError(f"cannot be written: {error.strerror or error}", where=str(self.run.path), hint=hint)
+        hint = "Make the folder writable, or free some disk space."
+        return UsageError(f"the run cannot be written: {error.strerror or error}", where=str(self.run.path), hint=hint)

@@ -1,8 +1,8 @@
-"""The append-only journal of a run: whole lines or nothing, in order, readable while it grows.
+"""The append-only journal of a run: complete lines in order, readable while it grows.
 
-Rules: one writer (see `lock`), one `write` a line, rolled back when it falls short, or else ended as a line of its own
-(a full disk never glues two records together); a torn tail of a killed writer is set aside on open, never deleted and
-never silently read; what a failed sync left unconfirmed is written again before it counts.
+Rules: one writer (see `lock`); one `write` per line, rolled back if it falls short, or else terminated as a line of its
+own, so that a full disk never joins two records; the torn tail of a killed writer is set aside on open, never deleted
+and never silently read; data left unconfirmed by a failed sync is written again before it counts.
 """
 
 import contextlib
@@ -26,20 +26,20 @@ _PIECE_BYTES = 1 << 20
 
 
 class Damage(msgspec.Struct, frozen=True):
-    """A part of a journal that could not be read."""
+    """An unreadable part of a journal."""
 
     line: int
     """Line number from 1."""
     why: str
     is_newer: bool = False
-    """Whole, but written by a newer version of this program."""
+    """True for a complete line written by a newer version of this program."""
 
 
 class JournalWriter:
-    """The one writer of a journal. Open it only while holding the run's lock."""
+    """The only writer of a journal. Open it only while holding the run's lock."""
 
     def __init__(self, path: Path) -> None:
-        """Open for appending: a torn tail is set aside, and what a failed sync left unconfirmed is written once more.
+        """Open for appending, set a torn tail aside, and rewrite what a failed sync left unconfirmed.
 
         Raises:
             Fault: the file cannot be opened or repaired (kind `disk`).
@@ -47,14 +47,14 @@ class JournalWriter:
         self.path = path
         self.torn: Path | None = None
         self._unsynced_path = unsynced_path(path)
-        """There while a sync has failed: the first byte that it should have made durable."""
+        """Exists after a failed sync and holds the offset of the first unconfirmed byte."""
         self._unsynced: deque[bytes] = deque()
-        """What was written since the last good sync, to be written again if the next one fails."""
+        """Data written since the last good sync, rewritten if the next sync fails."""
         self._syncing = threading.Lock()
         self._fragment = b""
-        """The beginning of a line that was not written whole and could not be taken back."""
+        """Beginning of a line that was written in part and could not be truncated."""
         self.is_unconfirmed = False
-        """Whether the last sync has failed."""
+        """True if the last sync failed."""
         try:
             self._fd, self.torn = open_whole(path)
             self.size = os.fstat(self._fd).st_size
@@ -64,13 +64,13 @@ class JournalWriter:
             raise _disk_fault(path, error) from error
 
     def _read_unsynced_mark(self) -> None:
-        """Take what a former writer could not sync for unsynced, so that the next sync writes it again."""
+        """Treat what an earlier writer could not sync as unsynced, so that the next sync rewrites it."""
         try:
             first = int(self._unsynced_path.read_bytes())
         except FileNotFoundError:
             return
         except ValueError:
-            first = 0  # the note itself is damaged, so all of the journal is unconfirmed
+            first = 0  # the mark itself is damaged, so the whole journal is unconfirmed
         first = min(first, self.size)
         with self.path.open("rb") as file:
             file.seek(first)
@@ -78,10 +78,10 @@ class JournalWriter:
         self._synced, self.is_unconfirmed = first, True
 
     def append(self, record: AnyRecord) -> int:
-        """Write one record whole and return the journal's new size in bytes.
+        """Append one record and return the journal's new size in bytes.
 
         Raises:
-            Fault: the disk refused (kind `disk`); no later record can be glued to what may remain of this one.
+            Fault: writing failed (kind `disk`); later records never join the remains of this one.
         """
         line = encode(record)
         try:
@@ -92,7 +92,7 @@ class JournalWriter:
             if written != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            with contextlib.suppress(OSError):  # else it is tried again before the next line
+            with contextlib.suppress(OSError):  # retried before the next line
                 self._fragment = os.pread(self._fd, os.fstat(self._fd).st_size - self.size, self.size)
                 self._roll_back()
             raise _disk_fault(self.path, error) from error
@@ -109,7 +109,7 @@ class JournalWriter:
             self._fragment = b""
 
     def _end_fragment(self) -> None:
-        """Take back what is left of a line that failed, or else, where a file only grows, end it: a line of its own."""
+        """Truncate the rest of a failed line or, if the file can only grow, terminate it as a line of its own."""
         try:
             self._roll_back()
         except OSError:
@@ -117,36 +117,36 @@ class JournalWriter:
                 raise
             fragment, self._fragment = self._fragment, b""
             self._add(fragment + b"\n")
-            with contextlib.suppress(OSError):  # a copy: the fragment stays in the journal, as a line that is no record
+            with contextlib.suppress(OSError):  # a copy: the fragment stays in the journal as a damaged line
                 set_aside(self.path, fragment)
 
     @property
     def is_synced(self) -> bool:
-        """Whether everything appended has reached the disk."""
+        """True if everything appended has reached the disk."""
         return self._synced == self.size and not self.is_unconfirmed
 
     @property
     def unsynced_bytes(self) -> int:
-        """How much was written since the last good sync."""
+        """Bytes written since the last good sync."""
         return self.size - self._synced
 
     @property
     def is_deleted(self) -> bool:
-        """Whether the file has no name any more: what is written to it is gone when it is closed."""
+        """True if the file was unlinked, so that its data is lost when it is closed."""
         return os.fstat(self._fd).st_nlink == 0
 
     def sync(self) -> None:
-        """Make everything appended so far survive a power cut; callable from another thread.
+        """Make everything appended so far survive a power cut; may be called from another thread.
 
-        After a sync that failed, the system takes the pages for written although they may not be on the disk, and the
-        next sync succeeds without having written them. So all that was appended since the last good sync is written
-        once more before the next, to the same place; until then none of it counts as durable.
+        After a failed sync the kernel marks the pages clean although they may not be on the disk, so the next sync
+        succeeds without writing them. Therefore everything since the last good sync is rewritten in place before the
+        next one; until then none of it counts as durable.
 
         Raises:
-            Fault: the disk refused (kind `disk`).
+            Fault: the sync failed (kind `disk`).
         """
         with self._syncing:
-            pieces = len(self._unsynced)  # one look: another thread may append between two
+            pieces = len(self._unsynced)  # read once: another thread may append meanwhile
             size = self._synced + sum(len(self._unsynced[number]) for number in range(pieces))
             try:
                 if self.is_unconfirmed:
@@ -160,12 +160,12 @@ class JournalWriter:
             self._synced = size
             if self.is_unconfirmed:
                 self.is_unconfirmed = False
-                with contextlib.suppress(OSError):  # the note stays, and the next writer writes once more
+                with contextlib.suppress(OSError):  # the mark stays, and the next writer rewrites
                     self._unsynced_path.unlink(missing_ok=True)
 
     def _write_again(self, data: bytes) -> None:
-        """Write what is unconfirmed to where it is; the same bytes, so readers see no change."""
-        fd = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)  # one that does not append
+        """Rewrite unconfirmed bytes in place; readers see no change."""
+        fd = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)  # without O_APPEND
         try:
             if not os.path.sameopenfile(fd, self._fd):
                 raise OSError(errno.ESTALE, "another file has its name")
@@ -177,14 +177,14 @@ class JournalWriter:
             os.close(fd)
 
     def _mark_unconfirmed(self) -> None:
-        """Note from where on the journal is unconfirmed, for whoever resumes the run after this process."""
+        """Record the offset of the first unconfirmed byte, for the process that resumes the run."""
         if not self.is_unconfirmed:
             self.is_unconfirmed = True
             with contextlib.suppress(OSError):
                 write_private(self._unsynced_path, b"%d" % self._synced)
 
     def retract(self, record: AnyRecord) -> bool:
-        """Remove the last record if it is this one and was never synced; return whether it was removed."""
+        """Remove the last record if it equals this one and was never synced; return whether it was removed."""
         line = encode(record)
         if self.is_synced or not self._unsynced or self._unsynced[-1] != line:
             return False
@@ -196,24 +196,24 @@ class JournalWriter:
         return True
 
     def close(self) -> None:
-        """Sync what is not synced, and close.
+        """Sync if necessary, and close.
 
         Raises:
-            Fault: the sync failed: what was written since the last good one may not be on the disk (kind `disk`).
+            Fault: the sync failed, so data since the last good sync may not be on the disk (kind `disk`).
         """
         try:
             if not self.is_synced:
                 self.sync()
         finally:
-            with contextlib.suppress(OSError):  # what a sync has confirmed stays, whatever closing says
+            with contextlib.suppress(OSError):  # synced data is safe even if closing fails
                 os.close(self._fd)
 
 
 class JournalReader:
-    """Reads a journal from its start and goes on as it grows."""
+    """Reads a journal from its start and continues as it grows."""
 
     def __init__(self, path: Path, mark: int = 0) -> None:
-        """Read from the start; `mark` is a number of bytes of whose checksum is wanted, too."""
+        """Read from the start; `mark` is an offset up to which a checksum is wanted, too."""
         self.path = path
         self.offset = 0
         self.lines = 0
@@ -222,21 +222,21 @@ class JournalReader:
         """crc32 of everything up to `offset`."""
         self._mark = mark
         self.marked_checksum: int | None = None
-        """crc32 of everything up to the mark; None: the journal has not been read as far."""
+        """crc32 of everything up to the mark; None before that is reached."""
 
     def read_new(self, limit_bytes: int = 64 << 20) -> list[AnyRecord]:
-        """Return the records completed since the last call, at most about `limit_bytes` of them.
+        """Return the records completed since the last call, about `limit_bytes` at most.
 
-        Damaged lines are skipped and listed in `damages`. A last line without its newline is left for later. A journal
-        that is not there, or is no more, is an empty one.
+        Damaged lines are skipped and listed in `damages`. A last line without its newline is left for later. A missing
+        journal counts as empty.
 
         Raises:
-            UsageError: it is there and cannot be read.
+            UsageError: the journal exists and cannot be read.
         """
         return list(self.iter_new(limit_bytes))
 
     def iter_new(self, limit_bytes: int = 64 << 20) -> Iterator[AnyRecord]:
-        """Yield what `read_new` returns, decoding as it is consumed."""
+        """Yield the records of `read_new`, decoding lazily."""
         for line in self._new_lines(limit_bytes):
             self.lines += 1
             if not line:
@@ -247,7 +247,7 @@ class JournalReader:
                 self.damages.append(Damage(self.lines, str(error), error.is_newer))
 
     def iter_all(self) -> Iterator[AnyRecord]:
-        """Yield everything up to the journal's end, holding no more than a piece of it."""
+        """Yield all records up to the journal's end, with bounded memory."""
         while True:
             start = self.offset
             yield from self.iter_new(_PIECE_BYTES)
@@ -264,7 +264,7 @@ class JournalReader:
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror or error}", where=str(self.path)) from None
+            raise UsageError(f"the journal cannot be read: {error.strerror or error}", where=str(self.path)) from None
         whole = data[: data.rfind(b"\n") + 1]
         if self.offset < self._mark <= self.offset + len(whole):
             self.marked_checksum = crc32(whole[: self._mark - self.offset], self.checksum)
@@ -274,7 +274,7 @@ class JournalReader:
 
     @property
     def has_torn_tail(self) -> bool:
-        """Whether bytes follow the last newline: a writer in the middle of a line, or killed there."""
+        """True if bytes follow the last newline: a writer is in the middle of a line, or was killed there."""
         try:
             return self.path.stat().st_size > self.offset
         except FileNotFoundError:
@@ -282,10 +282,10 @@ class JournalReader:
 
 
 def checksum_of(path: Path, size: int) -> int:
-    """Return the crc32 of the first bytes of a journal.
+    """Return the crc32 of the first `size` bytes of a journal.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the journal cannot be read.
     """
     checksum = 0
     with path.open("rb") as file:
@@ -295,15 +295,15 @@ def checksum_of(path: Path, size: int) -> int:
 
 
 def unsynced_path(path: Path) -> Path:
-    """Return the file that says, while it is there, from which byte on the disk has not confirmed a journal."""
+    """Return the path of the file that marks unconfirmed data by its first offset."""
     return path.with_name(f"{path.name}.unsynced")
 
 
 def open_whole(path: Path) -> tuple[int, Path | None]:
-    """Open a journal for appending, its last line whole: return its descriptor, and where a torn tail was set aside.
+    """Open a journal for appending with its last line complete; return descriptor and path of a torn tail set aside.
 
     Raises:
-        OSError: it cannot be opened, or its name cannot be made durable.
+        OSError: the file cannot be opened, or its name cannot be made durable.
     """
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE)
     try:
@@ -317,7 +317,7 @@ def open_whole(path: Path) -> tuple[int, Path | None]:
 
 
 def _set_torn_tail_aside(fd: int, path: Path) -> Path | None:
-    """Move bytes after the last newline to a file beside the journal; where it only grows, they end as a bad line."""
+    """Move bytes after the last newline to a separate file; if truncating fails, terminate them as a damaged line."""
     size = os.fstat(fd).st_size
     end = _end_of_last_line(fd, size)
     if end == size:
@@ -332,10 +332,10 @@ def _set_torn_tail_aside(fd: int, path: Path) -> Path | None:
 
 
 def set_aside(path: Path, data: bytes) -> Path:
-    """Write a part of a line to `torn-<time>.bin` beside the journal, and return that path.
+    """Write part of a line to `torn-<time>.bin` next to the journal and return that path.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
     torn = path.with_name(f"torn-{stamp}.bin")
@@ -359,14 +359,14 @@ def _disk_fault(path: Path, error: OSError) -> Fault:
     return Fault(
         FaultKind.DISK,
         f"cannot write {path.name}: {error.strerror or error}",
-        hint="Free some space or make the folder writable; nothing that was finished is lost.",
+        hint="Free some disk space or make the folder writable; nothing that was finished is lost.",
     )
 
 
 def _sync_fault(path: Path, error: OSError) -> Fault:
     return Fault(
         FaultKind.DISK,
-        f"the disk does not confirm what was written to {path.name}: {error.strerror or error}",
-        hint="What was written since the last good sync may be lost with the power or the next mount. "
-        "`eval-console resume` writes it again before it goes on; look after the disk first.",
+        f"the disk does not confirm writes to {path.name}: {error.strerror or error}",
+        hint="Data written since the last successful sync may be lost with a power cut or a remount. "
+        "Check the disk first; `eval-console resume` writes the data again before it continues.",
     )

@@ -1,9 +1,9 @@
-"""Index of a journal by conversation: follow it once, then read single conversations out of it.
+"""Index of a journal by conversation, for random access to single conversations.
 
-Keeps three numbers for each line that belongs to a conversation and no text, so the index of a large run stays small.
-What was learnt by following can be kept beside the journal, with whatever the follower made of it, so that a finished
-run opens without being read. That file is derived: it counts only while the journal is what it was, to the byte and the
-nanosecond, and anybody may delete it.
+Keeps three numbers for each line of a conversation and no text, so the index of a large run stays small. The index can
+be saved next to the journal together with data derived by the caller, so that a finished run opens without reading the
+journal. The saved file is derived: it is valid only while the journal is unchanged, to the byte and the nanosecond, and
+may be deleted at any time.
 """
 
 import contextlib
@@ -27,24 +27,24 @@ from console.store.journal_line import BadLine, decode
 
 MadeT = TypeVar("MadeT")
 SAVED_FROM_BYTES = 1 << 20
-"""Shorter journals are read in less time than it is worth."""
+"""Minimum size of a journal worth a saved index."""
 _WORD = 4
-"""Bytes of each of the two numbers that the kept file begins with: its checksum, and the length of our part of it."""
+"""Size in bytes of the two leading numbers of the saved file: its checksum and the length of the index part."""
 _LAST_BYTES = 256
-"""Bytes before the end of what was followed, by which a journal that has grown is known again."""
+"""Bytes before the end of the indexed part that identify a journal that has grown."""
 
 
 class _SavedIndex(msgspec.Struct, array_like=True):
     layout: int
-    """Who can read what was derived: a program with another number follows the journal anew."""
+    """Version of the derived data; a program with another version reads the journal from its start."""
     size: int
     modified_ns: int
     last: int
-    """Checksum of the last bytes that were followed."""
+    """Checksum of the last bytes indexed."""
     lines: int
     damages: list[Damage]
     checksum: int
-    """Of everything that was followed."""
+    """Checksum of everything indexed."""
     keys: list[Key]
     last_lines: bytes
     starts: bytes
@@ -58,16 +58,16 @@ class JournalIndex(JournalReader):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._starts, self._lengths = array("Q"), array("I")
-        """Of every line that belongs to a conversation: its first byte, and how many it has."""
+        """First byte and length of every line that belongs to a conversation."""
         self._before = array("i")
-        """The number of the line before it in the same conversation; -1: it is the first."""
+        """Number of the previous line of the same conversation; -1 for the first."""
         self._last_line: dict[Key, int] = {}
-        """The number of the last line of each conversation, in order of first appearance."""
+        """Number of the last line of each conversation, in order of first appearance."""
         self.place = (0, 0)
-        """Where the record that was yielded last stands: its first byte, and how many it has."""
+        """First byte and length of the record yielded last."""
 
     def iter_new(self, limit_bytes: int = 64 << 20) -> Iterator[AnyRecord]:
-        """Yield the records completed since the last call, remembering their places."""
+        """Yield the records completed since the last call and index their positions."""
         start = self.offset
         for line in self._new_lines(limit_bytes):
             line_start, start = start, start + len(line) + 1
@@ -85,23 +85,23 @@ class JournalIndex(JournalReader):
                 self._starts.append(line_start)
                 self._lengths.append(len(line))
                 self._before.append(self._last_line.get(key, -1))
-                self._last_line[key] = len(self._before) - 1  # last, as another thread may look a conversation up now
+                self._last_line[key] = len(self._before) - 1  # last, as another thread may be looking up a conversation
             yield record
 
     def keys(self) -> list[Key]:
-        """All conversations seen so far, in order of first appearance."""
+        """Return all conversations seen so far, in order of first appearance."""
         return list(self._last_line)
 
     def bytes_of(self, key: Key) -> int:
-        """Return how many bytes of the journal belong to a conversation."""
+        """Return the number of journal bytes that belong to a conversation."""
         return sum(self._lengths[line] for line in self._lines_of(key))
 
     def count_from(self, key: Key, first_byte: int) -> int:
-        """Return how many records of a conversation start at this byte or later."""
+        """Return the number of a conversation's records that start at this byte or later."""
         return sum(self._starts[line] >= first_byte for line in self._lines_of(key))
 
     def _lines_of(self, key: Key) -> list[int]:
-        """Return the numbers of the lines of a conversation, in order."""
+        """Return the line numbers of a conversation, in order."""
         lines: list[int] = []
         line = self._last_line.get(key, -1)
         while line >= 0:
@@ -110,10 +110,10 @@ class JournalIndex(JournalReader):
         return lines[::-1]
 
     def record_at(self, span: tuple[int, int]) -> AnyRecord | None:
-        """Return the record at a place that `place` has named; None when it was changed since.
+        """Return the record at a span taken from `place`; None if it was changed since.
 
         Raises:
-            OSError: the journal is gone.
+            OSError: the journal is missing.
         """
         with self.path.open("rb") as file:
             try:
@@ -122,7 +122,7 @@ class JournalIndex(JournalReader):
                 return None
 
     def read(self, key: Key) -> list[AnyRecord]:
-        """Return the records of one conversation in order, as far as the journal was followed."""
+        """Return the records of one conversation in order, as far as the journal was indexed."""
         lines = self._lines_of(key)
         if not lines:
             return []
@@ -143,9 +143,9 @@ class JournalIndex(JournalReader):
     # Saving ----------------------------------------------------------------------------------------------------------
 
     def save(self, path: Path, layout: int, derived: bytes) -> None:
-        """Save the index to the file `path`, with what was `derived` from the records.
+        """Save the index to the file `path`, with the data `derived` from the records.
 
-        Nothing is saved unless the journal was followed to its end, nor on a disk that refuses.
+        Saves nothing unless the journal was read to its end; errors of the disk are ignored.
         """
         with contextlib.suppress(OSError):
             status = self.path.stat()
@@ -172,13 +172,13 @@ class JournalIndex(JournalReader):
     def restore_saved(
         self, path: Path, layout: int, read: Callable[[memoryview, Collection[Key]], MadeT], *, live: bool
     ) -> MadeT | None:
-        """Restore a saved index and return what was made of the records; None: follow the journal from its start.
+        """Restore a saved index and return the caller's data; None if the journal must be read from its start.
 
         Args:
-            path: the file.
-            layout: as it was given to `save`.
-            read: reads what `save` was given as derived, with the keys of the index; ValueError when it cannot.
-            live: whether an engine has the run: then the journal may have grown since.
+            path: file of the saved index.
+            layout: same as given to `save`.
+            read: decodes the derived data, given the keys of the index; raises ValueError if it cannot.
+            live: True if an engine has the run, in which case the journal may have grown since.
         """
         try:
             data = memoryview(path.read_bytes())
@@ -195,7 +195,7 @@ class JournalIndex(JournalReader):
             last_lines, lengths = array("I", saved.last_lines), array("I", saved.lengths)
             starts, before = array("Q", saved.starts), array("i", saved.before)
             _check_lines(saved.size, starts, lengths, before, last_lines)
-            for key in saved.keys:  # most keys of a run with repeats name the same few cases
+            for key in saved.keys:  # with repeats, most keys share a few case ids
                 msgspec.structs.force_setattr(key, "case", intern(key.case))
             by_key = dict(zip(saved.keys, last_lines, strict=True))
             made = read(body[length:], by_key.keys())
@@ -215,10 +215,10 @@ class JournalIndex(JournalReader):
 def _check_lines(
     size: int, starts: "array[int]", lengths: "array[int]", before: "array[int]", last: "array[int]"
 ) -> None:
-    """Make sure that an index names lines inside its journal, and each line an earlier one of its conversation.
+    """Check that an index refers to lines inside its journal, and each line to an earlier one.
 
     Raises:
-        ValueError: it does not.
+        ValueError: the index is inconsistent.
     """
     count = len(starts)
     if not count == len(lengths) == len(before) or max(last, default=-1) >= count:

@@ -1,8 +1,8 @@
-"""One journal line: JSON that `jq` and `grep` read, with the schema version first and a checksum last.
+"""Encoding of one journal line: JSON for `jq` and `grep`, with the schema version first and a checksum last.
 
     {"v":1,"t":"asked","at":…,…,"crc":"89abcdef"}
 
-The checksum is the crc32 of the line without its `crc` member, so a flipped byte is noticed.
+The checksum is the crc32 of the line without its `crc` member, so that a flipped byte is noticed.
 """
 
 from typing import Any, cast
@@ -24,21 +24,21 @@ class _Version(msgspec.Struct):
 
 
 class BadLine(ValueError):
-    """A line that is not a whole, unharmed record of this version; the text says why."""
+    """A line that is not a complete, intact record of this version; the message says why."""
 
     is_newer = False
-    """Whether it is whole, and written by a newer version."""
+    """True for an intact line written by a newer version."""
 
 
 def encode(record: AnyRecord) -> bytes:
-    """Return the record as one line, newline included. Lone surrogates become U+FFFD: a line is always UTF-8."""
+    """Return the record as one line, newline included. Lone surrogates become U+FFFD, so lines are always UTF-8."""
     body = as_json(record)
     body = _HEAD + body[1:-1]
     return body + _TAIL % crc32(body)
 
 
 def as_json(value: Any) -> bytes:
-    """Return a value of ours as JSON; lone surrogates become U+FFFD."""
+    """Return a value as JSON; lone surrogates become U+FFFD."""
     try:
         return _encode(value)
     except UnicodeEncodeError:
@@ -46,7 +46,7 @@ def as_json(value: Any) -> bytes:
 
 
 def decode(line: bytes) -> AnyRecord:
-    """Read one line without its newline.
+    """Decode one line without its newline.
 
     Raises:
         BadLine: damaged, not a record, or written by a newer version.

@@ -1,4 +1,4 @@
-"""The exclusive lock of a run: one engine at a time; it vanishes with its process, however that dies."""
+"""The exclusive lock of a run: one engine at a time; the kernel releases it when the process ends, however it dies."""
 
 import contextlib
 import fcntl
@@ -16,7 +16,7 @@ from console.store.atomic import PRIVATE
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """Who holds a lock."""
+    """The process that holds a lock."""
 
     pid: int
     host: str
@@ -24,7 +24,7 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 class RunLocked(Exception):
-    """Another engine has the run; `holder` says which, where known."""
+    """Another engine has the run; `holder` names it, if known."""
 
     def __init__(self, holder: Holder | None) -> None:
         who = f"process {holder.pid} on {holder.host}" if holder else "another process"
@@ -33,10 +33,10 @@ class RunLocked(Exception):
 
 
 class RunLock:
-    """Holds `lock` of a run folder from construction to `release`."""
+    """Lock on a run folder, held from construction to `release`."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock.
+        """Acquire the lock.
 
         Raises:
             RunLocked: another engine has it.
@@ -48,7 +48,7 @@ class RunLock:
             raise Fault(
                 FaultKind.DISK,
                 f"the run cannot be locked: {error.strerror or error}: {path}",
-                hint="Make the run's folder writable, or free some space; nothing that was finished is lost.",
+                hint="Make the run's folder writable, or free some disk space; nothing that was finished is lost.",
             ) from error
         try:
             is_ours = _acquire(self._fd)
@@ -56,20 +56,20 @@ class RunLock:
             os.close(self._fd)
             raise Fault(
                 FaultKind.DISK,
-                f"the file system of {path.parent} has no locks: {error.strerror or error}",
-                hint="Keep runs on a disk of this machine: --runs PATH.",
+                f"the file system of {path.parent} does not support locks: {error.strerror or error}",
+                hint="Keep runs on a local disk: --runs PATH.",
             ) from error
         if not is_ours:
             os.close(self._fd)
             raise RunLocked(read_holder(path))
         self._path = path
         self._holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time())
-        with contextlib.suppress(OSError):  # a full disk does not open the lock
+        with contextlib.suppress(OSError):  # the lock holds even if the disk is full
             os.ftruncate(self._fd, 0)
             os.pwrite(self._fd, msgspec.json.encode(self._holder), 0)
 
     def successor(self) -> str:
-        """Say who has taken the run over: over a network a lock may hold only on the machine that took it."""
+        """Return the process that has taken over the run; network file systems may lock within one machine only."""
         holder = read_holder(self._path)
         if holder is None or holder == self._holder or holder.since < self._holder.since:
             return ""
@@ -88,7 +88,7 @@ class RunLock:
 
 
 def _acquire(fd: int, tries: int = 5) -> bool:
-    """Try a few times, because a reader that looks whether the run is live holds a shared lock for a moment."""
+    """Try to lock a few times, as readers that test for a live run hold a shared lock for microseconds."""
     for left in range(tries, 0, -1):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -101,7 +101,7 @@ def _acquire(fd: int, tries: int = 5) -> bool:
 
 
 def read_holder(path: Path) -> Holder | None:
-    """Return who wrote the lock file last, if that can be read."""
+    """Return the last holder recorded in the lock file, if readable."""
     try:
         return decode_as(path.read_bytes(), Holder)
     except (OSError, ValueError):
@@ -109,16 +109,16 @@ def read_holder(path: Path) -> Holder | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether an engine holds the lock now. The test holds a shared lock for microseconds; `RunLock` tries again."""
+    """Return whether an engine holds the lock; the test takes a shared lock briefly, which `RunLock` tolerates."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except (FileNotFoundError, PermissionError):  # of another user's run, which says so where it is read
+    except (FileNotFoundError, PermissionError):  # another user's run, reported when it is read
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
-    except OSError:  # without locks nobody can play it, either
+    except OSError:  # without locks no engine can play the run
         return False
     finally:
         os.close(fd)

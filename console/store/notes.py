@@ -1,7 +1,7 @@
-"""What readers say of a run's cases: tags, comments, disputes, what they have looked at. Never mixed with results.
+"""Reader notes on a run's cases: tags, comments, disputes and review marks. Never mixed with results.
 
-Labels are what a model said that a reader asked; they stand beside the tags of readers and never in their place.
-A dispute says that a case's ground truth is wrong, and why. It changes no outcome and no score by itself.
+Labels come from a model that a reader asked and are kept next to the readers' tags, never in their place. A dispute
+says that a case's ground truth is wrong, and why; it changes no outcome and no score by itself.
 """
 
 import os
@@ -20,15 +20,15 @@ from console.core.ranges import Moment
 from console.store.atomic import open_private
 
 TAGS = ("model", "grader", "data", "prompt", "flaky", "unsure")
-"""What a failure may be put down to."""
+"""Causes to which a reader can attribute a failure."""
 KINDS = ("tag", "comment", "dispute", "reviewed")
-"""What a reader can say of a case."""
+"""Kinds of note a reader can make on a case."""
 LABEL, UNREADABLE = "label", "unreadable"
-"""What a model says of a case, and that a paid reply of it could not be read as a label."""
+"""Kinds of note for a model's label, and for a paid reply that could not be parsed as a label."""
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One remark. Later notes of the same kind and key supersede earlier ones; an empty value takes one back."""
+    """One note. Later notes of the same kind and key supersede earlier ones; an empty value retracts."""
 
     key: Key
     kind: str
@@ -37,14 +37,14 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     at: Moment = 0.0
     who: str = ""
     label: Label | None = None
-    """Of a label, and of what takes it back or could not be read: which model was asked what."""
+    """For labels, their retractions and unreadable replies: model and prompt."""
 
 
 class Notes:
     """notes.jsonl of one run, append-only."""
 
     def __init__(self, run_path: Path) -> None:
-        """Read and write `notes.jsonl` of a run folder; the file is made with the first note."""
+        """Use `notes.jsonl` of a run folder; the file is created with the first note."""
         self.path = run_path / "notes.jsonl"
 
     def add(self, note: Note) -> Note:
@@ -58,7 +58,7 @@ class Notes:
         return stamped
 
     def add_all(self, notes: Sequence[Note]) -> None:
-        """Append notes as they are, such as those of another run.
+        """Append notes unchanged, such as those of another run.
 
         Raises:
             UsageError: the run folder cannot be written.
@@ -71,7 +71,7 @@ class Notes:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise UsageError(f"the note cannot be kept: {error.strerror}", where=str(self.path)) from None
+            raise UsageError(f"the note cannot be saved: {error.strerror}", where=str(self.path)) from None
 
     def all(self) -> list[Note]:
         """Return every readable note in order of writing."""
@@ -82,7 +82,7 @@ class Notes:
         return [note for line in lines if line and (note := _decode_note(line)) is not None]
 
     def annotations(self) -> dict[tuple[str, int], Annotation]:
-        """Return what stands of each case id and rollout; a note on an earlier attempt stands for its rollout."""
+        """Return the current annotation by case id and rollout; notes on earlier attempts apply to their rollout."""
         notes = self.all()
         by_slot: dict[tuple[str, int], dict[str, Note]] = {}
         for note in notes:
@@ -99,11 +99,11 @@ class Notes:
 
 
 def current_labels(notes: Iterable[Note], model: str | None = None) -> dict[tuple[str, int], Label]:
-    """Return the newest label of each case id and rollout; one that was taken back uncovers that of another model.
+    """Return the newest label by case id and rollout; retracting one uncovers that of another model.
 
     Args:
-        notes: in order of writing.
-        model: only labels of this one.
+        notes: all notes, in order of writing.
+        model: only labels of this model.
     """
     by_slot: dict[tuple[str, int], dict[str, Label]] = {}
     for note in notes:
@@ -116,13 +116,13 @@ def current_labels(notes: Iterable[Note], model: str | None = None) -> dict[tupl
 
 
 def retract_labels(notes: Notes, model: str = "") -> tuple[str, int]:
-    """Take back the labels of a model, or of the one that labelled last.
+    """Retract the labels of a model, or of the model that labeled last.
 
     Returns:
-        The model and how many labels were taken back; none when there are none.
+        The model and the number of labels retracted; 0 if there were none.
 
     Raises:
-        UsageError: that cannot be written.
+        UsageError: the notes cannot be written.
     """
     written = notes.all()
     newest = [note.label.model for note in written if note.kind == LABEL and note.value and note.label is not None]
@@ -149,7 +149,7 @@ def _annotation_of(notes: Mapping[str, Note], label: Label | None) -> Annotation
 
 
 def _missing_newline(file: BinaryIO) -> bytes:
-    """Return a newline after a line that was cut off, so that the next one stays whole."""
+    """Return a newline if the last line was cut off, so that the next one stays intact."""
     if not file.seek(0, os.SEEK_END):
         return b""
     file.seek(-1, os.SEEK_END)
@@ -164,7 +164,7 @@ def _decode_note(line: bytes) -> Note | None:
 
 
 def _user_name() -> str:
-    import getpass  # here, as reading notes needs none
+    import getpass  # imported late: reading notes does not need it
 
     try:
         return getpass.getuser()

@@ -1,8 +1,8 @@
-"""An index over the runs of a folder: when each was made, and the summaries of those that are not being played.
+"""SQLite index of a runs folder: creation times, and summaries of the runs that are not being played.
 
-An SQLite file inside the runs folder. It is derived: anybody may delete it, and a look that finds it missing, damaged,
-busy or not writable reads the runs themselves. What it says is checked each time: the list of names by the time of the
-runs folder, a summary by times and size of the journal and the manifest it was made from, both by checksums too.
+The index is derived: it may be deleted at any time, and if it is missing, damaged, busy or not writable, the runs are
+read directly. Its contents are validated on each use: the list of names by the modification time of the runs folder, a
+summary by times and size of its journal and manifest, and both by checksums.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from console.store.runs import JOURNAL, MANIFEST, RunFolder
 
 ResultT = TypeVar("ResultT")
 _LAYOUT = crc32(repr((1, Summary.__struct_fields__, Tally.__struct_fields__)).encode()) >> 1
-"""Changes with what a summary holds; an index of another layout is made anew."""
+"""Changes with the fields of a summary; an index of another layout is rebuilt."""
 _TABLES = """
 CREATE TABLE names (id INTEGER PRIMARY KEY, names BLOB, checksum INTEGER);
 CREATE TABLE summaries (
@@ -33,13 +33,13 @@ CREATE TABLE summaries (
 );
 """
 _WAIT_S = 1.0
-"""How long another process that writes the index is waited for."""
+"""Seconds to wait for another process that writes the index."""
 _SETTLED_NS = 2_000_000_000
-"""A folder that was changed less than this ago may be changed again without another time."""
+"""A folder changed less than this ago may change again without a new timestamp."""
 _REBUILD = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
-"""Errors of a file that is no index of ours, or no longer."""
+"""SQLite errors of a file that is not, or no longer, an index of ours."""
 _MOVING = frozenset({"running", "queued", "starting"})
-"""States that change without the journal."""
+"""States that can change without a change of the journal."""
 
 _decode_summary = msgspec.msgpack.Decoder(Summary).decode
 _encode = msgspec.msgpack.Encoder().encode
@@ -47,23 +47,23 @@ _Stamp = tuple[int, int, int]
 
 
 class _Names(msgspec.Struct, frozen=True, array_like=True):
-    """Which runs there are, newest first; taken apart only as far as a reader wants them."""
+    """All runs, newest first; decoded only as far as needed."""
 
     root_ns: int = 0
-    """When the runs folder was changed last, if that was long enough before it was read; 0: it must be read again."""
+    """Modification time of the runs folder if it was settled when read; 0 if it must be read again."""
     names: bytes = b""
-    """With a zero byte between two of them."""
+    """Names, separated by zero bytes."""
     times: bytes = b""
-    """When each was made, as eight bytes each."""
+    """Creation times, eight bytes each."""
     others: bytes = b""
-    """Folders that are no runs, or not yet, and those whose manifest cannot be read; as the names."""
+    """Folders that are not (yet) runs or whose manifest cannot be read; same format as `names`."""
 
     def first(self, limit: int | None) -> list[str]:
         """Return the names of the newest runs."""
         return _split(self.names, limit)
 
     def dated(self) -> list[Dated]:
-        """Return all runs."""
+        """Return all runs with their creation times."""
         return [Dated(name, at) for name, at in zip(_split(self.names), array("d", self.times), strict=True)]
 
 
@@ -83,18 +83,18 @@ _decode_names = msgspec.msgpack.Decoder(_Names).decode
 
 
 class _Damaged(Exception):
-    """What is in the index is not what was put there."""
+    """The index holds something other than what was written."""
 
 
 class RunIndex:
-    """The index of one runs folder. Making this object touches no file."""
+    """The index of one runs folder. Creating this object touches no file."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
         self._path = index_path(root)
 
     def names(self, limit: int | None = None) -> list[str]:
-        """Return the names of all runs or of the newest ones, newest first.
+        """Return the names of all runs or the newest ones, newest first.
 
         Raises:
             UsageError: the runs folder cannot be read.
@@ -106,7 +106,7 @@ class RunIndex:
         return [run.name for run in self._read_again(saved, changed_ns)[:limit]]
 
     def _read_again(self, saved: _Names, changed_ns: int) -> list[Dated]:
-        """Read which runs there are, and the manifests of new ones, and save that."""
+        """List the runs, read the manifests of new ones, and save the result."""
         names, by_name = run_names(self._root), {run.name: run for run in saved.dated()}
         dated = [by_name[name] for name in names if name in by_name]
         dated = newest_first([*dated, *date_runs(self._root, (name for name in names if name not in by_name))])
@@ -123,7 +123,7 @@ class RunIndex:
         return dated
 
     def summaries(self, folders: Sequence[RunFolder]) -> Iterator[ListedFolder]:
-        """Yield these runs, at most some hundred, with their summaries, in order; one without manifest is left out."""
+        """Yield these runs (a few hundred at most) with their summaries, in order, skipping those without manifest."""
         saved = self._try(lambda connection: _read_summaries(connection, folders)) or {}
         fresh: list[tuple[RunFolder, _Stamp, Summary]] = []
         for folder in folders:
@@ -141,7 +141,7 @@ class RunIndex:
             self._try(lambda connection: _write_summaries(connection, fresh))
 
     def _try(self, act: Callable[[sqlite3.Connection], ResultT]) -> ResultT | None:
-        """Do something with the index; one that is damaged is made anew, and without any the answer is None."""
+        """Run an action on the index, rebuilding a damaged one; None if there is no usable index."""
         for _ in range(2):
             try:
                 with contextlib.closing(self._connect()) as connection, connection:
@@ -160,7 +160,7 @@ class RunIndex:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
         connection = sqlite3.connect(self._path, timeout=_WAIT_S)
         try:
-            connection.execute("PRAGMA synchronous = OFF")  # what a power cut spoils is made anew
+            connection.execute("PRAGMA synchronous = OFF")  # rebuilt after a power cut
             if connection.execute("PRAGMA user_version").fetchone()[0] != _LAYOUT:
                 _make_tables(connection)
         except BaseException:
@@ -175,11 +175,11 @@ class RunIndex:
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
-    """Make empty tables in a file that has none, or those of another layout."""
+    """Create the tables, replacing those of another layout."""
     with connection:
         connection.execute("BEGIN IMMEDIATE")
         if connection.execute("PRAGMA user_version").fetchone()[0] == _LAYOUT:
-            return  # another process was faster
+            return  # another process has just done it
         for table in ("names", "summaries"):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in _TABLES.split(";"):
@@ -205,7 +205,7 @@ def _write_names(connection: sqlite3.Connection, names: _Names, gone: Iterable[s
 def _read_summaries(connection: sqlite3.Connection, folders: Sequence[RunFolder]) -> dict[str, tuple[_Stamp, Summary]]:
     names = [os.fsencode(folder.name) for folder in folders]
     rows = connection.execute(
-        f"SELECT * FROM summaries WHERE name IN ({','.join('?' * len(names))})",  # noqa: S608  nothing but marks
+        f"SELECT * FROM summaries WHERE name IN ({','.join('?' * len(names))})",  # noqa: S608 - placeholders only
         names,
     )
     saved: dict[str, tuple[_Stamp, Summary]] = {}
@@ -222,15 +222,15 @@ def _write_summaries(connection: sqlite3.Connection, fresh: list[tuple[RunFolder
     for folder, stamp, summary in fresh:
         try:
             name, data = os.fsencode(folder.name), _encode(summary)
-        except ValueError:  # half a character in it; such a run is read each time
+        except ValueError:  # contains a lone surrogate; such a run is read each time
             continue
         rows.append((name, *stamp, data, crc32(data, crc32(repr((name, stamp)).encode()))))
     connection.executemany("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?, ?, ?)", rows)
 
 
 def _stamp(folder: RunFolder) -> _Stamp | None:
-    """Return what changes whenever a run's summary may; None: it has no journal, or it cannot be looked at."""
-    try:  # texts, as making a `Path` takes longer than asking for the times
+    """Return values that change whenever a run's summary may; None if there is no readable journal."""
+    try:  # strings, as creating a `Path` takes longer than the stat call
         manifest, journal = (os.stat(f"{folder.path}{os.sep}{name}") for name in (MANIFEST, JOURNAL))
     except OSError:
         return None

@@ -1,7 +1,7 @@
-"""The runs of a folder, newest first: the one place where runs are listed, found by name, and the newest is picked.
+"""Listing of a folder's runs, newest first, and lookup by name: the only place that does either.
 
-Few runs are read one by one. Of many, what an earlier look has learnt is in an index (`run_index`), which is derived:
-whatever it does not know, or what has changed since, is read from the runs themselves.
+Small folders are read run by run. Large ones use a derived index (`run_index`); whatever it lacks, or has changed
+since, is read from the runs themselves.
 """
 
 import itertools
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from console.store.run_index import RunIndex
 
 INDEXED_FROM = 256
-"""Fewer runs are read in less time than opening the index takes."""
+"""Minimum number of runs worth an index."""
 LEAST_PART = 3
-"""Characters from which on a part of a name can mean a run."""
+"""Minimum prefix length for matching a run name."""
 _OWN_NAME = re.compile(r"^\d{4}-\d\d-\d\dT\d{4}-(.+)-[0-9a-f]{4}$")
-"""A folder as `runs.new_run_id` names it."""
+"""Folder names as built by `runs.new_run_id`."""
 MOST_LISTED = 5
-"""Names that a message lists."""
+"""Maximum number of names listed in a message."""
 
 
 def list_runs(root: Path) -> list[RunFolder]:
-    """Return all runs under a folder, newest first; a folder without run.json is no run."""
+    """Return all runs under a folder, newest first; folders without run.json are skipped."""
     return [RunFolder(root / name) for name in _names(root, _open_index(root))]
 
 
 def newest_run(root: Path) -> RunFolder | None:
-    """Return the newest run; None: there is none."""
+    """Return the newest run; None if there is none."""
     index = _open_index(root)
-    for limit in (1, None):  # all of them only when the first has lost its manifest since it was indexed
+    for limit in (1, None):  # all of them only if the first lost its manifest after indexing
         newest = next((run for name in _names(root, index, limit) if _is_run(run := RunFolder(root / name))), None)
         if newest is not None:
             return newest
@@ -45,12 +45,12 @@ def newest_run(root: Path) -> RunFolder | None:
 
 
 def count_runs(root: Path) -> int:
-    """Return how many runs there are."""
+    """Return the number of runs."""
     return len(_names(root, _open_index(root)))
 
 
 def read_summaries(root: Path, limit: int | None = None) -> Iterator[ListedFolder]:
-    """Yield the newest runs with their summaries, newest first, at most `limit`; those that cannot be read say why."""
+    """Yield the newest runs with their summaries or the reason why they are unreadable, at most `limit`."""
     index = _open_index(root)
     names = iter(_names(root, index, limit))
     while batch := list(itertools.islice(names, 500)):
@@ -62,9 +62,9 @@ def read_summaries(root: Path, limit: int | None = None) -> Iterator[ListedFolde
 
 
 def read_newest(root: Path, most: int) -> tuple[list[ListedFolder], int] | None:
-    """Return the newest runs with their summaries, at most so many, and how many runs there are.
+    """Return up to `most` of the newest runs with their summaries, and the total number of runs.
 
-    None: no index knows that, and reading the runs is the way to find it out.
+    None without an index, in which case the runs must be read.
     """
     index = _open_index(root, may_make=False)
     if index is None:
@@ -74,10 +74,10 @@ def read_newest(root: Path, most: int) -> tuple[list[ListedFolder], int] | None:
 
 
 def find_run(root: Path, name: str) -> RunFolder:
-    """Find a run by folder name, by path, by a part of its name that no other has, or `latest`.
+    """Find a run by folder name, path, unique part of its name, or `latest`.
 
     Raises:
-        UsageError: no such run (names the nearest), several, or a part that is too short to mean one of them.
+        UsageError: no such run (names the nearest), several matches, or too short a part.
     """
     if os.sep in name or name in (".", ".."):
         run = RunFolder(Path(name).resolve())
@@ -91,23 +91,23 @@ def find_run(root: Path, name: str) -> RunFolder:
 
 
 def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
-    """Return the only name that is called so without its time and tail, or begins with a part, or has it.
+    """Return the only name that matches: without its time and tail, by prefix, or by substring.
 
     Args:
-        part: of a run's name. Fewer than `LEAST_PART` characters mean no run, however few there are: a bare number
-            would pick one by the digits of its date.
-        names: of all runs.
-        where: what the message adds to a name that nothing has.
+        part: part of a run's name. Fewer than `LEAST_PART` characters never match: a bare number would pick a run by
+            the digits of its date.
+        names: names of all runs.
+        where: appended to the message if nothing matches.
 
     Raises:
-        UsageError: none (names the nearest), several, or too short a part (names those that have it).
+        UsageError: no match (names the nearest), several matches, or too short a part (names the matches).
     """
     called = [name for name in names if own_name(name) == part]
     if len(called) == 1:
         return called[0]
     matching = called or [name for name in names if name.startswith(part)] or [name for name in names if part in name]
     if not matching:
-        raise UsageError(f"no run is called {part!r}{where}", hint=_hint_for_unknown(part, names))
+        raise UsageError(f"no run is named {part!r}{where}", hint=_hint_for_unknown(part, names))
     listed = ", ".join(matching[:MOST_LISTED]) + (", …" if len(matching) > MOST_LISTED else "")
     if len(part) < LEAST_PART:
         why = f"{part!r} is too short for a part of a run's name: it could be {listed}"
@@ -118,12 +118,12 @@ def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
 
 
 def own_name(name: str) -> str:
-    """Return what a run was called, without the time before it and the random tail: `mem` of `2026-…T2205-mem-40d1`."""
+    """Return a run's name without timestamp and random tail: `mem` for `2026-…T2205-mem-40d1`."""
     return _OWN_NAME.sub(r"\1", name)
 
 
 def split_case(which: str) -> tuple[str, str]:
-    """Return run and case of `RUN#CASE`; the newest run where none is named, and no case where there is no mark."""
+    """Split `RUN#CASE`; without a run the latest is meant, and without `#` the case is empty."""
     name, _, case = which.partition("#")
     return name or "latest", case
 
@@ -142,16 +142,16 @@ def _names(root: Path, index: "RunIndex | None", limit: int | None = None) -> li
 
 
 def _open_index(root: Path, *, may_make: bool = True) -> "RunIndex | None":
-    """Return the index of a folder of many runs; it was of many when there is one, else one is made if that may be."""
+    """Return the index of a large folder; `may_make` allows creating one."""
     if not index_path(root).exists() and not (may_make and len(run_names(root)) >= INDEXED_FROM):
         return None
-    from console.store.run_index import RunIndex  # here, as SQLite takes longer to load than few runs to read
+    from console.store.run_index import RunIndex  # imported late: loading SQLite takes longer than reading a few runs
 
     return RunIndex(root)
 
 
 def _is_run(run: RunFolder) -> bool:
-    """Whether it is one; a folder that may not be entered is, and reading it says why."""
+    """Return whether a folder is a run; an inaccessible one counts, and reading it reports the reason."""
     try:
         os.stat(run.manifest_path)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,8 +1,8 @@
-"""The queue of runs: which run folders wait to be played, in which order. It lives on disk beside the runs.
+"""The queue of runs waiting to be played, kept on disk next to the runs.
 
-Runs in the queue are whole run folders without a journal. The order is one small file that is replaced as a whole, so
-that neither a kill nor a power cut can lose an entry; whoever changes it holds a lock for that moment. Who plays the
-queue holds another lock for as long as it does (see `console.engine.runner`).
+Queued runs are complete run folders without a journal. Their order is one small file that is replaced atomically, so
+that neither a kill nor a power cut can lose an entry; writers lock it briefly. The process that plays the queue holds
+another lock for as long as it runs (see `console.engine.runner`).
 """
 
 import contextlib
@@ -21,32 +21,32 @@ from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
 from console.store.lock import RunLock, is_held
 
 _FOLDER = ".queue"
-"""Inside the runs folder; lists of runs pass over names with a dot."""
+"""Folder inside the runs folder; run lists skip names with a leading dot."""
 _TRASH = ".trash"
 _STARTS_WITHIN_S = 10.0
 
 
 class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One run that waits, and the options of its engine. Never a key."""
+    """One waiting run and the options of its engine. Never a key."""
 
     run: str
-    """Name of its folder."""
+    """Name of the run folder."""
     at: float
-    """When it was put into the queue, in seconds since 1970."""
+    """Time of queuing, in seconds since 1970."""
     models: str = ""
-    """The models file named for it; empty: the usual one."""
+    """Models file given for the run; empty for the default."""
     data: str = ""
-    """The data folder named for it; empty: the usual ones."""
+    """Data folder given for the run; empty for the defaults."""
     folder: str = ""
-    """The folder it was started from, where a `.env` may lie."""
+    """Working directory of the command, which may hold a `.env`."""
     on: str = ""
-    """Where it is played; empty: on this machine."""
+    """Cluster to play it on; empty for this machine."""
     workers: int | None = None
-    """How many workers play it there; None: as many as there is room for."""
+    """Number of workers; None for as many as fit."""
 
 
 class RunQueue:
-    """The queue of one runs folder. Making this object touches no file."""
+    """The queue of one runs folder. Creating this object touches no file."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -55,10 +55,10 @@ class RunQueue:
         self.log_path = self._folder / "runner.log"
 
     def entries(self) -> list[Queued]:
-        """Return what is in the queue, first to be played first; the first one may be playing.
+        """Return the queue in order; the first entry may already be playing.
 
         Raises:
-            UsageError: the file cannot be read; says which and what to do.
+            UsageError: the file cannot be read.
         """
         try:
             return decode_as(self._path.read_bytes(), list[Queued])
@@ -68,11 +68,11 @@ class RunQueue:
             raise UsageError(
                 f"the queue cannot be read: {error}",
                 where=str(self._path),
-                hint="Delete the file; its runs stay in the list and can be resumed one by one.",
+                hint="Delete the file; its runs stay listed and can be resumed one by one.",
             ) from None
 
     def names(self) -> list[str]:
-        """Return the runs of the queue in order; of a queue that cannot be read, none."""
+        """Return the names of the queued runs in order; empty if the queue cannot be read."""
         try:
             return [entry.run for entry in self.entries()]
         except UsageError:
@@ -80,30 +80,30 @@ class RunQueue:
 
     @property
     def is_playing(self) -> bool:
-        """Whether a runner process is playing the queue."""
+        """True if a runner process is playing the queue."""
         return is_held(self._folder / "runner")
 
     @property
     def is_starting(self) -> bool:
-        """Whether a runner was started just now and does not play yet."""
+        """True if a runner was started just now and does not play yet."""
         try:
             return time.time() - self.log_path.stat().st_mtime < _STARTS_WITHIN_S and not self.is_playing
         except OSError:
             return False
 
     def acquire(self) -> RunLock:
-        """Lock the queue, to be the one that plays it.
+        """Lock the queue in order to play it.
 
         Raises:
-            RunLocked: another process plays it.
+            RunLocked: another process plays the queue.
         """
         self._folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
         return RunLock(self._folder / "runner")
 
     def next_or_release(self, lock: RunLock) -> Queued | None:
-        """Return the first entry; when there is none, release the runner's lock in the same moment.
+        """Return the first entry, or release the runner's lock atomically if there is none.
 
-        So whoever adds an entry and finds the lock held can rely on it that the entry will be seen.
+        A process that adds an entry while the lock is held can therefore rely on the entry being played.
         """
         with self._locked():
             entries = self.entries()
@@ -112,7 +112,7 @@ class RunQueue:
             return entries[0] if entries else None
 
     def add(self, entries: Sequence[Queued]) -> None:
-        """Put runs at the end of the queue.
+        """Append runs to the queue.
 
         Raises:
             UsageError: the queue cannot be read or written.
@@ -121,7 +121,7 @@ class RunQueue:
             self._write([*self.entries(), *entries])
 
     def remove(self, run: str) -> bool:
-        """Remove a run; return whether it was in the queue."""
+        """Remove a run; return whether it was queued."""
         with self._locked():
             entries = self.entries()
             kept = [entry for entry in entries if entry.run != run]
@@ -129,9 +129,9 @@ class RunQueue:
             return len(kept) < len(entries)
 
     def move(self, run: str, step: int) -> bool:
-        """Move a run by so many places (negative: earlier); say whether it moved.
+        """Move a run by a number of places (negative for earlier); return whether it moved.
 
-        Nothing overtakes the run that is being played.
+        No run can move ahead of the one that is playing.
         """
         with self._locked():
             entries = self.entries()
@@ -148,10 +148,10 @@ class RunQueue:
             return True
 
     def cancel(self, run: str) -> bool:
-        """Take a run out of the queue, and its folder to `.trash` when nothing of it was played.
+        """Remove a run from the queue, and move its folder to `.trash` if nothing of it was played.
 
         Returns:
-            Whether it was in the queue.
+            True if it was queued.
         """
         was_there = self.remove(run)
         folder = self.root / run
@@ -160,12 +160,12 @@ class RunQueue:
         return was_there
 
     def discard(self, run: str) -> None:
-        """Move a run folder to `.trash`, from where it can be moved back by hand.
+        """Move a run folder to `.trash`, from where it can be restored by hand.
 
-        One of the same name that is there already, of a run that was taken back and deleted again, stays beside it.
+        If the name is taken there, a number is appended.
 
         Raises:
-            UsageError: it cannot be moved.
+            UsageError: the folder cannot be moved.
         """
         trash = self.root / _TRASH
         try:
@@ -173,11 +173,13 @@ class RunQueue:
             names = itertools.chain((run,), (f"{run}-{number}" for number in itertools.count(2)))
             os.replace(self.root / run, trash / next(name for name in names if not os.path.lexists(trash / name)))
         except OSError as error:
-            raise UsageError(f"it cannot be moved to {_TRASH}: {error.strerror}", where=str(self.root / run)) from None
+            raise UsageError(
+                f"the run cannot be moved to {_TRASH}: {error.strerror}", where=str(self.root / run)
+            ) from None
 
     @contextlib.contextmanager
     def _locked(self) -> Generator[None]:
-        """Hold the lock under which the queue is changed; waits for whoever holds it, which takes a moment."""
+        """Hold the lock for changing the queue, waiting for other writers."""
         try:
             self._folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             fd = os.open(self._folder / "changing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)

@@ -1,4 +1,4 @@
-"""What the folders of runs say themselves: which there are, when each was made, what each came to."""
+"""Reading of run folders without an index: names, creation times and summaries."""
 
 import os
 import re
@@ -17,18 +17,18 @@ from console.store.runs import RunFolder
 
 
 class Dated(NamedTuple):
-    """A run, and when it was made."""
+    """A run and its creation time."""
 
     name: str
-    """Of its folder. Foreign text: folders can be made by anybody."""
+    """Name of the folder. Foreign text: anybody can create folders."""
     at: float
-    """By its manifest, in seconds since 1970."""
+    """Creation time from the manifest, in seconds since 1970."""
     is_exact: bool = True
-    """Whether the manifest could be read; else the time is the one in the name, or 0."""
+    """False if the manifest is unreadable; the time is then that in the name, or 0."""
 
 
 class ListedFolder(msgspec.Struct, frozen=True):
-    """One run of a list: its summary, or why it cannot be read."""
+    """One run of a list: its summary, or the reason why it cannot be read."""
 
     folder: RunFolder
     summary: Summary | None
@@ -40,12 +40,12 @@ class _Made(msgspec.Struct):
 
 
 def newest_first(runs: Iterable[Dated]) -> list[Dated]:
-    """Sort runs by the exact times in their manifests, newest first; of equal ones the name decides."""
+    """Sort runs by the times in their manifests, newest first, and then by name."""
     return sorted(runs, key=lambda run: (run.at, run.name), reverse=True)
 
 
 def read_listed(folder: RunFolder) -> ListedFolder:
-    """Read one run."""
+    """Read the summary of one run."""
     try:
         return ListedFolder(folder, folder.summary())
     except (UsageError, OSError) as error:
@@ -53,10 +53,10 @@ def read_listed(folder: RunFolder) -> ListedFolder:
 
 
 def run_names(root: Path) -> list[str]:
-    """Return the folders that may be runs, in no order.
+    """Return the names of folders that may be runs, in no order.
 
     Raises:
-        UsageError: the folder is there and cannot be read.
+        UsageError: the folder exists and cannot be read.
     """
     try:
         with os.scandir(root) as entries:
@@ -66,12 +66,12 @@ def run_names(root: Path) -> list[str]:
     except OSError as error:
         raise UsageError(
             f"the runs folder cannot be read: {error.strerror}",
-            hint=f"Look after {root}, or choose another with --runs PATH.",
+            hint=f"Check {root}, or choose another folder with --runs PATH.",
         ) from None
 
 
 def date_runs(root: Path, names: Iterable[str]) -> Iterator[Dated]:
-    """Yield those of these folders that are runs, with the time each was made."""
+    """Yield those folders that are runs, with their creation times."""
     for name in names:
         run = RunFolder(root / name)
         try:
@@ -84,12 +84,12 @@ def date_runs(root: Path, names: Iterable[str]) -> Iterator[Dated]:
 
 
 def index_path(root: Path) -> Path:
-    """Return where the index of a runs folder is, if it has one."""
+    """Return the path of a runs folder's index, whether or not it exists."""
     return root / ".index" / "runs.sqlite"
 
 
 def _date_in(name: str) -> float:
-    """Return the time that a folder's name begins with, of a run whose manifest cannot be read; 0: none."""
+    """Return the time at the beginning of a folder name, for runs without readable manifest; 0 if there is none."""
     stamp = re.match(r"(\d{4})-(\d\d)-(\d\d)T(\d\d)(\d\d)", name)
     try:
         year, month, day, hour, minute = map(int, stamp.groups() if stamp else ())
@@ -101,5 +101,5 @@ def _date_in(name: str) -> float:
 def _is_folder(entry: "os.DirEntry[str]") -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link that leads to itself
+    except OSError:  # a symlink loop
         return False

@@ -1,4 +1,4 @@
-"""Run folders: making them and summing them up. `run_list` lists and finds them."""
+"""Run folders: creating and summarizing them. `run_list` lists and finds them."""
 
 import contextlib
 import os
@@ -24,15 +24,15 @@ JOURNAL = "journal.jsonl"
 MANIFEST = "run.json"
 LOCK = "lock"
 CHEAP_BYTES = 1 << 16
-"""A journal of this size is read in less time than a summary of it takes to print."""
+"""Journals up to this size are always verified by checksum, as reading them is cheap."""
 SHOWN_DAMAGES = 20
-"""So many damaged lines are named in a summary."""
+"""Maximum number of damaged lines listed in a summary."""
 STARTING_S = 20.0
-"""How long a run without any record is taken to be starting; after that its engine has failed to start."""
+"""Seconds for which a run without records counts as starting; after that its engine has failed to start."""
 
 
 class RunFolder:
-    """One run on disk. Making this object touches no file."""
+    """One run on disk. Creating this object touches no file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -40,99 +40,99 @@ class RunFolder:
 
     @property
     def id(self) -> str:
-        """Its name, as a text that every file can hold."""
+        """The folder name, as valid UTF-8."""
         return os.fsencode(self.name).decode("utf-8", "replace")
 
     @property
     def journal_path(self) -> Path:
-        """The journal, which is the truth about the run."""
+        """The journal, the source of truth about the run."""
         return self.path / JOURNAL
 
     @property
     def manifest_path(self) -> Path:
-        """What was planned."""
+        """The plan."""
         return self.path / MANIFEST
 
     @property
     def summary_path(self) -> Path:
-        """What it came to; derived."""
+        """The summary; derived."""
         return self.path / "summary.json"
 
     @property
     def index_path(self) -> Path:
-        """What lists show of a long one; derived."""
+        """Saved index of a long journal; derived."""
         return self.path / "index.msgpack"
 
     @property
     def lock_path(self) -> Path:
-        """Held by the engine that plays it."""
+        """Held by the engine that plays the run."""
         return self.path / LOCK
 
     @property
     def socket_path(self) -> Path:
-        """Where its engine can be watched."""
+        """Socket of the engine, for watching and steering."""
         return self.path / "live.sock"
 
     @property
     def log_path(self) -> Path:
-        """What an engine says outside of the journal."""
+        """Output of the engine outside of the journal."""
         return self.path / "engine.log"
 
     @property
     def labels_lock_path(self) -> Path:
-        """Held while a model labels its failures."""
+        """Held while a model labels failures."""
         return self.path / "labels.lock"
 
     @property
     def labels_log_path(self) -> Path:
-        """What came of labelling that was started from the app."""
+        """Output of labeling that was started from the app."""
         return self.path / "labels.log"
 
     @property
     def server_log_path(self) -> Path:
-        """What a server of its model writes, where one was started for it."""
+        """Output of a model server started for the run."""
         return self.path / "server.log"
 
     def manifest(self) -> Manifest:
         """Read run.json.
 
         Raises:
-            UsageError: missing or not readable; says which file and why.
+            UsageError: missing or unreadable.
         """
         try:
             manifest = read_manifest(self.manifest_path.read_bytes(), self.journal_path)
         except FileNotFoundError:
             raise UsageError("this is not a run folder: run.json is missing", where=str(self.path)) from None
         except (OSError, ValueError) as error:
-            raise UsageError(f"cannot be read: {error}", where=str(self.manifest_path)) from None
-        # A folder that was copied or renamed is known by the name it has now.
+            raise UsageError(f"the manifest cannot be read: {error}", where=str(self.manifest_path)) from None
+        # A copied or renamed folder goes by its current name.
         return manifest if manifest.id == self.id else msgspec.structs.replace(manifest, id=self.id)
 
     @property
     def is_live(self) -> bool:
-        """Whether an engine is playing this run now."""
+        """True if an engine is playing this run now."""
         return is_held(self.lock_path)
 
     @property
     def is_closed(self) -> bool:
-        """Whether the last engine that played it ended in order: finished, stopped, at a cap or halted."""
+        """True if the last engine ended in order: finished, stopped, at a cap or halted."""
         return self.fold()[0].closed is not None
 
     @property
     def is_unconfirmed(self) -> bool:
-        """Whether the disk has not confirmed all of its journal, and nobody has written the rest again since."""
+        """True if the disk has not confirmed all of the journal and nothing has rewritten the rest since."""
         return unsynced_path(self.journal_path).exists()
 
     @property
     def is_queued(self) -> bool:
-        """Whether it waits in the queue of its runs folder (or is what the queue is at)."""
+        """True if the run is in the queue of its runs folder, waiting or playing."""
         return self.name in RunQueue(self.path.parent).names()
 
     def summary(self, checksum: int | None = None) -> Summary:
-        """Return the summary, from summary.json when it is current, else from the journal.
+        """Return the summary, from summary.json if current, else from the journal.
 
         Args:
-            checksum: of the whole journal, from who has just read it; else it is only computed where that is cheap.
+            checksum: of the whole journal, if the caller has just read it; else it is computed only if that is cheap.
 
         Raises:
             UsageError: run.json cannot be read.
@@ -145,7 +145,7 @@ class RunFolder:
         return saved
 
     def _read_summary(self) -> Summary | None:
-        """Return what summary.json says; None where it is not there, or is not as it was written."""
+        """Return summary.json; None if it is missing or corrupt."""
         try:
             summary = read_summary(self.summary_path.read_bytes())
         except (OSError, ValueError):
@@ -156,9 +156,9 @@ class RunFolder:
         return summary
 
     def _is_current(self, saved: Summary, live: bool, checksum: int | None) -> bool:
-        """Whether a summary is that of the journal as it is: read again when it is short or was touched since.
+        """Return whether a summary matches the journal, rereading journals that are short or were touched.
 
-        One without checksums is of an earlier version, which lacks more: the format, and cases apart from repeats.
+        Summaries without checksums are from earlier versions and lack further fields.
         """
         if not saved.checksum or saved.journal_checksum is None or (saved.state == "running") != live:
             return False
@@ -175,32 +175,32 @@ class RunFolder:
         return checksum == saved.journal_checksum
 
     def reader(self) -> JournalReader:
-        """Return a reader of the journal that can be compared with what was summed up before (`alteration`)."""
+        """Return a journal reader that can be compared with the last summary (see `alteration`)."""
         saved = self._read_summary()
         return JournalReader(self.journal_path, saved.journal_bytes if saved is not None else 0)
 
     def alteration(self, reader: JournalReader) -> str:
-        """Say how the journal was changed by others than its engine since it was summed up; empty: not at all.
+        """Describe changes made to the journal by anything but its engine since the last summary; empty if none.
 
         Args:
-            reader: from `reader`, read to the end.
+            reader: returned by `reader` and read to the end.
         """
         saved = self._read_summary()
         if saved is None or saved.journal_checksum is None:
             return ""
         if reader.offset < saved.journal_bytes:
-            return f"the journal was shortened: {saved.journal_bytes - reader.offset} bytes that were there are gone"
+            return f"the journal was shortened: {saved.journal_bytes - reader.offset} bytes are missing"
         if reader.marked_checksum not in (None, saved.journal_checksum):
-            return "the journal was changed where it was written already"
+            return "the journal was changed in a part that had been summarized"
         return saved.altered
 
     def fold(self) -> tuple[RunFold, Summary]:
-        """Derive everything from the journal anew, and save the summary of a run that is not being played."""
+        """Derive everything from the journal, and save the summary unless the run is being played."""
         manifest, live = self.manifest(), self.is_live
         reader, fold, modified_ns = self.reader(), RunFold(), self._modified_ns()
         for record in reader.iter_all():
             fold.apply(without_output(record))
-        live = live or self.is_live  # an engine may have come while the journal was read
+        live = live or self.is_live  # an engine may have started while the journal was read
         summary = fold.summary(
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
         )
@@ -220,17 +220,17 @@ class RunFolder:
             return 0
 
     def damages(self, reader: JournalReader) -> list[str]:
-        """Say what is wrong with the journal, each by name of the run and line.
+        """Describe what is wrong with the journal, each item with run name and line.
 
         Args:
-            reader: from `reader`, read to the end.
+            reader: returned by `reader` and read to the end.
         """
         altered = self.alteration(reader)
         lines = [f"{self.name}/{self.journal_path.name}:{damage.line}: {damage.why}" for damage in reader.damages]
         return [*([f"{self.name}: {altered}"] if altered else []), *lines]
 
     def _explain_no_records(self, summary: Summary) -> None:
-        """Say of a run that no engine has written to whether it waits, is starting, or could not be started."""
+        """Set the state of a run without records: waiting, starting, or failed to start."""
         words, spawned = self._log()
         if self.is_queued:
             summary.state = "queued"
@@ -240,7 +240,7 @@ class RunFolder:
             summary.state = "starting"
 
     def _log(self) -> tuple[str, float]:
-        """Return the end of what an engine said outside of the journal, and when it said that or was started."""
+        """Return the end of the engine's log, and the time of its last change."""
         try:
             with self.log_path.open("rb") as log:
                 status = os.fstat(log.fileno())
@@ -250,7 +250,7 @@ class RunFolder:
             return "", 0.0
 
     def _save_summary(self, summary: Summary) -> None:
-        """Write summary.json; a run on a read-only disk is summed up anew each time instead."""
+        """Write summary.json; errors of a read-only disk are ignored."""
         try:
             checked = msgspec.structs.replace(summary, checksum=crc32(as_json(summary)))
             write_atomically(self.summary_path, as_json(checked) + b"\n", mode=PRIVATE, is_derived=True)
@@ -259,10 +259,10 @@ class RunFolder:
 
 
 def create_run(root: Path, manifest: Manifest) -> RunFolder:
-    """Make the folder of a new run and write its manifest.
+    """Create the folder of a new run and write its manifest.
 
     Raises:
-        UsageError: the folder exists or cannot be written; says why and what to do.
+        UsageError: the folder exists or cannot be written.
     """
     run = RunFolder(root / manifest.id)
     try:
@@ -270,7 +270,7 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
         make_private_folder(run.path)
         write_atomically(run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
     except FileExistsError:
-        raise UsageError("a run of that name exists", where=str(run.path), hint="Choose another --name.") from None
+        raise UsageError("a run with this name exists", where=str(run.path), hint="Choose another --name.") from None
     except OSError as error:
         with contextlib.suppress(OSError):
             run.manifest_path.unlink(missing_ok=True)
@@ -284,7 +284,7 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
 
 
 def new_run_id(suite: str, model: str, category: str = "", name: str = "", *, shard: Shard | None = None) -> str:
-    """Return a folder name: UTC minute, model, suite, part and four random characters, safe in any file system."""
+    """Return a folder name: UTC minute, model, suite, shard and four random characters, safe in any file system."""
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H%M")
     tail = os.urandom(3).hex()[:4]
     parts = [slug(name)] if name else [slug(model), slug(suite), slug(category)]

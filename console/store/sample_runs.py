@@ -1,4 +1,4 @@
-"""Sample runs: runs of a few cases in a folder of their own, which is kept from growing."""
+"""Pruning of sample runs, short test runs kept in a folder of their own."""
 
 import os
 import shutil
@@ -7,15 +7,15 @@ from pathlib import Path
 from console.store.runs import RunFolder
 
 KEPT = 9
-"""So many of the newest trials stay, however old they are."""
+"""Number of newest sample runs kept regardless of age."""
 KEPT_S = 86_400.0
-"""So long every trial stays, in seconds."""
+"""Seconds for which every sample run is kept."""
 
 
 def prune_sample_runs(folder: Path, now: float) -> int:
-    """Delete all but the newest sample runs when they are older than a day; return how many were deleted.
+    """Delete sample runs older than a day, except the newest few; return how many were deleted.
 
-    Only run folders are touched, and none that an engine plays. What cannot be deleted stays for the next time.
+    Only run folders without a live engine are deleted; failures are retried the next time.
     """
     try:
         entries = [entry for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
@@ -27,7 +27,7 @@ def prune_sample_runs(folder: Path, now: float) -> int:
 
 
 def _changed_at(path: Path) -> float:
-    """Return when a run was last written to; a folder that is no run counts as new and so stays."""
+    """Return the time of a run's last write; folders that are not runs count as new and are kept."""
     run = RunFolder(path)
     try:
         made_at = run.manifest_path.stat().st_mtime

@@ -1,8 +1,8 @@
-"""Looking for a text in everything a journal holds: what was asked, said, called, returned, noted and judged.
+"""Full-text search in a journal: prompts, answers, tool calls and results, notes and verdicts.
 
-The file is scanned as bytes, piece by piece, and only lines that hold the text are read further: 30 MB take a fraction
-of a second. Case is ignored. Words that also occur in the journal's own grammar (`user`, `content`, `passed`) are
-counted only where they are somebody's text.
+The file is scanned as bytes, piece by piece, and only lines that contain the search string are decoded: 30 MB take a
+fraction of a second. Case is ignored. Words that also occur in the journal's own format (`user`, `content`, `passed`)
+count only in foreign text.
 """
 
 import json
@@ -15,7 +15,7 @@ import msgspec
 from console.core.case import Key
 
 PIECE_BYTES = 128 << 10
-"""Bytes scanned at a time; keeps waits of other threads short."""
+"""Bytes scanned at a time; small enough not to block other threads."""
 _GRAMMAR = (
     "v t opened started asked embedded performed tried scored noted finished steered closed at key case rollout attempt"
     " n digest reply role turn step prefix messages tools params content tool_calls reasoning finish usage model"
@@ -24,13 +24,13 @@ _GRAMMAR = (
     " outcome reason subject scores detail official passed failed broken undecided not_run seconds input_tokens"
     " output_tokens cost_usd calls category title depends_on graded texts vectors request result crc"
 )
-"""Words of the journal itself."""
+"""Words of the journal's own format."""
 _NOT_SHOWN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome", "vectors"})
-"""Members whose values are the journal's own words, or no text."""
+"""Members whose values are words of the format or no text."""
 
 
 def conversations_with(path: Path, texts: Iterable[str]) -> dict[tuple[str, int], set[str]]:
-    """Return which of some texts occur in the conversations of each case id and rollout."""
+    """Return which of the given strings occur in the conversations of each case id and rollout."""
     by_conversation: dict[tuple[str, int], set[str]] = {}
     for text in texts:
         for key in TextSearch(path, text).run():
@@ -46,31 +46,31 @@ _owner = msgspec.json.Decoder(_Owner).decode
 
 
 class TextSearch:
-    """One text in one journal; call `run` again when the journal has grown."""
+    """Search for one string in one journal; call `run` again after the journal has grown."""
 
     def __init__(self, path: Path, text: str) -> None:
-        """Search a journal for one line of text; nothing is read yet."""
+        """Prepare a search for one line of text; nothing is read yet."""
         self.path = path
         self.text = text
         self.offset = 0
-        """Bytes looked through."""
+        """Bytes searched."""
         self._wanted = text.lower()
         self._needle = json.dumps(self._wanted, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
         self._is_grammar = self._wanted in _GRAMMAR
 
     @property
     def is_behind(self) -> bool:
-        """Whether the journal has grown since it was searched."""
+        """True if the journal has grown since it was searched."""
         try:
             return self.path.stat().st_size > self.offset
         except OSError:
             return False
 
     def run(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[Key]:
-        """Yield the key of each conversation with the text, as it is found; a key may come several times.
+        """Yield the key of each conversation that contains the string, as found; a key may come several times.
 
         Args:
-            stopped: asked between pieces; True ends the search.
+            stopped: called between pieces; True ends the search.
         """
         try:
             with self.path.open("rb") as file:
@@ -78,7 +78,7 @@ class TextSearch:
                 while not stopped() and (piece := file.read(PIECE_BYTES)):
                     piece += b"" if piece.endswith(b"\n") else file.readline()
                     if not piece.endswith(b"\n"):
-                        return  # the writer is in the middle of this line
+                        return  # this line is still being written
                     yield from self._in_piece(piece)
                     self.offset += len(piece)
         except OSError:
@@ -86,7 +86,7 @@ class TextSearch:
 
     def _in_piece(self, piece: bytes) -> Iterator[Key]:
         folded = piece.lower() if self._needle.isascii() else piece.decode("utf-8", "replace").lower().encode()
-        if len(folded) != len(piece):  # a letter whose other case is longer: places no longer agree
+        if len(folded) != len(piece):  # lower-casing changed the length, so offsets no longer agree
             for line in piece.splitlines():
                 if self._needle in line.decode("utf-8", "replace").lower().encode():
                     yield from self._matches(line)
@@ -101,7 +101,7 @@ class TextSearch:
         try:
             if not self._is_grammar or self._is_shown(msgspec.json.decode(line)):
                 yield _owner(line).key
-        except (msgspec.DecodeError, RecursionError):  # damaged, or no conversation's: the reader counts those
+        except (msgspec.DecodeError, RecursionError):  # damaged, or not part of a conversation; readers count damage
             return
 
     def _is_shown(self, value: Any) -> bool:

@@ -1,8 +1,8 @@
-"""Runs that are written from other sources: aside from the runs until they are whole, and taken up where they stopped.
+"""Resumable writing of imported runs, kept apart from the runs until they are complete.
 
-A staged run is a folder below `.imports` of the runs folder: a journal, and a note of how far it goes. A process that
-is killed leaves both; who stages the same source again goes on from the note. Publishing writes the manifest, syncs and
-moves the folder among the runs in one step, so that no list ever shows half a run.
+A staged run is a folder below `.imports` of the runs folder: a journal and a progress file. Both survive a killed
+process, and the next import of the same source continues from them. Publishing writes the manifest, syncs, and moves
+the folder among the runs in one step, so that no list ever shows half a run.
 """
 
 import contextlib
@@ -36,20 +36,20 @@ _FLUSHED_BYTES = 4 << 20
 
 
 class _Progress(msgspec.Struct):
-    """progress.json: everything up to `size` bytes is whole, and `state` is the writer's own."""
+    """progress.json: everything up to `size` bytes is complete, and `state` belongs to the caller."""
 
     size: int
     state: msgspec.Raw
 
 
 class StagedRun:
-    """A journal that becomes a run when it is published. Hold it for as short as possible: others must wait."""
+    """A journal that becomes a run when published. Hold it briefly, as other importers must wait."""
 
     def __init__(self, root: Path, name: str) -> None:
-        """Begin, or go on with what was staged under the same name.
+        """Start, or continue what was staged under the same name.
 
         Raises:
-            UsageError: the runs folder cannot be written, or another process is at the same.
+            UsageError: the runs folder cannot be written, or another process imports the same source.
         """
         self._root = root
         self._run = RunFolder(root / STAGES / name)
@@ -65,7 +65,9 @@ class StagedRun:
             self._journal = open_private(self._run.journal_path)
             self._journal.truncate(self._progress.size)
         except RunLocked as error:
-            raise UsageError(f"is being imported: {error}", where=name, hint="Wait for it.") from None
+            raise UsageError(
+                f"another process is importing this: {error}", where=name, hint="Wait for it to finish."
+            ) from None
         except OSError as error:
             raise _not_writable(root, error) from None
 
@@ -80,18 +82,18 @@ class StagedRun:
 
     @property
     def state(self) -> bytes:
-        """What the writer noted with what is there, as JSON; `null` when nothing is."""
+        """The caller's state saved with the existing records, as JSON; `null` without any."""
         return bytes(self._progress.state)
 
     def reader(self) -> JournalReader:
-        """Return a reader of what is there."""
+        """Return a reader of the staged records."""
         return JournalReader(self._run.journal_path)
 
     def append(self, records: Iterable[AnyRecord], state: Callable[[], object] = lambda: None) -> None:
-        """Add records that belong together, with what the writer must know to go on after them.
+        """Append records that belong together; `state` returns what is needed to continue after them.
 
         Raises:
-            UsageError: the disk refused.
+            UsageError: writing failed.
         """
         lines = [encode(record) for record in records]
         self._buffer += lines
@@ -100,10 +102,10 @@ class StagedRun:
             self.flush(state)
 
     def flush(self, state: Callable[[], object] = lambda: None) -> None:
-        """Write what was added, and how far that is.
+        """Write the buffered records and the progress file.
 
         Raises:
-            UsageError: the disk refused.
+            UsageError: writing failed.
         """
         try:
             self._journal.write(b"".join(self._buffer))
@@ -116,10 +118,10 @@ class StagedRun:
             raise _not_writable(self._root, error) from None
 
     def publish(self, manifest: Manifest) -> RunFolder:
-        """Make it a run, and return that.
+        """Turn it into a run and return the run.
 
         Raises:
-            UsageError: the disk refused, or a run of that name exists.
+            UsageError: writing failed, or a run with this name exists.
         """
         run = RunFolder(self._root / manifest.id)
         try:
@@ -129,7 +131,7 @@ class StagedRun:
             self._progress_path.unlink(missing_ok=True)
             self._close()
             if os.path.lexists(run.path):
-                raise UsageError("a run of that name exists", where=str(run.path))
+                raise UsageError("a run with this name exists", where=str(run.path))
             self._run.path.rename(run.path)
             sync_folder(self._root)
             with contextlib.suppress(OSError):
@@ -139,11 +141,11 @@ class StagedRun:
         return run
 
     def close(self) -> None:
-        """Leave it as it is, to be taken up again."""
+        """Close it, to be continued later."""
         self._close()
 
     def discard(self) -> None:
-        """Remove it."""
+        """Delete the staged folder."""
         self._close()
         shutil.rmtree(self._run.path, ignore_errors=True)
         with contextlib.suppress(OSError):
@@ -159,5 +161,5 @@ def _not_writable(root: Path, error: OSError) -> UsageError:
     return UsageError(
         f"the runs folder cannot be written: {error.strerror or error}",
         where=str(root),
-        hint="Make it writable, free some space, or choose another with --runs PATH.",
+        hint="Make it writable, free some disk space, or choose another with --runs PATH.",
     )

@@ -1,4 +1,4 @@
-"""A test kit for suites of somebody's own: `check_suite` for pytest, and a stage that keeps its journal in memory."""
+"""Test kit for third-party suites: `check_suite` for pytest, and a stage with an in-memory journal."""
 
 from console.testing.case_play import PlayedCase, play_case
 from console.testing.check import SuiteProblems, check_suite

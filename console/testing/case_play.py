@@ -1,4 +1,4 @@
-"""One case played without an engine: what came of it, judged."""
+"""Playing and judging one case without an engine."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,18 +17,18 @@ from console.testing.stage import CutOff, Effect, MemoryStage
 
 @dataclass(frozen=True, slots=True)
 class PlayedCase:
-    """A conversation that came to its end."""
+    """A finished conversation."""
 
     case: Case
     output: Any
-    """As a journal gives it back."""
+    """Output as a journal returns it."""
     verdict: Verdict
     stage: MemoryStage
-    """With the journal and what the conversation took."""
+    """Stage with the journal and the counts of the conversation."""
 
 
 def usual_setting(suite: Suite, options: Mapping[str, Any] | None = None, mode: str | None = None) -> Setting:
-    """Return the setting of a run with these options, and defaults for the others."""
+    """Return the setting of a run with these options and defaults for the others."""
     values = {option.name: option.default for option in suite.options} | dict(options or {})
     return Setting(mode=find_mode(suite, mode), options=suite.settle(values, {}))
 
@@ -45,7 +45,7 @@ async def play_case(
     """Play a case with a model that always answers right, or always wrong, and judge it.
 
     Raises:
-        Exception: whatever the suite's code raises.
+        Exception: any exception of the suite's code.
     """
     stage = MemoryStage(case.id, right=right, outputs=outputs, journal=journal)
     output = as_journaled(await suite.play(case, stage, setting))
@@ -55,7 +55,7 @@ async def play_case(
 async def journal_until_cut(
     suite: Suite, case: Case, setting: Setting, effects: int, outputs: Mapping[str, Any] | None = None
 ) -> list[Effect]:
-    """Play a case until so many effects are done, as a killed engine would have; return what is journaled."""
+    """Play a case until a number of effects is done, like a killed engine, and return the journal."""
     stage = MemoryStage(case.id, cut_after=effects, outputs=outputs)
     with suppress(CutOff):
         await suite.play(case, stage, setting)
@@ -63,9 +63,9 @@ async def journal_until_cut(
 
 
 def as_journaled(value: Any) -> Any:
-    """Return an output as a journal gives it back.
+    """Return an output as a journal returns it.
 
     Raises:
-        TypeError: it is no JSON.
+        TypeError: the output is not JSON.
     """
     return msgspec.json.decode(msgspec.json.encode(value))

@@ -1,4 +1,4 @@
-"""`check_suite`: what every suite must keep, tried out without a network, a key or an engine."""
+"""`check_suite`: tests the contract of a suite without network, key or engine."""
 
 import asyncio
 import copy
@@ -18,14 +18,14 @@ from console.suites.suite import Result, Suite
 from console.testing.case_play import PlayedCase, journal_until_cut, play_case, usual_setting
 
 _MOST_CUTS = 40
-"""Effects of one conversation at which it is cut off, at most; spread out over it."""
+"""Maximum number of effects at which one conversation is cut off, spread over it."""
 
 
 class SuiteProblems(AssertionError):
-    """What a suite does not keep, a line each."""
+    """Violations of a suite's contract, one per line."""
 
     def __init__(self, suite: str, problems: Sequence[str]) -> None:
-        """Take the problems."""
+        """Store the problems."""
         super().__init__(f"the suite {suite}:\n" + "\n".join(f"  {problem}" for problem in problems))
         self.problems = tuple(problems)
 
@@ -41,13 +41,13 @@ def check_suite(
 ) -> None:
     """Check a suite in a test: `check_suite(MySuite(entry))`.
 
-    Cases have ids of their own and are the same when read twice. Of the first `cases`, or those of `ids`: they ask no
-    role that the suite does not name; a journal gives back what `play` returned; played again from its journal, a case
-    asks nothing anew and returns the same, also when it was cut off before any of its effects; `score` is the same
-    twice and leaves its arguments alone; `compare` and `report` answer.
+    Cases must have unique ids and be the same when read twice. For the first `cases`, or those in `ids`: they use no
+    role that the suite does not name; a journal preserves the output of `play`; replaying a case from its journal
+    requests nothing new and returns the same, even if cut off before any effect; `score` is repeatable and does not
+    change its arguments; `compare` and `report` work.
 
     Raises:
-        SuiteProblems: something of that does not hold; lists everything that does not.
+        SuiteProblems: any of that fails; lists all failures.
     """
     guarded = guard(suite)
     setting = usual_setting(guarded, options, mode)
@@ -77,13 +77,13 @@ class _Check:
         if doubled:
             self.problems.append(f"two cases have the id {doubled[0]!r}")
         if first != second:
-            self.problems.append("`cases` returns other cases when it is called again")
+            self.problems.append("`cases` returns different cases when called again")
         unnamed = {case.category for case in first} - counted.keys()
         if unnamed:
             self.problems.append(f"`categories` does not name {sorted(unnamed)[0]!r}, the category of a case")
         for case in first:
-            if not _is_given_back(case):
-                self.problems.append(f"{case.id}: a journal does not give the case back: its data is not all JSON")
+            if not _survives_journal(case):
+                self.problems.append(f"{case.id}: the case does not survive the journal: its data is not all JSON")
                 break
 
     async def cases(self, cases: Sequence[Case]) -> None:
@@ -110,17 +110,17 @@ class _Check:
         return played
 
     def _names_its_roles(self, played: PlayedCase) -> None:
-        """Check that a run would have had a model for each role that was asked."""
+        """Check that a run would have a model for each role that was used."""
         case, options = played.case, self.setting.options
         named = {"roles": self.suite.roles(options)}
         if (by_case := self.suite.roles_of([case], self.setting)) is not None:
             named["roles_of"] = by_case
         for method, roles in named.items():
             for role in sorted(played.stage.roles - {"model", *roles}):
-                self.problems.append(f"{case.id}: it asks the role {role}, which `{method}` does not name")
+                self.problems.append(f"{case.id}: it uses the role {role}, which `{method}` does not name")
 
     async def _replays(self, whole: PlayedCase) -> None:
-        """Check that a case goes on from each of its effects as if it had not been cut off."""
+        """Check that a case continues from each of its effects as if it had not been cut off."""
         case, count = whole.case, whole.stage.new
         outputs = {need: self._outputs.get(need) for need in case.depends_on}
         for effects in _spread(count):
@@ -133,12 +133,12 @@ class _Check:
                 return
             if again.stage.unused or again.stage.new != count - effects:
                 self.problems.append(
-                    f"{case.id}, {where}: it asks other things than before, so what was paid is lost; "
-                    "what is not deterministic goes through the stage"
+                    f"{case.id}, {where}: it makes other requests than before, so paid replies are lost; "
+                    "everything that is not deterministic must go through the stage"
                 )
                 return
             if again.output != whole.output or again.verdict != whole.verdict:
-                self.problems.append(f"{case.id}, {where}: it returns something else than in one go")
+                self.problems.append(f"{case.id}, {where}: it returns something else than without the interruption")
                 return
 
     def _scores(self, played: PlayedCase) -> None:
@@ -146,9 +146,9 @@ class _Check:
         kept = copy.deepcopy((case, output))
         again = self._score(case, output)
         if again is not None and again != played.verdict:
-            self.problems.append(f"{case.id}: `score` gives another verdict when it is called again")
+            self.problems.append(f"{case.id}: `score` gives another verdict when called again")
         if (case, output) != kept:
-            self.problems.append(f"{case.id}: `score` changes the case or the output it is given")
+            self.problems.append(f"{case.id}: `score` changes its case or output argument")
             return
         comparison = self.suite.compare(case, output, played.verdict, self.setting)
         if comparison.fault:
@@ -160,8 +160,8 @@ class _Check:
         except (UsageError, Fault) as error:
             self._failed(case, "", error)
             return None
-        if not _is_given_back(verdict):
-            self.problems.append(f"{case.id}: a journal does not give the verdict back: it is not all JSON")
+        if not _survives_journal(verdict):
+            self.problems.append(f"{case.id}: the verdict does not survive the journal: it is not all JSON")
             return None
         return verdict
 
@@ -171,13 +171,13 @@ class _Check:
 
 
 def _spread(count: int) -> Sequence[int]:
-    """Return at how many effects a conversation is cut off, the whole of it included."""
+    """Return the numbers of effects after which to cut off, including all."""
     if count <= _MOST_CUTS:
         return range(count + 1)
     return sorted({round(index * count / _MOST_CUTS) for index in range(_MOST_CUTS + 1)})
 
 
-def _is_given_back(value: Case | Verdict) -> bool:
+def _survives_journal(value: Case | Verdict) -> bool:
     read: Callable[[bytes], Any] = msgspec.json.Decoder(type(value)).decode
     try:
         return read(msgspec.json.encode(value)) == value

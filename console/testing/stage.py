@@ -1,4 +1,4 @@
-"""A stage that keeps its journal in memory, with a model that always answers right, or always wrong."""
+"""A stage with an in-memory journal and a model that always answers right, or always wrong."""
 
 import json
 from collections import defaultdict, deque
@@ -14,17 +14,17 @@ from console.llm.simulated.mutations import mutate_calls
 from console.llm.simulated.personas import PERSONAS, PlannedReply
 
 Effect = tuple[str, str]
-"""One finished effect: the digest of its request, and its result as JSON."""
+"""One finished effect: digest of the request, and result as JSON."""
 _TOKEN = 4
-"""Characters of a token, about."""
+"""Approximate characters per token."""
 
 
 class CutOff(BaseException):
-    """Stands for a killed engine: it ends a conversation before an effect, and no suite may catch it."""
+    """Simulates a killed engine by ending a conversation before an effect; suites must not catch it."""
 
 
 class MemoryStage:
-    """Plays the part of the engine's stage (see `console.suites.stage`) for one conversation."""
+    """Stands in for the engine's stage (see `console.suites.stage`) for one conversation."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class MemoryStage:
         cut_after: int | None = None,
         outputs: Mapping[str, Any] | None = None,
     ) -> None:
-        """Set a stage.
+        """Create a stage.
 
         Args:
-            case: id of the case that is played.
-            right: whether the model gives the suite's scripted right answers, or wrong ones.
+            case: id of the case.
+            right: True for the suite's scripted right answers, False for wrong ones.
             journal: effects of an earlier conversation that was cut off.
-            cut_after: after so many new effects the conversation is cut off; None: never.
-            outputs: what the cases that this one depends on returned, by id.
+            cut_after: number of new effects after which to cut the conversation off; None for never.
+            outputs: outputs of the cases this one depends on, by id.
         """
         self._key, self._is_right, self._cut_after = Key(case), right, cut_after
         self._outputs = dict(outputs or {})
@@ -52,24 +52,24 @@ class MemoryStage:
         self.journal: list[Effect] = list(journal)
         """All effects, those of the earlier conversation first."""
         self.new = 0
-        """Effects that were not journaled before."""
+        """Number of effects that were not in the journal."""
         self.scripted = self.unscripted = self.calls = 0
-        """Calls of the model with and without scripted answers, and calls of all roles."""
+        """Model calls with and without scripted answers, and calls of all roles."""
         self.roles: set[str] = set()
-        """Who was asked."""
+        """Roles that were called."""
         self.input_tokens = self.output_tokens = 0
-        """About."""
+        """Approximate token counts."""
         self.scores: list[tuple[str, float | None]] = []
         self.notes: list[tuple[str, Any]] = []
 
     @property
     def key(self) -> Key:
-        """Whose conversation this is."""
+        """Key of the conversation."""
         return self._key
 
     @property
     def unused(self) -> int:
-        """Journaled effects that were not asked for again."""
+        """Number of journaled effects that were not requested again."""
         return sum(map(len, self._recorded.values()))
 
     async def ask(
@@ -83,7 +83,7 @@ class MemoryStage:
         step: int = 0,
         scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
-        """Return the scripted answer, of a call that was made before the same one."""
+        """Return the scripted answer, or the journaled one for an equal request."""
         request = ChatRequest(list(messages), list(tools), params or {}, scripted=scripted)
         self.calls += 1
         self.roles.add(role)
@@ -108,19 +108,19 @@ class MemoryStage:
         return await self._effect(digest("embed", role, listed), lambda: _done([vector_of(text) for text in listed]))
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        """Do another effect, unless it is journaled."""
+        """Perform another effect, unless it is journaled."""
         return await self._effect(digest("perform", kind, request), action)
 
     def output_of(self, case_id: str) -> Any:
-        """Return what another case returned."""
+        """Return the output of another case."""
         return self._outputs.get(case_id)
 
     def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        """Keep a number."""
+        """Record a score."""
         self.scores.append((name, value))
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        """Keep a note, as JSON gives it back."""
+        """Record a note, normalized through JSON."""
         self.notes.append((kind, json.loads(json.dumps(data))))
 
     async def _effect(self, name: str, action: Callable[[], Awaitable[Any]]) -> Any:

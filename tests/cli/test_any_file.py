@@ -40,7 +40,7 @@ class Damager:
 
 
 def assert_answered(ended: Any, what: object) -> None:
-    """Exit 70 is a crash; a sentence that says `error of this program` too."""
+    """Exit 70 is a crash; a sentence that says `internal error` too."""
     assert ended.code in ENDINGS, (what, ended.err[-500:])
     assert "Traceback" not in ended.err, what
     if ended.code == Exit.USAGE:

@@ -161,7 +161,7 @@ def test_damaged_journal_is_reported_and_the_rest_is_read(console, finished, hom
 def test_a_folder_that_is_no_run(console, home):
     (home / "plain").mkdir()
     assert_refused(console("show", "./plain"), "run.json", "plain")
-    assert_refused(console("show", "nothing"), "no run is called 'nothing'")
+    assert_refused(console("show", "nothing"), "no run is named 'nothing'")
     assert_refused(console("review", "latest"), "eval-console run")
 
 

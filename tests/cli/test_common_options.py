@@ -38,7 +38,7 @@ def test_a_mistyped_option_names_the_nearest(console, word, close):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (("--fail-under", "80", "run"), "unknown option '--fail-under'\n  Options of a verb come after it."),
+        (("--fail-under", "80", "run"), "unknown option '--fail-under'\n  Put a verb's options after it."),
         (("--jsno", "runs"), "unknown option '--jsno'\n  Did you mean --json?"),
         (("runs", "--runs"), "--runs needs a value"),
         (("compare",), "RUN is required"),
@@ -76,7 +76,7 @@ def test_a_threshold_that_no_rate_can_have_is_refused(console, home, text):
 
 def test_a_percentage_of_what_is_no_rate_is_refused(console):
     ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--fail-under", "80%")
-    assert (ended.code, "no rate" in ended.err) == (Exit.USAGE, True)
+    assert (ended.code, "not a rate" in ended.err) == (Exit.USAGE, True)
 
 
 def test_a_folder_of_runs_that_is_not_there_is_refused_where_runs_are_read(console, home):

@@ -81,7 +81,7 @@ def test_what_cannot_be_compared_is_said(console, pair, finished):
         (("compare", pair[0]), "two runs are needed"),
         (("compare", pair[0], pair[0]), "named twice"),
         (("compare", pair[0], finished), "no case in common"),
-        (("compare", pair[0], "nobody"), "no run is called"),
+        (("compare", pair[0], "nobody"), "no run is named"),
     ):
         ended = console(*line)
         assert (ended.code, ended.out) == (Exit.USAGE, "")

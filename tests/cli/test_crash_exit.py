@@ -62,7 +62,7 @@ def test_a_detached_run_goes_on_and_a_second_engine_is_kept_out(environment):
     assert name
     watched = subprocess.Popen([*COMMAND, "watch", name], env=environment, stdout=subprocess.PIPE, text=True)
     second = None
-    while second is None or "nothing is left" in second.stderr:
+    while second is None or "nothing left" in second.stderr:
         second = subprocess.run([*COMMAND, "resume", name], env=environment, capture_output=True, text=True, timeout=60)
         if second.returncode == 5:
             break

@@ -28,7 +28,7 @@ def test_the_printed_entry_can_be_put_into_the_file(console, home: Path) -> None
 def test_a_model_that_is_not_there(console, home: Path) -> None:
     ended = console("doctor", "--try", "nobody")
     assert ended.code == 2
-    assert "no model is called 'nobody'" in ended.err
+    assert "no model is named 'nobody'" in ended.err
 
 
 def test_a_simulated_model_needs_no_other_entry(console, home: Path) -> None:

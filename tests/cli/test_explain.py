@@ -86,7 +86,7 @@ def test_what_is_labelled_is_not_paid_again(console, run_path: Path, served) -> 
     server = served(lambda request: Scripted(GOOD))
     console("explain", RUN, "--model", "reader", "--limit", 1)
     ended = console("explain", RUN, "--model", "reader")
-    assert "1 are labelled already" in ended.err
+    assert "1 already labeled" in ended.err
     assert server.counts["chat"] == 3
     assert console("explain", RUN, "--model", "reader", "--json").data["labelled"] == 0
     assert server.counts["chat"] == 3
@@ -155,7 +155,7 @@ def test_undo_takes_back_the_labels_of_one_model(console, run_path: Path, served
     }  # fmt: skip
     labels = [annotation.label for annotation in Notes(run_path).annotations().values()]
     assert [label and label.by for label in labels] == ["sim/judge, simulated"] * 3
-    assert "3 labels of sim/judge taken back" in console("explain", RUN, "--undo").out
+    assert "3 labels of sim/judge retracted" in console("explain", RUN, "--undo").out
     assert [(slot, it.tag) for slot, it in Notes(run_path).annotations().items()] == [(("a", 0), "data")]
     assert "has no labels" in console("explain", RUN, "--undo").err
 
@@ -196,11 +196,11 @@ def test_a_refused_key_stops_at_once(console, run_path: Path, served) -> None:
     ("options", "words"),
     [
         ((), "the run has no judge"),
-        (("--model", "nobody"), "no model is called 'nobody'"),
-        (("--model", "reader"), "unknown amount. Nothing was asked"),
+        (("--model", "nobody"), "no model is named 'nobody'"),
+        (("--model", "reader"), "unknown amount. No calls were made"),
         (("--model", "reader", "--limit", 0), "must be at least 1"),
         (("--model", "reader", "--filter", "labell:x"), "Did you mean label?"),
-        (("--undo", "--limit", 1), "takes back all labels of a model"),
+        (("--undo", "--limit", 1), "--undo retracts all labels of a model"),
     ],
 )
 def test_refusals_ask_nobody(console, run_path: Path, served, options, words) -> None:
@@ -226,7 +226,7 @@ def test_two_at_once_would_pay_twice(console, run_path: Path, served) -> None:
         for options in ((), ("--undo",)):
             ended = console("explain", RUN, "--model", "reader", *options)
             assert ended.code == 2
-            assert "is being labelled already by process" in ended.err
+            assert "is already being labeled by process" in ended.err
         assert console("explain", RUN, "--model", "reader", "--dry-run").code == 0
     assert server.counts["chat"] == 0
     assert console("explain", RUN, "--model", "reader").code == 0
@@ -248,7 +248,9 @@ def test_a_cap_stops_before_the_call_that_would_go_beyond_it(console, run_path: 
     assert server.counts["chat"] == 3
 
 
-@pytest.mark.parametrize(("cap", "words"), [(0, "must be more than 0"), (1, "has no price, so no cap can be kept")])
+@pytest.mark.parametrize(
+    ("cap", "words"), [(0, "must be more than 0"), (1, "has no price, so --max-cost cannot be enforced")]
+)
 def test_a_cap_that_cannot_be_kept_is_refused(console, run_path: Path, served, cap: float, words: str) -> None:
     server = served(lambda request: Scripted(GOOD), price="")
     ended = console("explain", RUN, "--model", "reader", "--yes", "--max-cost", cap)

@@ -69,7 +69,7 @@ def test_tag_refuses_what_it_does_not_know(console, bfcl):
         (("tag", f"{bfcl}#simple_python_9999", "model"), "has no case"),
         (("tag", f"{bfcl}#simple_python_0", "modle"), "Did you mean model?"),
         (("tag", f"{bfcl}#simple_python_0", "model", "--rollout", 7), "no rollout 7"),
-        (("tag", "nothing#x", "model"), "no run is called"),
+        (("tag", "nothing#x", "model"), "no run is named"),
     ):
         ended = console(*line)
         assert (ended.code, ended.out) == (Exit.USAGE, "")

@@ -39,7 +39,7 @@ def test_too_few_for_anything_is_one_sentence(home: Path, line: tuple[str, ...])
     assert done.returncode == Exit.USAGE
     assert done.stderr.splitlines() == [
         f"eval-console: this process may hold only {LEAST - 8} files open at once, {LEAST} are needed",
-        "  Raise that, such as by `ulimit -n 1024`.",
+        "  Raise the limit, for example with `ulimit -n 1024`.",
     ]
     assert done.stdout == ""
 
@@ -48,7 +48,7 @@ def test_with_24_a_run_is_played_and_doctor_names_the_limit(home: Path) -> None:
     codes = {}
     for line in VERBS:
         done = subprocess.run(limited(24, *line), capture_output=True, text=True, env=environment(), timeout=100)
-        assert "an error of this program" not in done.stderr, done.stderr
+        assert "an internal error" not in done.stderr, done.stderr
         codes[line[0]] = done.returncode
         if line[0] == "doctor":
             assert "! open files: 24 at once" in done.stdout

@@ -123,4 +123,4 @@ def test_a_new_run_is_held_against_its_baseline(console, tmp_path):
     assert "B − A:" in same.out
     missing = console("run", "-m", "sim/careful", *play, "--baseline", "nowhere")
     assert missing.code == 2
-    assert "no run is called 'nowhere'" in missing.err
+    assert "no run is named 'nowhere'" in missing.err

@@ -30,7 +30,7 @@ def test_man_shows_every_option_that_help_shows(console):
     assert "-m NAME, --model NAME a model; may be repeated" in page
     assert "--fail-under X exit 1 if the headline score is below 0.8 or 80%" in page
     whole = shown(console("help", "--man").out)
-    assert "compare two runs or more" in whole
+    assert "compare two or more runs" in whole
     assert "eval-console-run(1)" in whole
     assert not any(f" {verb} " in whole for verb in HIDDEN)
     assert "--partial-eval" in shown(console("help", "--man", "bfcl", "evaluate").out)

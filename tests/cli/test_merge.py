@@ -116,7 +116,7 @@ def test_a_run_of_another_plan_is_refused_by_name_and_place(console, shards, cha
 def test_one_run_alone_or_twice_is_refused(console, shards):
     for which in (shards[:1], [shards[0], shards[0]]):
         merged = console("merge", *which)
-        assert (merged.code, "two runs or more" in merged.err) == (2, True)
+        assert (merged.code, "two or more" in merged.err) == (2, True)
 
 
 def test_a_damaged_line_is_named_and_its_rollout_is_played_anew(console, shards):

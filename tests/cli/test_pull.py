@@ -157,7 +157,7 @@ def test_weights_that_are_not_published_leave_a_trace_in_every_run(console, home
     assert words in console("show", "latest", *flags).out
     assert words not in console("show", "latest", *flags).err
     (weights / "vocab.txt").write_text("others")
-    assert "weights of the local embedding are not those" in console("retry", "latest", *flags).err
+    assert "weights of the local embedding model have changed" in console("retry", "latest", *flags).err
 
 
 def test_published_weights_are_recorded_without_a_word() -> None:

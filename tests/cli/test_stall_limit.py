@@ -61,7 +61,7 @@ def test_code_that_keeps_the_loop_costs_its_case_and_is_named(
     assert ended.data["report"]["outcomes"] == {"passed": 2, "broken": 4}
     for case, place in (("loops", "in play"), ("sleeps", "in play"), ("gathers", "never_ends"), ("judges", "in score")):
         shown = console("show", f"stuck#{case}").out
-        assert "it took 0.3 s without an `await`" in shown
+        assert "it blocked all conversations for 0.3 s without an `await`" in shown
         assert "suite.py:" in shown
         assert place in shown
 

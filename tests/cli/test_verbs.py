@@ -111,7 +111,7 @@ def test_broken_cases_make_it_inconclusive_and_retry_asks_them_again(console):
 def test_nothing_to_resume_has_a_code_of_its_own(console, finished):
     ended = console("resume", finished)
     assert ended.code == Exit.LOCKED
-    assert "nothing is left to do" in ended.err
+    assert "nothing left to do" in ended.err
 
 
 def test_a_reroll_is_explicit(console, finished):

@@ -60,7 +60,7 @@ def test_saving_again_changes_only_that_table(tmp_path):
 def test_a_damaged_file_is_not_written_over(tmp_path):
     path = tmp_path / "presets.toml"
     path.write_text("[a]\nmodels = [x]\n")
-    with pytest.raises(UsageError, match="has a mistake") as told:
+    with pytest.raises(UsageError, match="has an error") as told:
         save_preset(path, "b", Preset())
     assert told.value.where == "presets.toml:2"
     assert path.read_text() == "[a]\nmodels = [x]\n"
@@ -70,17 +70,17 @@ def test_a_damaged_file_is_not_written_over(tmp_path):
     ("line", "words", "hint"),
     [
         ("modells = []", "unknown key 'modells'", "Did you mean models?"),
-        ('models = "one"', "models must be a list of texts", '["one", "two"]'),
-        ("limit = 0", "whole number from 1 on", "limit = 10"),
-        ("rollouts = true", "whole number from 1 on", "rollouts = 10"),
-        ("seed = -1", "whole number from 0 on", "seed = 7"),
-        ("mode = 1", "mode must be a text", "mode ="),
+        ('models = "one"', "models must be a list of strings", '["one", "two"]'),
+        ("limit = 0", "integer of at least 1", "limit = 10"),
+        ("rollouts = true", "integer of at least 1", "rollouts = 10"),
+        ("seed = -1", "integer of at least 0", "seed = 7"),
+        ("mode = 1", "mode must be a string", "mode ="),
         ("max_cost = 0", "amount of US dollars", "max_cost = 5.0"),
         ("max_cost = nan", "amount of US dollars", "max_cost = 5.0"),
         ('max_time = "soon"', "a time such as", 'max_time = "10m"'),
         ("options = 3", "options must be a table", "options ="),
         ('queue = "yes"', "queue must be true or false", "queue = true"),
-        ("models = [x]", "invalid value", "Texts need quotes"),
+        ("models = [x]", "invalid value", "Strings need quotes"),
     ],
 )
 def test_every_mistake_has_file_line_and_hint(tmp_path, line, words, hint):

@@ -1,18 +1,27 @@
-"""The providers of models: named once for the reader, once for types, once for clients, and all the same."""
+"""One table of providers: what implements each is there, and models.toml takes no other name."""
 
-from typing import get_args, get_type_hints
+import pytest
 
-from console.config.model import ModelConfig
 from console.config.models import load_models
-from console.llm.providers import CLIENTS
+from console.core.provider import PROVIDERS
+from console.llm.wires.provider_api import load
 
 
-def test_every_provider_has_a_client_and_no_other() -> None:
-    assert set(CLIENTS) == set(get_args(get_type_hints(ModelConfig)["provider"]))
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_what_implements_a_provider_is_there(name) -> None:
+    provider = PROVIDERS[name]
+    assert callable(load(provider.endpoint or provider.client))
+    if provider.api:
+        api = load(provider.api)()
+        assert api.headers("key")
+        assert api.events().feed(b"") == []
+        assert api.assembly().reason is None
+        assert provider.address.startswith("http")
 
 
 def test_a_wrong_provider_is_refused_with_all_of_them(tmp_path) -> None:
     path = tmp_path / "models.toml"
     path.write_text('[m]\nmodel_id = "m"\nprovider = "nobody"\n')
     (mistake,) = load_models(path).mistakes
-    assert all(f'"{name}"' in mistake.hint for name in CLIENTS)
+    assert "nobody" in mistake.message
+    assert all(f'"{name}"' in mistake.hint for name in PROVIDERS)

@@ -75,19 +75,24 @@ def run(shell: "subprocess.Popen[str]", text: str) -> tuple[int, str]:
     return -1, "".join(written)
 
 
-@pytest.mark.timeout(LIMIT_S)
-def test_every_block_does_what_it_says(shell: "subprocess.Popen[str]", tmp_path: Path) -> None:
-    pytest.importorskip("hatchling", reason="the package of the page is built with it")
-    for block in blocks(PAGE.read_text(encoding="utf-8")):
+def run_blocks(shell: "subprocess.Popen[str]", tmp_path: Path, page: Path) -> None:
+    """Write the files and run the commands of a page, in order; fail at the first command that does."""
+    for block in blocks(page.read_text(encoding="utf-8")):
         if block.path:
             path = tmp_path / "empty" / block.path
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, encoding="utf-8")
             continue
-        assert block.language == "sh", f"docs/extending.md:{block.line}: neither a file nor commands"
+        assert block.language == "sh", f"{page.name}:{block.line}: neither a file nor commands"
         code, written = run(shell, block.text)
-        assert code == 0, f"docs/extending.md:{block.line} ended with {code}:\n{written}"
+        assert code == 0, f"{page.name}:{block.line} ended with {code}:\n{written}"
         assert "Traceback" not in written
+
+
+@pytest.mark.timeout(LIMIT_S)
+def test_every_block_does_what_it_says(shell: "subprocess.Popen[str]", tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="the package of the page is built with it")
+    run_blocks(shell, tmp_path, PAGE)
 
 
 def test_the_runner_sees_a_command_that_fails(shell: "subprocess.Popen[str]") -> None:

@@ -71,7 +71,7 @@ def test_options_and_roles_go_to_the_suites_that_have_a_use_for_them(where):
         ({"ids": ("causes-1", "causes-x")}, "--ids", "bfcl-starter has none"),
         ({"ids": ("causes-1", "simple_python_0", "causes-x")}, "--ids", "Did you mean causes-"),
         ({"ids": ("@/no/such/file",)}, "--ids", "cannot be read"),
-        ({"only_failed_of": "nothing"}, "", "no run is called"),
+        ({"only_failed_of": "nothing"}, "", "no run is named"),
     ],
 )
 def test_what_does_not_fit_is_said_of_its_option(where, change, flag, words):
@@ -175,7 +175,7 @@ def test_when_a_start_asks_once_more():
     )
     assert Forecast([one(unpriced=("x",))]).cost_warning == ""
     assert Forecast([one(unpriced=("x",)), one(unpriced=("x",))]).cost_warning == (
-        "The price of x is not known; the limit counts only what its provider reports."
+        "The price of x is unknown; the limit counts only the cost its provider reports."
     )
     assert (
         Forecast([one(6.0), one(unpriced=("x",))]).cost_warning == "This will cost at least $6.00; it stops at $10.00."

@@ -78,5 +78,5 @@ def test_what_is_no_part_is_refused(text):
 
 
 def test_an_empty_part_is_refused_with_how_many_there_can_be():
-    with pytest.raises(UsageError, match="at most 2 parts"):
+    with pytest.raises(UsageError, match="at most 2 shards"):
         part_of([Case("a", "x"), Case("b", "x")], Shard(3, 3))

@@ -49,7 +49,7 @@ def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytes
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     (tmp_path / "lock").touch()
-    with pytest.raises(Fault, match="has no locks") as refused:
+    with pytest.raises(Fault, match="does not support locks") as refused:
         RunLock(tmp_path / "lock")
     assert "--runs" in refused.value.hint
     assert not is_held(tmp_path / "lock")

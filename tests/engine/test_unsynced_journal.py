@@ -74,7 +74,7 @@ async def test_a_system_that_grants_no_thread_costs_speed_and_nothing_else(
         patched.setattr(threading.Thread, "start", refuse)
         closed = await asyncio.wait_for(engine.run(), 60)
     assert closed.reason == "completed"
-    assert any("no further thread" in message for message in messages)
+    assert any("no thread can be started" in message for message in messages)
     assert isinstance(left_by(disk, engine.folder)[-1], Closed)
     assert model.asked == 8, "4 cases of 2 turns"
 

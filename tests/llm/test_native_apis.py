@@ -1,7 +1,9 @@
-"""The Responses, Anthropic, Gemini and completion APIs against a server that speaks them."""
+"""The Responses, Anthropic, Gemini, Ollama and completion APIs against a server that speaks them."""
 
 import json
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from typing import Any
 
 import msgspec
@@ -21,8 +23,15 @@ TOOL = {
     },
 }
 NATIVE = ("responses", "anthropic", "gemini")
-APIS = (*NATIVE, "completions")
-WORDS = dict(zip(APIS, EVENTS_BY_API, strict=False))
+TALKING = (*NATIVE, "ollama")
+APIS = (*TALKING, "completions")
+WORDS = {
+    "responses": "responses",
+    "anthropic": "messages",
+    "gemini": "streamGenerateContent",
+    "ollama": "chat",
+    "completions": "completions",
+}
 
 
 @pytest.fixture
@@ -63,12 +72,12 @@ async def test_a_text_streams_and_counts(api, connected, seen):
     assert (reply.finish, reply.model) == ("stop", "m-1")
     assert reply.usage is not None
     assert (reply.usage.input, reply.usage.output) == (11, 7)
-    assert reply.usage.cached == (0 if api == "completions" else 3)
+    assert reply.usage.cached == (3 if api in NATIVE else 0)
     assert reply.first_token_s is not None
     assert WORDS[api] in server.paths[0]
 
 
-@pytest.mark.parametrize("api", NATIVE)
+@pytest.mark.parametrize("api", TALKING)
 async def test_calls_and_thoughts_stream_and_go_back_as_they_came(api, connected, seen):
     endpoint, server = connected(
         api, Said("", [("weather", {"city": "Zürich"})], reasoning="I look it up."), Said("Warm.")
@@ -84,12 +93,14 @@ async def test_calls_and_thoughts_stream_and_go_back_as_they_came(api, connected
     messages: list[Message] = [{"role": "user", "content": "How warm is it?"}, again.message(), result]
     await endpoint.ask(ChatRequest(messages, [TOOL]), seen)
     sent = json.dumps(server.requests[1])
-    assert ("sealed==" if api == "responses" else "signed==") in sent
-    assert "I look it up." in sent
+    if api in NATIVE:
+        assert ("sealed==" if api == "responses" else "signed==") in sent
+        assert "I look it up." in sent
+    assert "weather" in sent
     assert "31 degrees" in sent
 
 
-@pytest.mark.parametrize("api", NATIVE)
+@pytest.mark.parametrize("api", TALKING)
 async def test_what_another_api_said_is_sent_in_the_plain_form(api, connected, seen):
     endpoint, server = connected(api, Said("ok"))
     other = {"api": "elsewhere", "content": [{"strange": True}]}
@@ -107,7 +118,13 @@ async def test_what_another_api_said_is_sent_in_the_plain_form(api, connected, s
 
 
 @pytest.mark.parametrize(
-    ("api", "header"), [("responses", "authorization"), ("anthropic", "x-api-key"), ("gemini", "x-goog-api-key")]
+    ("api", "header"),
+    [
+        ("responses", "authorization"),
+        ("anthropic", "x-api-key"),
+        ("gemini", "x-goog-api-key"),
+        ("ollama", "authorization"),
+    ],
 )
 async def test_the_key_travels_in_a_header_of_the_api(api, header, connected, seen, key):
     endpoint, server = connected(api, Said("ok"))
@@ -189,6 +206,7 @@ async def test_an_error_in_the_stream_is_a_fault(api, event, connected, seen):
         ("anthropic", "refusal", "content_filter"),
         ("gemini", "MAX_TOKENS", "length"),
         ("gemini", "SAFETY", "content_filter"),
+        ("ollama", "length", "length"),
         ("completions", "length", "length"),
     ],
 )
@@ -205,6 +223,9 @@ async def test_known_ends_are_named(api, end, finish, connected, seen):
         ("anthropic", "pause_turn"),
         ("anthropic", "something_new"),
         ("gemini", "OTHER"),
+        ("ollama", "load"),
+        ("ollama", "unload"),
+        ("ollama", "None"),
         ("gemini", "MALFORMED_FUNCTION_CALL"),
         ("completions", "abort"),
     ],
@@ -223,7 +244,7 @@ async def test_a_conversation_has_no_form_as_a_completion(connected, seen):
     assert server.requests == []
 
 
-@pytest.mark.parametrize("api", NATIVE)
+@pytest.mark.parametrize("api", TALKING)
 async def test_no_embeddings_are_offered(api, connected, seen):
     endpoint, server = connected(api, Said("ok"))
     with pytest.raises(Fault, match="offers no embeddings"):
@@ -267,3 +288,69 @@ async def test_a_model_with_max_tokens_is_not_counted(connect, scripted, seen):
     endpoint = connect(None, provider="completions", base_url=server.base_url, max_tokens=7)
     await endpoint.ask(asked("completions"), seen)
     assert (server.requests[0]["max_tokens"], server.counted) == (7, [])
+
+
+async def test_arguments_of_ollama_are_objects_and_its_settings_options(connected, seen):
+    endpoint, server = connected("ollama", Said("ok"))
+    call = {"id": "c", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Bern"}'}}
+    messages: list[Any] = [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "content": "warm", "tool_call_id": "c"},
+    ]
+    await endpoint.ask(ChatRequest(messages, params={"max_tokens": 9, "think": False}), seen)
+    assert server.requests == [
+        {
+            "model": "m",
+            "messages": [
+                {
+                    "role": "assistant",
+                    "content": "",
+                    "tool_calls": [{"function": {"name": "weather", "arguments": {"city": "Bern"}}}],
+                },
+                {"role": "tool", "content": "warm", "tool_name": "weather"},
+            ],
+            "stream": True,
+            "think": False,
+            "options": {"temperature": 0.5, "num_predict": 9},
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"", FaultKind.BAD_ANSWER),
+        (b"\n\n", FaultKind.BAD_ANSWER),
+        (b"<html>login</html>", FaultKind.BAD_ANSWER),
+        (b"upstream down\n", FaultKind.BAD_ANSWER),
+        (b'{"error": "model runner has unexpectedly stopped"}\n', FaultKind.SERVER),
+        (b'{"error": "model runner has unexpectedly stopped"}', FaultKind.SERVER),
+        (b'{"message": {"content": "Half"}, "done": false}\n<html>502</html>\n', FaultKind.BAD_ANSWER),
+        (b'{"message": {"content": "Half"}, "done": false}\n{"message": {"con', FaultKind.TRUNCATED),
+        (b'{"message": {"content": "Whole?"}, "done": true}\n', FaultKind.TRUNCATED),
+        (b'{"message": {"content": "Whole."}, "done": true, "done_reason": "stop"}', None),
+        (b'\xef\xbb\xbf{"message": {"content": "Whole."}, "done": true, "done_reason": "stop"}\r\n', None),
+    ],
+)
+async def test_lines_of_any_kind_are_a_whole_reply_or_a_fault(body, kind, connect, seen):
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(200)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        endpoint = connect(None, provider="ollama", base_url=f"http://127.0.0.1:{server.server_port}")
+        if kind is None:
+            assert (await endpoint.ask(asked("ollama"), seen)).content == "Whole."
+        else:
+            with pytest.raises(Fault) as raised:
+                await endpoint.ask(asked("ollama"), seen)
+            assert raised.value.kind is kind
+        server.shutdown()

@@ -11,9 +11,10 @@ from console.core.fault import Fault
 from console.llm.reply import ReplyBuilder
 from console.llm.wires.anthropic.api import AnthropicApi
 from console.llm.wires.gemini.api import GeminiApi
+from console.llm.wires.ollama import OllamaApi
 from console.llm.wires.responses.api import ResponsesApi
 
-APIS = {"responses": ResponsesApi(), "anthropic": AnthropicApi(), "gemini": GeminiApi()}
+APIS = {"responses": ResponsesApi(), "anthropic": AnthropicApi(), "gemini": GeminiApi(), "ollama": OllamaApi()}
 WHOLE: dict[str, list[dict[str, Any]]] = {
     "responses": [
         {"type": "response.output_text.delta", "delta": "Warm."},
@@ -43,6 +44,17 @@ WHOLE: dict[str, list[dict[str, Any]]] = {
             "candidates": [{"content": {"parts": [{"text": "rm."}]}, "finishReason": "STOP"}],
             "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 2},
             "modelVersion": "m",
+        },
+    ],
+    "ollama": [
+        {"model": "m", "message": {"role": "assistant", "content": "Warm."}, "done": False},
+        {
+            "model": "m",
+            "message": {"role": "assistant", "content": ""},
+            "done": True,
+            "done_reason": "stop",
+            "prompt_eval_count": 3,
+            "eval_count": 2,
         },
     ],
 }
@@ -110,14 +122,18 @@ def test_parts_of_any_type_are_a_reply_or_a_bad_answer(api: str) -> None:
 
 @pytest.mark.parametrize("api", APIS)
 def test_counts_that_cannot_be_true_are_unknown(api: str) -> None:
-    counted = [path for path in paths_in(WHOLE[api]) if "oken" in str(path[-1])]
+    counted = [path for path in paths_in(WHOLE[api]) if "oken" in str(path[-1]) or str(path[-1]).endswith("eval_count")]
     assert len(counted) == 2
     for path in counted:
         for new in (-1, 10**18, "7", float("nan"), True):
             assert play(api, *changed(WHOLE[api], path, new)).usage is None, (path, new)
 
 
-PLACES = {"anthropic": (3, "delta", "text"), "gemini": (0, "candidates", 0, "content", "parts", 0, "text")}
+PLACES = {
+    "anthropic": (3, "delta", "text"),
+    "gemini": (0, "candidates", 0, "content", "parts", 0, "text"),
+    "ollama": (0, "message", "content"),
+}
 
 
 @pytest.mark.parametrize("api", PLACES)

@@ -161,7 +161,12 @@ WAITS = pytest.mark.parametrize(
 
 
 def storm(
-    loop: VirtualLoop, make: Callable[[], Provider], cases: int, wait_s: float | None, processes: int
+    loop: VirtualLoop,
+    make: Callable[[], Provider],
+    cases: int,
+    wait_s: float | None,
+    processes: int,
+    at_once: int = 100,
 ) -> tuple[float, float]:
     """Return the refusals and the seconds that a run of so many cases costs, the mean of three.
 
@@ -171,6 +176,7 @@ def storm(
         cases: how many, of all processes together.
         wait_s: what a refusal asks to wait.
         processes: how many share what they learn; 0: one that knows of no others.
+        at_once: conversations of all processes together.
     """
     refused, took = 0, 0.0
     for seed in range(3):
@@ -184,7 +190,7 @@ def storm(
             provider: Provider = provider, shared: Processes = shared, limiters: list[Limiter] = limiters
         ) -> None:
             shared.connect()
-            rooms = [asyncio.Semaphore(100 // len(limiters)) for _ in limiters]
+            rooms = [asyncio.Semaphore(at_once // len(limiters)) for _ in limiters]
 
             async def case(place: int) -> None:
                 async with rooms[place]:
@@ -196,6 +202,25 @@ def storm(
         loop.run_until_complete(play())
         refused, took = refused + provider.refused, took + loop.time() - began
     return refused / 3, took / 3
+
+
+class Counting(Provider):
+    """Allows so many requests at once, and knows the most that it has met."""
+
+    def __init__(self, at_once: int, latency_s: float) -> None:
+        super().__init__(at_once, latency_s)
+        self.inside = self.most = 0
+
+    def admits(self, now: float) -> bool:
+        self.most = max(self.most, self.inside + 1)
+        if self.inside >= self.rate:
+            self.refused += 1
+            return False
+        self.inside += 1
+        return True
+
+    def done(self) -> None:
+        self.inside -= 1
 
 
 def last_of(processes: int) -> float:
@@ -240,3 +265,18 @@ def test_random_refusals_bring_no_standstill(loop: VirtualLoop, processes: int) 
     refused, took = storm(loop, lambda: Moody(0.1, 1.0), 300, 0.5, processes)
     assert 20 < refused < 60
     assert took < 300, "not slower than one after the other"
+
+
+def test_two_reach_no_more_than_one_where_nothing_is_refused(loop: VirtualLoop) -> None:
+    provider = Counting(1000, 1.0)
+    refused, _ = storm(loop, lambda: provider, 1400, None, 2, at_once=500)
+    assert refused == 0
+    assert 32 < provider.most <= 256
+
+
+def test_two_settle_where_one_would_at_a_provider_that_takes_few_at_once(loop: VirtualLoop) -> None:
+    alone, together = Counting(8, 0.1), Counting(8, 0.1)
+    refused_alone, _ = storm(loop, lambda: alone, 160, None, 1, at_once=40)
+    refused, _ = storm(loop, lambda: together, 160, None, 2, at_once=40)
+    assert together.most <= alone.most + 2
+    assert 0 < refused <= 1.5 * refused_alone, "as many calls, and hardly more of them in vain"

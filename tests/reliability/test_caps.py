@@ -97,7 +97,7 @@ def test_time(run, console, home: Path, till: Till) -> None:
     ended = run("--max-time", "2")
     assert ended.code == 4
     assert time.monotonic() - began < 60
-    assert "2 s are over" in ended.data["summary"]["message"]
+    assert "the time limit of 2 s is reached" in ended.data["summary"]["message"]
     assert 0 < len(results(Path(ended.data["folder"]))) < CASES
     till.late = range(0)
     goes_on(console, home, ended, till, "--max-time", "1h")

@@ -201,7 +201,7 @@ def test_a_run_that_was_moved_away_is_gone_and_one_that_was_copied_is_there(cons
     moved = run.rename(home / "elsewhere")
     gone = console("show", run.name)
     assert gone.code == 2
-    assert "no run is called" in gone.err
+    assert "no run is named" in gone.err
     assert outcomes(console, home / "runs" / "copied") == before
     assert console("show", f"{moved}{os.sep}").code == 0
     assert [r for r in JournalReader(moved / "journal.jsonl").read_new() if isinstance(r, Finished)]
@@ -247,8 +247,8 @@ def test_damage_is_noticed_while_the_summary_is_there(console, run: Path, damage
             assert f"skipped: {_line_of(before, damage(before))}" in shown
             assert f"{run.name}: 1 damaged journal line" in listed.err
         elif damage is changed_in_place:
-            assert "was changed where it was written already" in text
-            assert "was changed where it was written already" in shown
+            assert "was changed in a part that had been summarized" in text
+            assert "was changed in a part that had been summarized" in shown
             assert f"{run.name}: the journal was changed" in listed.err
         else:
             assert "the journal was shortened" in text

@@ -1,4 +1,4 @@
-"""Keys that come back over the Responses, Anthropic and Gemini APIs: no file, screen or export holds a piece."""
+"""Keys that come back over APIs other than chat completions: no file, screen or export holds a piece of one."""
 
 import random
 import string
@@ -15,7 +15,7 @@ from console.core.outcome import Outcome
 
 KEY = "".join(random.Random(12).choices(string.ascii_letters + string.digits, k=64))
 HALF = "half of it " * 9
-APIS = ("responses", "anthropic", "gemini")
+APIS = ("responses", "anthropic", "gemini", "ollama")
 ANSWERS = {
     "content": Said(f"Your key is {KEY}, is it not?"),
     "content twice": Said(f"{KEY}{KEY}"),

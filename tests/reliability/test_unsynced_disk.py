@@ -75,7 +75,7 @@ def test_a_headless_run_says_that_the_disk_confirms_nothing_and_never_ends_well(
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         try:
-            while "does not confirm what was written" not in (line := process.stderr.readline()):
+            while "does not confirm writes" not in (line := process.stderr.readline()):
                 assert line, "it ended without a word"
             assert "the run waits" in line
             process.send_signal(signal.SIGINT)
@@ -87,7 +87,7 @@ def test_a_headless_run_says_that_the_disk_confirms_nothing_and_never_ends_well(
             process.kill()
         assert process.returncode == 3, err
         assert "Traceback" not in err
-        assert "resume` writes it again" in err
+        assert "resume` writes the data again" in err
         run = only_run(home / "runs")
         assert not [record for record in records(run) if isinstance(record, Closed)]
         assert console("runs", "--json").data["runs"][0]["state"] == "interrupted"

@@ -63,6 +63,17 @@ def test_no_screen_knows_another() -> None:
     assert list(meetings(arrows())) == []
 
 
+def test_controllers_know_no_widgets() -> None:
+    """A controller is tested without an event loop: it imports neither Textual nor what draws."""
+    wrong: list[str] = []
+    for module, path in MODULES.items():
+        if module.startswith(SCREENS) and module.endswith(".controller"):
+            drawing = {part_of(other) for other in imports_of(module)} & {"widgets", "dialogs"}
+            wrong += [f"{module} knows {part}" for part in drawing]
+            wrong += [f"{module} imports textual" for line in path.read_text("utf-8").splitlines() if "textual" in line]
+    assert wrong == []
+
+
 def test_the_rules_find_what_they_forbid() -> None:
     assert list(climbs([("console.tui.data.runs", "console.tui.services")]))
     assert list(climbs([("console.tui.sanitize", "console.tui.data.runs")]))

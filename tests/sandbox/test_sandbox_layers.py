@@ -106,7 +106,7 @@ ATTACKS = {
         "import resource\nresource.prlimit(victim, resource.RLIMIT_CORE, (0, 0))", (*NAMESPACES, *SECCOMP)
     ),
     "place of another": Attack("os.sched_setaffinity(victim, {0})", (*NAMESPACES, *SECCOMP)),
-    "rank of another": Attack("os.setpriority(os.PRIO_PROCESS, victim, 5)", (*NAMESPACES, *SECCOMP)),
+    "rank of another": Attack("os.setpriority(os.PRIO_PROCESS, victim, 19)", (*NAMESPACES, *SECCOMP)),
     "handle on another": Attack("os.pidfd_open(victim)", (*NAMESPACES, *SECCOMP)),
     "key of another": Attack("print(open(f'/proc/{victim}/environ').read())", (*NAMESPACES, *LANDLOCK)),
     "shared memory": Attack(

@@ -90,7 +90,7 @@ async def test_messages_are_counted(message: str) -> None:
 
 async def test_a_question_nobody_answers() -> None:
     worker = await started()
-    assert "nobody answers" in (await run(worker, "port.ask('x', 1)"))["message"]
+    assert "is not answered here" in (await run(worker, "port.ask('x', 1)"))["message"]
     await worker.kill()
 
 

@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 that answers the chat, Responses, Anthropic, Gemini and completions APIs by a script.
+"""A server on 127.0.0.1 that answers the chat, Responses, Anthropic, Gemini, Ollama and completions APIs by a script.
 
     with ApiServer([Said("hello")]) as server:
         ... base_url = server.base_url ...
@@ -140,12 +140,25 @@ def chat_events(said: Said) -> list[Json]:
     return [*({"model": "m-1", "choices": [{"index": 0, "delta": delta}]} for delta in deltas), last]
 
 
+def ollama_events(said: Said) -> list[Json]:
+    """Return the lines of Ollama's API."""
+    messages: list[Json] = [{"content": "", "thinking": part} for part in pieces(said.reasoning)]
+    messages += [{"content": part} for part in pieces(said.text)]
+    calls = [{"function": {"name": name, "arguments": arguments}} for name, arguments in said.calls]
+    messages += [{"content": "", "tool_calls": [call]} for call in calls]
+    lines = [{"model": "m-1", "message": {"role": "assistant", **message}, "done": False} for message in messages]
+    counts = {"prompt_eval_count": 11, "eval_count": 7, "total_duration": 5_000_000}
+    ended = {"model": "m-1", "message": {"role": "assistant", "content": ""}, "done": True}
+    return [*lines, {**ended, "done_reason": said.end or "stop", **counts}]
+
+
 EVENTS_BY_API: dict[str, Callable[[Said], list[Json]]] = {
     "responses": responses_events,
     "messages": anthropic_events,
     "streamGenerateContent": gemini_events,
     "completions": completion_events,
     "chat/completions": chat_events,
+    "chat": ollama_events,
 }
 """By the last word of a request's path, or the last two."""
 
@@ -217,14 +230,14 @@ class ApiServer:
         if said.status != "200 OK" or word not in EVENTS_BY_API:
             exchange.answer_json(said.error, said.status if word in EVENTS_BY_API else "404 Not Found", **said.headers)
             return
-        exchange.begin_events()
+        send = exchange.begin_lines() if word == "chat" else exchange.begin_events()
         events = EVENTS_BY_API[word](said)
         if said.error_event is not None:
             events = [*events[: len(events) // 2], said.error_event]
         if said.ends_without_last:
             events = events[:-1]
         for event in events[: said.cut_after if said.held_after is None else said.held_after]:
-            exchange.event(event)
+            send(event)
         if said.held_after is not None:
             self.holds.set()
             return

@@ -52,12 +52,21 @@ class Exchange:
         """Send an error in OpenAI's form."""
         self.answer_json({"error": {"message": message, "type": kind, "code": code or None}}, status, **headers)
 
-    def begin_events(self) -> None:
-        """Send the head of an event stream."""
+    def begin_events(self) -> Callable[[object], None]:
+        """Send the head of an event stream; return what sends an event."""
+        self._begin(b"text/event-stream; charset=utf-8")
+        return self.event
+
+    def begin_lines(self) -> Callable[[object], None]:
+        """Send the head of a stream of one JSON value a line; return what sends a value."""
+        self._begin(b"application/x-ndjson")
+        return lambda value: self.piece(json.dumps(value).encode() + b"\n")
+
+    def _begin(self, kind: bytes) -> None:
         self._chunked = True
         self.send(
-            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n"
-            b"cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n"
+            b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ncache-control: no-cache\r\n"
+            b"transfer-encoding: chunked\r\n\r\n" % kind
         )
 
     def piece(self, data: bytes) -> None:

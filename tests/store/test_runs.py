@@ -76,7 +76,7 @@ def test_runs_are_found_by_name_part_and_latest(tmp_path: Path) -> None:
     assert find_run(tmp_path, str(tmp_path / "2026-01-01T1000-a-k1")).name.endswith("k1")
     with pytest.raises(UsageError, match="could be 2 runs"):
         find_run(tmp_path, "2026")
-    with pytest.raises(UsageError, match="no run is called"):
+    with pytest.raises(UsageError, match="no run is named"):
         find_run(tmp_path, "nothing")
 
 

@@ -86,17 +86,17 @@ def _greedy_verdict(case: Case, output: Any, setting: Setting) -> Verdict:
 @pytest.mark.parametrize(
     ("parts", "problem"),
     [
-        ({"play": _asks_by_chance}, "it asks other things than before"),
-        ({"play": _counts_itself}, "returns something else than in one go"),
+        ({"play": _asks_by_chance}, "it makes other requests than before"),
+        ({"play": _counts_itself}, "returns something else than without the interruption"),
         ({"play": _returns_a_set}, "TypeError"),
-        ({"play": _asks_a_user}, "it asks the role user, which `roles` does not name"),
+        ({"play": _asks_a_user}, "it uses the role user, which `roles` does not name"),
         ({"play": _asks_a_user, "roles": lambda _: ("user",), "roles_of": lambda *_: ()}, "which `roles_of` does not"),
-        ({"score": _random_verdict}, "another verdict when it is called again"),
-        ({"score": _greedy_verdict}, "changes the case or the output"),
+        ({"score": _random_verdict}, "another verdict when called again"),
+        ({"score": _greedy_verdict}, "changes its case or output argument"),
         ({"cases": lambda *_: [Case("a", "talk", {"turns": 1})] * 2}, "two cases have the id 'a'"),
         (
             {"cases": lambda *_: [Case(f"{random.random()}", "talk", {"turns": 1})]},
-            "other cases when it is called again",
+            "different cases when called again",
         ),
         ({"cases": lambda *_: [Case("a", "talks", {"turns": 1})]}, "does not name 'talks'"),
         ({"cases": lambda *_: [Case("a", "talk", {"turns": (1, 2)})]}, "its data is not all JSON"),

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from server.openai_server import Scripted
 
-from console.benchmarks.bfcl.conversation.turn_answers import expected_calls
+from console.benchmarks.bfcl.conversation.scripted_answers import expected_calls
 from console.benchmarks.bfcl.data.dataset import Dataset
 from console.benchmarks.bfcl.rules.entry import Entry, entry_of
 from console.core.case import Case

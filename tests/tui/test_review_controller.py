@@ -305,11 +305,11 @@ def test_a_note_that_cannot_be_kept_changes_nothing(
     tmp_path: Path, run: RunDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(self: Notes, note: Note) -> Note:
-        raise UsageError("the note cannot be kept: read-only")
+        raise UsageError("the note cannot be saved: read-only")
 
     controller, _, _ = make(tmp_path, run)
     monkeypatch.setattr(Notes, "add", refuse)
-    with pytest.raises(UsageError, match="cannot be kept"):
+    with pytest.raises(UsageError, match="cannot be saved"):
         controller.annotate_and_go_on("tag", "model")
     assert current(controller) == "a"
     assert controller.undo() == ()

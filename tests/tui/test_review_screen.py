@@ -381,14 +381,14 @@ async def test_notes_that_cannot_be_written_are_said(
     opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(self: Notes, note: Note) -> Note:
-        raise UsageError("the note cannot be kept: read-only")
+        raise UsageError("the note cannot be saved: read-only")
 
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         monkeypatch.setattr(Notes, "add", refuse)
         await pilot.press("t", "m")
-        await assert_until(pilot, lambda: any("cannot be kept" in text.plain for text in app.services.messages))
+        await assert_until(pilot, lambda: any("cannot be saved" in text.plain for text in app.services.messages))
         assert current(screen) == "live_multiple_118-41"
 
 

@@ -111,12 +111,12 @@ def test_what_is_no_data_stays_here(folder: Path) -> None:
 def test_a_file_that_holds_a_key_is_named_and_never_packed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     notes = folder / "deep" / "notes.txt"
     notes.write_text(f"my key is {KEY}, keep it")
-    with pytest.raises(UsageError, match=r"notes\.txt: holds a key") as refused:
+    with pytest.raises(UsageError, match=r"notes\.txt: the file contains a key") as refused:
         of(folder)
     assert KEY not in str(refused.value)
     monkeypatch.setenv("OTHER_API_KEY", "zz-another-0123456789")
     notes.write_text("zz-another-0123456789")
-    with pytest.raises(UsageError, match="holds a key"):
+    with pytest.raises(UsageError, match="contains a key"):
         of(folder)
 
 
@@ -126,11 +126,11 @@ def test_links_are_named_and_never_followed(folder: Path, tmp_path: Path) -> Non
     for name in ("outside.txt", "outside"):
         link = folder / "deep" / "link"
         link.symlink_to(tmp_path / name)
-        with pytest.raises(UsageError, match=r"deep/link: is a link.*\n.*--data"):
+        with pytest.raises(UsageError, match=r"deep/link: links are not sent.*\n.*--data"):
             of(folder)
         link.unlink()
     os.mkfifo(folder / "pipe")
-    with pytest.raises(UsageError, match="pipe: is no regular file"):
+    with pytest.raises(UsageError, match="pipe: special files are not sent"):
         of(folder)
 
 
@@ -139,7 +139,7 @@ def test_data_that_are_too_large_are_refused_with_their_size(
     folder: Path, most: Limits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data_copy, "MOST", most)
-    with pytest.raises(UsageError, match=r"questions: has 3 files of 2 MiB in all; at most .* sent to nodes"):
+    with pytest.raises(UsageError, match=r"questions: the data has 3 files of 2 MiB in all; at most .* sent to nodes"):
         of(folder)
 
 
@@ -192,7 +192,7 @@ def test_an_archive_that_is_cut_short_or_changed_leaves_nothing(drawn: st.DataOb
         sent = whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data_copy, "cache_dir", lambda: place / "cache")
-        with pytest.raises(UsageError, match=r"did not arrive|no readable tar|not a readable tar"):
+        with pytest.raises(UsageError, match=r"arrived corrupted|no readable tar|not a readable tar"):
             unpack_once(data.digest, [sent])
         assert [path for path in (place / "cache" / "data").iterdir() if path.suffix != ".lock"] == []
         assert unpack_once(data.digest, [whole])[1]
@@ -220,10 +220,10 @@ def test_of_many_workers_of_a_node_one_unpacks(folder: Path, cache: Path) -> Non
 def test_parts_that_do_not_come_leave_nothing_and_say_so(folder: Path, cache: Path) -> None:
     def cut() -> Iterator[bytes]:
         yield packed(data)[0][:1000]
-        raise UsageError("the data do not arrive")
+        raise UsageError("the data does not arrive")
 
     data = of(folder)
-    with pytest.raises(UsageError, match="the data do not arrive"):
+    with pytest.raises(UsageError, match="the data does not arrive"):
         unpack_once(data.digest, cut())
     assert folders_of(cache) == []
 
@@ -239,7 +239,7 @@ def test_damaged_data_in_the_cache_are_unpacked_again(folder: Path, cache: Path)
 
 
 def test_a_digest_that_is_none_and_a_cache_that_cannot_be_written_are_refused(tmp_path: Path, cache: Path) -> None:
-    with pytest.raises(UsageError, match="no digest"):
+    with pytest.raises(UsageError, match="invalid data digest"):
         unpack_once("../" + DIGEST[3:], [])
     cache.parent.write_text("a file")
     with pytest.raises(UsageError, match="the data cannot be unpacked"):
@@ -297,7 +297,7 @@ class Workers:
 
     def put(self, part: bytes) -> bytes:
         if not self.has_room:
-            raise UsageError("the cluster's object store takes no data: it is full")
+            raise UsageError("the cluster's object store accepts no data: it is full")
         self.stored += 1
         return part
 
@@ -354,7 +354,7 @@ async def test_code_that_was_sent_runs_only_where_it_was_allowed(
 
 
 async def test_a_store_without_room_refuses_the_run_in_a_sentence(empty_nodes) -> None:
-    with pytest.raises(UsageError, match="object store takes no data: it is full"):
+    with pytest.raises(UsageError, match="object store accepts no data: it is full"):
         await empty_nodes(Workers(has_room=False))
 
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from server.faults import FAULTS
+from server.http1 import Exchange
 from server.openai_server import OpenAIServer, Scripted, say_ok
 from support.ray_runs import (
     LIMITS,
@@ -58,8 +60,7 @@ START_S = 240.0
 """Four engines and their eight workers, started at once beside other work, were seen to take 95 s to the first call."""
 GONE_S = 55.0
 """An engine whose cluster is gone has ended: before a minute is over, after which Ray ends it without a word."""
-SOON_S = 0.25
-"""Within so long a refusal has reached everybody."""
+CEILING, RPM, PAUSE_S = 8, 300, 4.0
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +74,10 @@ def nodes() -> Iterator[RayNodes]:
 def server() -> Iterator[OpenAIServer]:
     with OpenAIServer() as answering:
         yield answering
+
+
+def ask_to_pause(exchange: Exchange) -> None:
+    exchange.error("429 Too Many Requests", "slow down", "rate_limit", retry_after=str(PAUSE_S))
 
 
 def slow(seconds: float) -> Callable[[dict[str, object]], Scripted]:
@@ -226,7 +231,7 @@ def test_a_node_without_data_plays_with_those_of_the_engine(
                 run.wait()
                 assert results(folder) == results(local) != {}, run.said
                 times = 1 if address == "ray" else 0
-                assert run.said.count("the data of bfcl-starter were sent to") == times, "once for two workers and runs"
+                assert run.said.count("the data of bfcl-starter was sent to") == times, "once for two workers and runs"
     finally:
         nodes.close()
     copies = [path for path in (node / "cache").glob("**/data/*") if path.is_dir()]
@@ -247,8 +252,9 @@ def after_some_calls(rng: Random, runs: list[SuiteRun], count: Callable[[SuiteRu
 
 
 def test_workers_and_detached_engines_share_one_endpoints_limits(
-    nodes: RayNodes, server: OpenAIServer, tmp_path: Path
+    nodes: RayNodes, server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(FAULTS, "pause", ask_to_pause)
     arrived: list[float] = []
     refused: list[float] = []
 
@@ -256,14 +262,14 @@ def test_workers_and_detached_engines_share_one_endpoints_limits(
         arrived.append(time.monotonic())
         if len(arrived) == 50:
             refused.append(time.monotonic())
-            return Scripted(fault="r429_after1")
+            return Scripted(fault="pause")
         scripted = say_ok(request)
         scripted.latency_s = 2.4 if len(arrived) < 30 else 0.1  # first calls at once are the bound, then starts
         return scripted
 
     server.answer = answer
     argv = ("run", "-m", "served", "-s", "bfcl-starter", "--category", "simple_python", "-r", "3", "-c", "8")
-    with home_of(tmp_path, server.base_url, f"{LIMITS}, concurrency = 8, rpm = 300") as home:
+    with home_of(tmp_path, server.base_url, f"{LIMITS}, concurrency = {CEILING}, rpm = {RPM}") as home:
         on_ray = Playing(home, *argv, "--quiet", "--on", "ray", "--workers", "4", ray=nodes.address)
         folders = [on_ray.folder]
         for _ in range(2):
@@ -274,12 +280,12 @@ def test_workers_and_detached_engines_share_one_endpoints_limits(
         for folder in folders:
             until(lambda folder=folder: isinstance(records(folder)[-1], Closed), "a run did not end")
             check_once(folder, 30)
-    assert server.most_in_flight == 8
-    window, gap = 20, 60 / 300
+    assert server.most_in_flight == CEILING
+    window, gap = 60, 60 / RPM
     spans = [later - earlier for earlier, later in zip(arrived, arrived[window:], strict=False)]
     assert min(spans) >= window * gap * 0.9, "requests a minute are those of all together"
-    late = [moment - refused[0] for moment in arrived if SOON_S < moment - refused[0] < 1.0]
-    assert late == [], "one refusal holds all of them"
+    during = [moment for moment in arrived if 0 < moment - refused[0] < PAUSE_S]
+    assert len(during) < CEILING, "only what was allowed before comes while one refusal holds all of them"
 
 
 def test_a_cap_on_cost_is_not_overshot_behind_rays_client(

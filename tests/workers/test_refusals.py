@@ -37,9 +37,9 @@ OURS = WorkerFacts("engine", "here", {"eval-console": "1"}, {"name": "s"}, "case
     ("theirs", "said"),
     [
         ({"versions": {"eval-console": "2"}}, ["version of eval-console", "2, not 1", "Install eval-console 1"]),
-        ({"dataset": {"name": "t"}}, ["another data", "--data"]),
-        ({"cases": "others"}, ["another data", "copy those of this machine"]),
-        ({"sandbox": "open"}, ["another sandbox", "open, not closed"]),
+        ({"dataset": {"name": "t"}}, ["data differs", "--data"]),
+        ({"cases": "others"}, ["data differs", "copy them from this machine"]),
+        ({"sandbox": "open"}, ["sandbox differs", "open, not closed"]),
         ({"missing": "has no key for the model m: M_KEY is not set\n  Set it."}, ["M_KEY is not set", "Set it."]),
     ],
 )
@@ -61,7 +61,7 @@ def test_keys_that_would_travel_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
         ModelConfig(name="m", model_id="m", api_key=Secret("sk-0123456789abcdef")),
         ModelConfig(name="m", model_id="m", api_key_env="THE_KEY", headers={"x-token": "abcdef0123456789"}),
     ):
-        with pytest.raises(UsageError, match="would travel through the cluster") as refused:
+        with pytest.raises(UsageError, match="would be sent through the cluster") as refused:
             check_models({"model": model})
         assert "api_key_env" in str(refused.value)
         assert "abcdef" not in str(refused.value)
@@ -70,7 +70,7 @@ def test_keys_that_would_travel_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("on", "workers", "said"),
     [
-        ("slurm", None, "is not a place to run"),
+        ("slurm", None, "is not a compute target"),
         ("ray://head", None, "HOST:PORT"),
         (None, 3, "--workers"),
         ("ray", 0, "from 1"),
@@ -147,15 +147,15 @@ def test_a_store_that_takes_or_gives_no_data_is_named(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(ray, "put", refuse)
     monkeypatch.setattr(ray, "get", refuse)
-    with pytest.raises(UsageError, match=f"object store takes no data: .*{said}"):
+    with pytest.raises(UsageError, match=f"object store accepts no data: .*{said}"):
         RayCluster.put(object.__new__(RayCluster), b"part")
-    with pytest.raises(UsageError, match=f"do not arrive .*{said}") as refused:
+    with pytest.raises(UsageError, match=f"does not arrive .*{said}") as refused:
         list(map(fetch, ["part"]))
     assert "on every node" in str(refused.value)
 
 
 @pytest.mark.parametrize("way", ["ray://", ""])
-@pytest.mark.parametrize(("token", "said"), [("", "asks for a token"), ("aa" * 16, "asks for another token")])
+@pytest.mark.parametrize(("token", "said"), [("", "requires a token"), ("aa" * 16, "requires a token other")])
 def test_a_cluster_that_asks_for_a_token_says_so_at_once(
     way: str, token: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -294,7 +294,7 @@ async def test_a_worker_that_says_nonsense_costs_no_case(play) -> None:
     closed, records = await play(Workers(BabblingLink, Link))
     assert closed.reason == "completed"
     assert all(record.verdict.outcome.is_graded for record in records if isinstance(record, Finished))
-    assert "not understood" in next(record.why for record in records if isinstance(record, Lost))
+    assert "sent an invalid message" in next(record.why for record in records if isinstance(record, Lost))
 
 
 async def test_workers_that_are_started_on_a_node_that_is_gone_are_started_again(play) -> None:
@@ -337,7 +337,7 @@ async def test_a_cluster_that_is_gone_stops_the_run_resumable_and_breaks_no_case
     closed, records = await play(Vanishing(SilentLink, size=2))
     assert (closed.reason, closed.message) == (
         "halted",
-        "the cluster is gone: resume the run on another one, or without --on",
+        "the cluster is gone: resume the run on another cluster, or without --on",
     )
     assert not any(isinstance(record, Finished) for record in records)
     assert {record.why for record in records if isinstance(record, Lost)} == {"the cluster is gone"}

@@ -133,7 +133,7 @@ class BfclSuite(Suite):
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
         """Hold the conversation; returns the official result form."""
-        from console.benchmarks.bfcl.conversation.player import play_entry
+        from console.benchmarks.bfcl.conversation.play import play_entry
 
         return await play_entry(entry_of(case), stage, setting, self.handler(setting), self.wording, self.dataset)
 

@@ -1,1 +1,1 @@
-"""One module a verb, imported only when that verb is used: `arguments(parser)` and `run(args) -> exit code`."""
+"""One module per verb, imported only when the verb is used: `arguments(parser)` and `run(args) -> exit code`."""

@@ -1,7 +1,7 @@
-"""Let the code of a suite's folder run, as it is now; changed code asks again.
+"""Allow the code of a suite's folder to run in its present version; changed code must be allowed again.
 
 A folder whose suite.toml names a module is a suite in Python. It runs inside this program, with your rights and keys,
-so read it first. It is tried once in a process of its own before it is allowed.
+so read it first. It is tried once in a separate process before it is allowed.
 """
 
 import argparse
@@ -39,15 +39,15 @@ class AllowArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("suite", metavar="SUITE", help="a suite whose folder has code")
-    parser.add_argument("--revoke", action="store_true", help="take it back: the code may run no more")
+    parser.add_argument("suite", metavar="SUITE", help="a suite whose folder contains code")
+    parser.add_argument("--revoke", action="store_true", help="withdraw the permission")
 
 
 def run(args: AllowArguments) -> int:
     """Try the code, then record its digest.
 
     Raises:
-        UsageError: no such suite, one without code, or code that cannot be loaded.
+        UsageError: no such suite, a suite without code, or code that cannot be loaded.
     """
     entry = Catalog(find_data_roots(args.data)).entry(args.suite)
     if not entry.module:
@@ -60,7 +60,7 @@ def run(args: AllowArguments) -> int:
         if args.json:
             args.output.data(ALLOWED_SUITE, {"suite": entry.name, "is_allowed": False})
         else:
-            args.output.text(f"{entry.name}: {'may run no more' if was_allowed else 'was not allowed'}")
+            args.output.text(f"{entry.name}: {'no longer allowed' if was_allowed else 'was not allowed'}")
         return Exit.OK
     trial = try_code(entry)
     allow(code)
@@ -73,6 +73,6 @@ def run(args: AllowArguments) -> int:
     args.output.text(f"{entry.name}: allowed, {trial.cases} cases. {RUNS_WHERE}")
     for name, source in code.sources.items():
         args.output.text(f"  {name}  {len(source.splitlines())} lines")
-    args.output.text(f"  digest {code.digest[:16]}; any change of these files asks again")
-    args.output.text("  other files of the folder are data, which may change without a question", "faint")
+    args.output.text(f"  digest {code.digest[:16]}; after any change of these files the code must be allowed again")
+    args.output.text("  other files of the folder are data, which may change freely", "faint")
     return Exit.OK

@@ -1,4 +1,4 @@
-"""Ask one case of a run anew, as a run of its own: by the same model or another, with the same prompt or an edited one.
+"""Replay one case as a run of its own: with the same model or another, the same prompt or an edited one.
 
 The new run is linked to the old one and never enters its score; `eval-console compare` shows both side by side.
 """
@@ -40,10 +40,10 @@ class BranchArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` of the newest one")
+    parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
     parser.add_argument("-m", "--model", metavar="NAME", default="", help="another model of models.toml")
-    parser.add_argument("--prompt", type=Path, metavar="FILE", help="the edited opening; `-` reads it from stdin")
-    parser.add_argument("--show-prompt", action="store_true", help="write the opening to be edited; ask nothing")
+    parser.add_argument("--prompt", type=Path, metavar="FILE", help="file with the edited opening; `-` for stdin")
+    parser.add_argument("--show-prompt", action="store_true", help="write the opening for editing; make no calls")
     add_rollout(parser)
 
 
@@ -51,7 +51,7 @@ def run(args: BranchArguments) -> int:
     """Play the branch and show both outcomes.
 
     Raises:
-        UsageError: no such run, case or model, or a prompt that cannot be read.
+        UsageError: no such run, case or model, or an unreadable prompt.
     """
     reader, rollout = find_rollout(args, args.which, args.rollout)
     conversation = reader.conversation(rollout.key)

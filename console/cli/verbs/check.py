@@ -1,9 +1,10 @@
-"""Judge saved outputs offline: one JSON line in, one JSON line out, in order. No network, no key.
+"""Grade saved outputs offline: one JSON line in, one JSON line out, in order. No network, no key.
 
-The answers have the form of the lines; with --json each is the `answer` of an object of the kind `checked_line`.
+The format of answers depends on that of the lines; with --json each is the `answer` of an object of kind
+`checked_line`.
 
-Reads a file, a .gz file, or stdin (`-`). Fields that carry an expectation are ignored. A line that cannot be judged is
-answered with its number and an `error`; the others go on, and the exit code is 2 at the end.
+Reads a file, a .gz file, or stdin (`-`). Fields with expectations are ignored. A line that cannot be graded is answered
+with its number and an `error`; the others are still graded, and the exit code is 2 at the end.
 """
 
 import argparse
@@ -30,9 +31,9 @@ CHECKED_LINE = JsonKind(
 )
 
 _AHEAD = 400
-"""Lines of a file that are judged together."""
+"""Number of lines of a file graded together."""
 _LONGEST = 16_000_000
-"""Bytes of a line; 600 times those of the longest of the conformance cases."""
+"""Maximum bytes of a line; 600 times the longest of the conformance cases."""
 _FORMS = "JSON lines in UTF-8, plain or .gz."
 
 
@@ -50,28 +51,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: CheckArguments) -> int:
-    """Judge every line.
+    """Grade every line.
 
     Raises:
-        UsageError: the suite or its data is not there, or the file cannot be read.
+        UsageError: the suite or its data is missing, or the file cannot be read.
     """
-    ahead = 1 if args.file == "-" else _AHEAD  # who writes to a pipe may wait for each answer
+    ahead = 1 if args.file == "-" else _AHEAD  # the writer of a pipe may wait for each answer
     answers = check(args.suite, _lines(args.file), find_data_roots(args.data), ahead=ahead)
     if args.json:
         args.output.many_data(CHECKED_LINE, ({"answer": answer} for answer in answers))
     else:
         args.output.lines(answers)
     if answers.errors:
-        args.output.warn(f"{answers.errors} of the lines could not be judged")
+        args.output.warn(f"{answers.errors} of the lines could not be graded")
         return Exit.USAGE
     return Exit.OK
 
 
 def _lines(name: str) -> Iterator[str | UsageError]:
-    """Yield the lines of a file; one that is no text is an error of its own, and so is the place where it breaks off.
+    """Yield the lines of a file; undecodable lines, and the point where reading fails, are yielded as errors.
 
     Raises:
-        UsageError: it cannot be opened.
+        UsageError: the file cannot be opened.
     """
     if name == "-":
         yield from _lines_of(sys.stdin.buffer, name)

@@ -1,6 +1,6 @@
-"""Compare two runs: what was lost, what was gained, and whether that may be chance. More runs: a grid.
+"""Compare two runs: cases lost, cases gained, and whether the difference may be chance. More runs: a grid.
 
-Only cases that both runs have and both have graded are counted; what is broken or undecided in either is left out.
+Only cases graded in both runs are counted; cases broken or undecided in either are left out.
 """
 
 import argparse
@@ -73,7 +73,7 @@ class CompareArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument(
-        "which", metavar="RUN", nargs="+", help="A and B: names, parts of them, or latest; or more runs"
+        "which", metavar="RUN", nargs="+", help="A and B (names, parts of names, or latest), or more runs"
     )
     parser.add_argument("--format", dest="form", choices=("text", *_FORMS), default="text", help="of two runs")
     parser.add_argument("-o", "--out", type=Path, metavar="PATH", help="file to write")
@@ -81,7 +81,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: CompareArguments) -> int:
-    """Compare them.
+    """Compare the runs.
 
     Raises:
         UsageError: no such run, fewer than two, the same one twice, or no case in common.
@@ -128,7 +128,7 @@ _FORMS: dict[str, Callable[[RunComparison, Gate | None], str]] = {
 
 
 def _check(args: CompareArguments) -> None:
-    """Refuse options that do not fit each other, and a file in no folder, before anything is read."""
+    """Reject conflicting options, and a file in a missing folder, before anything is read."""
     margin_of(args)
     if args.out is not None:
         require_folder(args.out)
@@ -180,7 +180,7 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
 
 
 def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
-    """Show how the prompt differs in the only case of a comparison."""
+    """Print the prompt differences in the only case of a comparison."""
     pair = comparison.single
     if pair is None:
         return

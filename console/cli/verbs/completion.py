@@ -1,7 +1,7 @@
-"""Write what a shell needs to complete verbs, options, models, suites, categories and runs.
+"""Write the shell completion for verbs, options, models, suites, categories and runs.
 
-bash: `eval "$(eval-console completion bash)"` in ~/.bashrc. zsh: the same in ~/.zshrc, after compinit.
-fish: `eval-console completion fish > ~/.config/fish/completions/eval-console.fish`.
+bash: `eval "$(eval-console completion bash)"` in ~/.bashrc. zsh: the same in ~/.zshrc, after compinit. fish:
+`eval-console completion fish > ~/.config/fish/completions/eval-console.fish`.
 """
 
 import argparse
@@ -32,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: CompletionArguments) -> int:
-    """Write it."""
+    """Write the completion script."""
     from argcomplete.shell_integration import shellcode
 
     text = shellcode(["eval-console"], shell=args.shell)

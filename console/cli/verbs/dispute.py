@@ -1,6 +1,6 @@
-"""Dispute the ground truth of a case, with the reason; or list what is disputed in a run, by whom, when and why.
+"""Dispute the ground truth of a case, with the reason; or list a run's disputes with author, time and reason.
 
-A dispute is kept beside the run and travels with its exports. It changes no outcome and no score by itself.
+A dispute is stored next to the run and included in its exports. It changes no outcome and no score.
 """
 
 import argparse
@@ -35,17 +35,23 @@ class DisputeArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a case; a run lists its own")
+    parser.add_argument(
+        "which",
+        metavar="RUN[#CASE]",
+        nargs="?",
+        default="latest",
+        help="a case to dispute, or a run to list its disputes",
+    )
     parser.add_argument("reason", metavar="REASON", nargs="?", help="why the ground truth is wrong")
-    parser.add_argument("--withdraw", action="store_true", help="take the dispute back")
+    parser.add_argument("--withdraw", action="store_true", help="withdraw the dispute")
     add_rollout(parser)
 
 
 def run(args: DisputeArguments) -> int:
-    """Write the dispute, or list them.
+    """Record the dispute, or list disputes.
 
     Raises:
-        UsageError: no such run or case, no reason, or a folder that cannot be written.
+        UsageError: no such run or case, no reason, or an unwritable folder.
     """
     if "#" not in args.which:
         if args.reason is not None or args.withdraw:
@@ -55,7 +61,7 @@ def run(args: DisputeArguments) -> int:
     if args.reason is not None or args.withdraw:
         reason = "" if args.withdraw else scrub((args.reason or "").strip())
         if not reason and not args.withdraw:
-            raise UsageError("a dispute needs a reason", hint="Write why, or --withdraw to take it back.")
+            raise UsageError("a dispute needs a reason", hint="Give a reason, or --withdraw.")
         Notes(reader.folder.path).add(Note(rollout.key, "dispute", reason))
     show_annotation(args, reader, rollout)
     return Exit.OK

@@ -1,4 +1,4 @@
-"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and say how to fix each."""
+"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and say how to fix problems."""
 
 import argparse
 import dataclasses
@@ -38,23 +38,23 @@ class DoctorArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("--offline", action="store_true", help="do not ask the endpoints")
+    parser.add_argument("--offline", action="store_true", help="do not contact the endpoints")
     parser.add_argument("--deep", action="store_true", help="read every line of every run's journal")
     parser.add_argument(
         "--try",
         dest="model_to_try",
         metavar="MODEL",
         default="",
-        help="ask one model with tools and without, and print the entry of models.toml that works",
+        help="call one model with and without tools, and print a working entry for models.toml",
     )
     add_target_arguments(parser)
 
 
 def run(args: DoctorArguments) -> int:
-    """Look at everything, or try one model; exit code 2 when something is bad.
+    """Check everything, or try one model; the exit code is 2 if something is bad.
 
     Raises:
-        UsageError: there is no such model.
+        UsageError: no such model.
     """
     if args.model_to_try:
         return _try(args)

@@ -1,4 +1,4 @@
-"""Play a prepared run in a process of its own (started by the app and by `run --detach`)."""
+"""Play a prepared run in a separate process (started by the app and by `run --detach`)."""
 
 import argparse
 from pathlib import Path
@@ -35,10 +35,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: EngineArguments) -> int:
-    """Play it, saying nothing but what went wrong.
+    """Play the run, reporting only problems.
 
     Raises:
-        UsageError: the run, its models or its data are not as they were.
+        UsageError: the run, its models or its data have changed.
     """
     folder = RunFolder(args.path.resolve())
     prepared = reopen(folder, args.models, args.data)

@@ -1,7 +1,7 @@
-"""Let a model of models.toml label the failures of a run by what caused them, and group them. Nothing does so unasked.
+"""Label the failures of a run by cause with a model of models.toml, and group them. Never done automatically.
 
-Labels are kept beside the run with the model, the digest of the prompt and the cost. They are an opinion: no result and
-no score is changed by them. Labelled failures are not asked about again, so a stopped command goes on where it was.
+Labels are stored next to the run with model, prompt digest and cost. They are an opinion and change no result or score.
+Labeled failures are not asked about again, so the command continues where it was interrupted.
 """
 
 import argparse
@@ -30,7 +30,7 @@ from console.store.notes import Notes, retract_labels
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
-if TYPE_CHECKING:  # what asks models is loaded when one is asked, which keeps `explain --help` quick
+if TYPE_CHECKING:  # model code is imported when needed, which keeps `explain --help` fast
     from console.config.model import ModelConfig
     from console.engine.labelling import Answer, LabellingPlan, Question
 
@@ -90,25 +90,29 @@ class ExplainArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
-    parser.add_argument("-m", "--model", metavar="NAME", help="who labels (default: the judge of the run)")
-    parser.add_argument("--filter", metavar="TERMS", default="", help="only these, such as 'reason:unit label:none'")
-    parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N of them")
-    parser.add_argument("--max-cost", type=float, metavar="USD", help="ask no more once this would be spent")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be asked and what it costs")
-    parser.add_argument("--undo", action="store_true", help="take back all labels of the model, or of the last one")
+    parser.add_argument("-m", "--model", metavar="NAME", help="model that labels (default: the judge of the run)")
+    parser.add_argument(
+        "--filter", metavar="TERMS", default="", help="only matching failures, such as 'reason:unit label:none'"
+    )
+    parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N failures")
+    parser.add_argument("--max-cost", type=float, metavar="USD", help="stop before this cost is exceeded")
+    parser.add_argument("--dry-run", action="store_true", help="only show the number of calls and the cost")
+    parser.add_argument(
+        "--undo", action="store_true", help="retract all labels of the model (default: the model that labeled last)"
+    )
 
 
 @dataclass(slots=True)
 class _Result:
-    """What came of one command."""
+    """Result of one command."""
 
     labelled: int = 0
     without: list["Answer"] = field(default_factory=list["Answer"])
     cost_usd: float | None = 0.0
     stopped: str = ""
-    """Why not all were asked about; empty: they were. Foreign text."""
+    """Why it ended early; empty if it did not. Foreign text."""
     is_at_cap: bool = False
-    """Whether it was stopped by `--max-cost`."""
+    """True if `--max-cost` stopped it."""
 
     def add(self, answer: "Answer") -> None:
         """Count an answer."""
@@ -121,11 +125,11 @@ class _Result:
 
 
 def run(args: ExplainArguments) -> int:
-    """Ask about each listed failure, then show the groups; exit code 3 when some have no label, 4 at the cap.
+    """Label each listed failure, then show the groups; the exit code is 3 if some have no label, 4 at the cap.
 
     Raises:
-        UsageError: no such run or model, no key, an unreadable filter, a cap without a price, nobody agreed to the
-            price, or the run is being labelled already.
+        UsageError: no such run or model, no key, an invalid filter, a cap without a price, an unconfirmed price, or
+            another process is labeling the run.
     """
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
@@ -148,8 +152,10 @@ def run(args: ExplainArguments) -> int:
     with _alone(folder):
         plan = plan_labels(questions, model, notes)
         if args.max_cost is not None and plan.cost_usd is None:
-            hint = "Add its price to models.toml, or ask about fewer with --limit."
-            raise UsageError(f"{model.name} has no price, so no cap can be kept", where="--max-cost", hint=hint)
+            hint = "Add its price to models.toml, or label fewer with --limit."
+            raise UsageError(
+                f"{model.name} has no price, so --max-cost cannot be enforced", where="--max-cost", hint=hint
+            )
         _confirm(args, plan)
         result = asyncio.run(_ask(args, plan, notes)) if plan.open else _Result()
     _show(args, folder, plan, result, failures)
@@ -160,17 +166,17 @@ def run(args: ExplainArguments) -> int:
 
 @contextmanager
 def _alone(folder: RunFolder) -> Generator[None]:
-    """Keep everybody else from labelling a run: two would pay for the same failures.
+    """Lock a run against other labelers, as two would pay for the same failures.
 
     Raises:
-        UsageError: somebody is at it.
+        UsageError: another process is labeling the run.
     """
     try:
         lock = RunLock(folder.labels_lock_path)
     except RunLocked as locked:
         who = f" by process {locked.holder.pid} on {locked.holder.host}" if locked.holder is not None else ""
-        hint = "Wait until it is done, or stop it; what it has labelled is kept."
-        raise UsageError(f"is being labelled already{who}", where=folder.name, hint=hint) from None
+        hint = "Wait until it is done, or stop it; its labels are kept."
+        raise UsageError(f"is already being labeled{who}", where=folder.name, hint=hint) from None
     with lock:
         yield
 
@@ -197,11 +203,11 @@ def _show_forecast(args: Arguments, folder: RunFolder, plan: "LabellingPlan") ->
 
 
 def _plan_words(plan: "LabellingPlan") -> str:
-    return plan.text + (f"; {plan.labelled:,} are labelled already" if plan.labelled else "")
+    return plan.text + (f"; {plan.labelled:,} already labeled" if plan.labelled else "")
 
 
 def questions_of(folder: RunFolder, failures: list[Rollout], data: Path | None) -> "list[Question]":
-    """Return what is asked about each failure.
+    """Return the question about each failure.
 
     Raises:
         UsageError: the folder is not a run.
@@ -212,7 +218,9 @@ def questions_of(folder: RunFolder, failures: list[Rollout], data: Path | None) 
     from console.suites.run_suite import open_run_suite
 
     reader = RunReader(folder)
-    suite = open_run_suite(reader.manifest, data)  # without it there is no comparison; the conversation says enough
+    suite = open_run_suite(
+        reader.manifest, data
+    )  # without the suite there is no comparison; the conversation is enough
     questions: list[Question] = []
     for rollout in failures:
         conversation = reader.conversation(rollout.key)
@@ -228,22 +236,20 @@ def _model(args: ExplainArguments, folder: RunFolder) -> "ModelConfig":
     manifest = folder.manifest()
     name = args.model or judge_name(manifest)
     if not name:
-        raise UsageError(
-            "no model is named that could label, and the run has no judge", where=folder.name, hint="Add --model NAME."
-        )
+        raise UsageError("no model was given, and the run has no judge", where=folder.name, hint="Add --model NAME.")
     return pick_model(load_models(find_models_file(args.models), args.data), name)
 
 
 def _confirm(args: Arguments, plan: "LabellingPlan") -> None:
-    """Say what it will take, and ask before much is paid."""
+    """Show the expected cost, and ask for confirmation if it is high."""
     args.output.info(_plan_words(plan))
     if args.yes or not plan.cost_warning:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{plan.cost_warning} Nothing was asked", hint="Add --yes, or ask about fewer with --limit.")
-    args.output.warn(f"{plan.cost_warning} Go on? [y/N]")
+        raise UsageError(f"{plan.cost_warning} No calls were made", hint="Add --yes, or label fewer with --limit.")
+    args.output.warn(f"{plan.cost_warning} Continue? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was asked", hint="Answer y, or add --yes.")
+        raise UsageError("no calls were made", hint="Answer y, or add --yes.")
 
 
 async def _ask(args: ExplainArguments, plan: "LabellingPlan", notes: Notes) -> _Result:
@@ -261,7 +267,7 @@ async def _ask(args: ExplainArguments, plan: "LabellingPlan", notes: Notes) -> _
                 output.info(f"{count} {answer.key}: {label_words(answer.label)}")
     except BudgetReached as reached:
         result.stopped, result.is_at_cap = str(reached), True
-        output.warn(f"stopped: {reached}\n  The same command with a higher --max-cost goes on.")
+        output.warn(f"stopped: {reached}\n  Repeat the command with a higher --max-cost to continue.")
     except Fault as fault:
         result.stopped = fault.message
         output.warn(f"stopped: {fault.message}" + (f"\n  {fault.hint}" if fault.hint else ""))
@@ -295,14 +301,14 @@ def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Re
         for case, label in group["cases"].items():
             args.output.text(f"         {case}  {label['why']}", "faint")
     for key in plan.unreadable:
-        args.output.info(f"{key}: no label could be read before; --undo forgets that")
+        args.output.info(f"{key}: earlier replies held no valid label; --undo allows another try")
     cost = "free" if plan.model.simulated else "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
     by = f"{plan.model.name}{', simulated' if plan.model.simulated else ''}"
-    args.output.info(f"{result.labelled} labelled by {by}, {len(without)} without a label, {cost}")
+    args.output.info(f"{result.labelled} labeled by {by}, {len(without)} without a label, {cost}")
 
 
 def _groups(folder: RunFolder, failures: list[Rollout]) -> list[dict[str, Any]]:
-    """Return the failures by label, the largest group first, each case with what is said of it."""
+    """Return the failures by label, largest group first, each case with its label."""
     annotations = Notes(folder.path).annotations()
     groups: dict[str, dict[str, Any]] = {}
     for rollout in failures:
@@ -315,12 +321,14 @@ def _groups(folder: RunFolder, failures: list[Rollout]) -> list[dict[str, Any]]:
 
 def _undo(args: ExplainArguments, folder: RunFolder, notes: Notes) -> int:
     if args.filter or args.limit is not None:
-        raise UsageError("takes back all labels of a model", where="--undo", hint="Leave --filter and --limit out.")
+        raise UsageError(
+            "--undo retracts all labels of a model", where="--undo", hint="Leave --filter and --limit out."
+        )
     model, count = retract_labels(notes, args.model or "")
     if args.json:
         args.output.data(LABELS_TAKEN_BACK, {"run": folder.name, "model": model, "taken_back": count})
     elif count:
-        args.output.text(f"{count} labels of {model} taken back")
+        args.output.text(f"{count} labels of {model} retracted")
     else:
         args.output.info(f"{folder.name} has no labels" + (f" of {args.model}" if args.model else ""))
     return Exit.OK

@@ -1,4 +1,4 @@
-"""Write a run in another form: a file (csv, json, markdown, junit, html, otlp, eval) or another benchmark's folders."""
+"""Write a run in another format: a file (csv, json, markdown, junit, html, otlp, eval) or a benchmark's own folders."""
 
 import argparse
 from functools import partial
@@ -32,7 +32,7 @@ EXPORT = JsonKind(
 
 _HUB = "hf-eval-results"
 _SHOWN_EVERY = 50
-"""Pages after which the progress line is written anew."""
+"""Number of pages between updates of the progress line."""
 
 
 class ExportArguments(Arguments):
@@ -49,26 +49,30 @@ class ExportArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument(
-        "which", metavar="RUN", nargs="*", default=["latest"], help="name, part of it, or latest; several for a site"
+        "which",
+        metavar="RUN",
+        nargs="*",
+        default=["latest"],
+        help="name, part of a name, or latest; several for a site",
     )
     exports = all_exports()
     forms = "; ".join(f"{form.name}: {form.meaning}" for form in exports.values())
     forms += " (default: csv; with --json: json)"
     parser.add_argument("--format", dest="form", choices=(*exports,), metavar="FORMAT", help=forms)
     parser.add_argument(
-        "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; `-` or nothing: text goes to stdout"
+        "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; text formats default to stdout (`-`)"
     )
     hub = parser.add_argument_group(f"for {_HUB}")
     hub.add_argument("--hub-dataset", metavar="TEXT", help="the benchmark as the Hub names it: organization/name")
-    hub.add_argument("--hub-task", metavar="TEXT", help="its task, as the dataset's eval.yaml names it")
-    hub.add_argument("--hub-source", metavar="TEXT", help="address of traces or a report")
+    hub.add_argument("--hub-task", metavar="TEXT", help="the task, as named in the dataset's eval.yaml")
+    hub.add_argument("--hub-source", metavar="TEXT", help="URL of traces or a report")
 
 
 def run(args: ExportArguments) -> int:
-    """Write it.
+    """Write the export.
 
     Raises:
-        UsageError: no such run, a run of another benchmark than the layout's, or a place that cannot be written.
+        UsageError: no such run, a run of another benchmark than the format's, or an unwritable path.
     """
     name = args.form or ("json" if args.json else "csv")
     folders = _folders(args, name)
@@ -105,7 +109,7 @@ def _folders(args: ExportArguments, form: str) -> list[RunFolder]:
     if len(folders) > 1 and form != "site":
         raise UsageError(f"{form} is for one run", where="--format", hint="Name one run, or use --format site.")
     if len({folder.path for folder in folders}) < len(folders):
-        raise UsageError("a run is named twice", where=", ".join(args.which), hint="Name different runs.")
+        raise UsageError("a run is given twice", where=", ".join(args.which), hint="Give different runs.")
     return folders
 
 
@@ -131,7 +135,7 @@ def _show_progress(output: Output, done: int, planned: int) -> None:
 
 
 def _refuse_hub_options(args: ExportArguments, name: str) -> None:
-    """Refuse options of one format with another, which would leave them out without a word."""
+    """Reject options that the chosen format would silently ignore."""
     named = {"--hub-dataset": args.hub_dataset, "--hub-task": args.hub_task, "--hub-source": args.hub_source}
     for option, value in named.items():
         if value is not None and name != _HUB:

@@ -1,7 +1,7 @@
-"""Group the failures of a run: by reason (and what it is about), error type, parameter, category, function, tag, label.
+"""Group the failures of a run: by reason (and subject), error type, parameter, category, function, tag, label.
 
---filter takes the language of the app: reason:unit error:value_error func:get_weather tag:none time>30s is:disputed,
-free text (which is looked for in whole conversations too), and ! before a term to invert it.
+--filter takes the filter language of the app: reason:unit error:value_error func:get_weather tag:none time>30s
+is:disputed, free text (searched in whole conversations), and ! before a term to invert it.
 """
 
 import argparse
@@ -44,16 +44,18 @@ class FailuresArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--by", choices=[item.value for item in GroupBy], default=GroupBy.REASON.value)
-    parser.add_argument("--filter", metavar="TERMS", default="", help="only these, such as 'func:get_weather tag:none'")
+    parser.add_argument(
+        "--filter", metavar="TERMS", default="", help="only matching failures, such as 'func:get_weather tag:none'"
+    )
 
 
 def run(args: FailuresArguments) -> int:
-    """Group and list them; failed, broken and undecided rollouts count.
+    """Group and list failed, broken and undecided rollouts.
 
     Raises:
-        UsageError: no such run, or a filter that cannot be read.
+        UsageError: no such run, or an invalid filter.
     """
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
@@ -71,7 +73,7 @@ def run(args: FailuresArguments) -> int:
 
 def _groups(folder: RunFolder, by: GroupBy, chosen: Filter, annotations: Mapping[Slot, Annotation]) -> list[Group]:
     rollouts, failures = listed_failures(folder, chosen, annotations)
-    if by is GroupBy.REPEATS:  # a case with a failure is shown with what else came of it
+    if by is GroupBy.REPEATS:  # a case with a failure is shown with all its outcomes
         cases = {rollout.key.case for rollout in failures}
         failures = [rollout for rollout in rollouts if rollout.key.case in cases]
     return group(failures, by, annotations)

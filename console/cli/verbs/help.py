@@ -1,6 +1,6 @@
-"""Show the help of a verb, as `VERB --help` does; without a verb, of the whole program.
+"""Show the help of a verb, like `VERB --help`; without a verb, that of the program.
 
-With --man it is a page for `man`: `eval-console help --man run | man -l -`.
+With --man, as a page for `man`: `eval-console help --man run | man -l -`.
 """
 
 import argparse
@@ -22,24 +22,24 @@ class HelpArguments(Arguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the words that name a verb, and the form."""
+    """Add the verb's name and the format."""
     parser.add_argument(
         "verb_words", metavar="VERB", nargs="*", help="a verb, such as run, or several words: bfcl evaluate"
     )
-    parser.add_argument("--man", action="store_true", help="as a page for man")
-    parser.add_argument("-o", dest="folder", type=Path, metavar="FOLDER", help="write the pages of all verbs there")
+    parser.add_argument("--man", action="store_true", help="format it as a man page")
+    parser.add_argument("-o", dest="folder", type=Path, metavar="FOLDER", help="folder for the pages of all verbs")
 
 
 def run(args: HelpArguments) -> int:
-    """Show it, or write the pages.
+    """Show the help, or write the pages.
 
     Raises:
-        UsageError: there is no such verb, or the folder cannot be written to.
+        UsageError: no such verb, or an unwritable folder.
     """
     if args.folder is not None:
         if args.verb_words or not args.man:
             raise UsageError(
-                "takes the pages of all verbs", where="-o", hint="Write `eval-console help --man -o FOLDER`."
+                "only applies to the pages of all verbs", where="-o", hint="Write `eval-console help --man -o FOLDER`."
             )
         return _write_pages(args, args.folder)
     if args.man:
@@ -60,18 +60,16 @@ def _write_pages(args: HelpArguments, folder: Path) -> int:
             (folder / f"{parser.prog.replace(' ', '-')}.1").write_text(man_page(parser), encoding="utf-8")
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        raise UsageError(
-            f"cannot be written to: {why}", where=str(folder), hint="Name a folder that is there."
-        ) from None
+        raise UsageError(f"cannot be written to: {why}", where=str(folder), hint="Give an existing folder.") from None
     args.output.info(f"{len(verbs) + 1} pages are in {folder}; MANPATH or `man -l FILE` finds them")
     return Exit.OK
 
 
 def _parser_of(words: list[str]) -> argparse.ArgumentParser:
-    """Return the parser of a verb, or of the whole program.
+    """Return the parser of a verb, or of the program.
 
     Raises:
-        UsageError: there is no such verb.
+        UsageError: no such verb.
     """
     parser: argparse.ArgumentParser = build(all_verbs())
     for word in words:

@@ -1,4 +1,4 @@
-"""Make runs of what other tools recorded, to be reviewed, compared and exported like any other; nothing is asked."""
+"""Import what other tools recorded as runs, for review, comparison and export like any other; no calls are made."""
 
 import argparse
 import time
@@ -37,7 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     forms = import_formats()
     meanings = "; ".join(f"{form.name}: {form.meaning}" for form in forms.values())
     parser.add_argument(
-        "--format", dest="form", choices=list(forms), help=f"whose they are (default: found out); {meanings}"
+        "--format", dest="form", choices=list(forms), help=f"source of the logs (default: detected); {meanings}"
     )
     for form in forms.values():
         if form.add_arguments is not None:
@@ -45,10 +45,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ImportArguments) -> int:
-    """Import them; what cannot be imported costs nothing of the rest.
+    """Import the logs; a log that cannot be imported does not affect others.
 
     Raises:
-        UsageError: a path is not there, or holds nothing that is recognised; nothing was imported then.
+        UsageError: a path does not exist, or holds no recognized log; nothing was imported then.
     """
     items = [item for path in args.paths for item in find_items(path, args.form)]
     settings = ImportSettings(
@@ -93,14 +93,14 @@ def _import_item(
 
 
 def show_import(output: Output, report: ImportReport) -> None:
-    """Write what became of a log."""
+    """Print the result of importing a log."""
     output.text(f"{report.run}{'  (simulated)' if report.simulated else ''}", "strong")
     source = " ".join(filter(None, (report.tool, report.version)))
     counts = ", ".join(f"{number} {word}" for word, number in report.outcomes.items()) or "no rollout"
     output.text(f"{report.model} on {report.suite}: {counts}")
     output.text(f"imported from {report.file} ({source})")
     if report.missing:
-        output.text(f"{report.missing} more rollouts are announced by the log, and not in it", "warning")
+        output.text(f"{report.missing} more rollouts are announced by the log but missing", "warning")
     for problem in report.problems[:_SHOWN_PROBLEMS]:
         output.text(f"{problem.where}: {problem.why}", "warning")
     if len(report.problems) > _SHOWN_PROBLEMS:
@@ -113,7 +113,7 @@ def show_import(output: Output, report: ImportReport) -> None:
         output.rows(("score", "metric", "in the log", "here", ""), rows, right=frozenset({2, 3}))
     if report.unplaced:
         named = ", ".join(f"{name} ({number})" for name, number in report.unplaced.items())
-        output.text(f"kept under Raw, as it has no place elsewhere: {named}")
+        output.text(f"kept under Raw, as there is no field for it: {named}")
     output.text()
 
 
@@ -122,7 +122,7 @@ def _number(value: float | None) -> str:
 
 
 class _ProgressLine:
-    """How far one log is, on stderr."""
+    """Progress of one log, on stderr."""
 
     def __init__(self, output: Output, name: str) -> None:
         self._output, self._name = output, name

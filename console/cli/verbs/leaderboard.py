@@ -1,4 +1,4 @@
-"""Rank all models on each suite: finished runs only, an interval beside every rate."""
+"""Rank all models on each suite: finished runs only, with an interval for every rate."""
 
 import argparse
 from typing import Any
@@ -33,12 +33,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("-s", "--suite", metavar="NAME", help="only this suite")
     parser.add_argument(
-        "--all", action="store_true", help="every column: single categories, and those without a number"
+        "--all", action="store_true", help="all columns: single categories, and columns without a number"
     )
 
 
 def run(args: LeaderboardArguments) -> int:
-    """Show it.
+    """Show the leaderboard.
 
     Raises:
         UsageError: no finished run of the suite.
@@ -87,7 +87,7 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return a number with its interval; `N/A` where nothing was played."""
+    """Return a number with its interval; `N/A` if nothing was played."""
     if cell.value is None:
         return "N/A"
     if cell.unit == "plain":

@@ -1,7 +1,7 @@
-"""Unite runs of one plan, such as its shards, to one run; the old ones stay as they are.
+"""Merge runs of one plan, such as its shards, into one run; the old ones are not changed.
 
-A rollout that several runs have is taken from the one that had its answer first. What none has played is not run, and
-`resume` plays it.
+A rollout in several runs is taken from the one that had its answer first. Rollouts in none of them are not run;
+`resume` plays them.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from console.store.run_list import find_run
 from console.suites.catalog import find_suite
 
 SHOWN = 5
-"""Damages and missing rollouts that are named."""
+"""Maximum number of damages and missing rollouts listed."""
 
 
 class MergeArguments(Arguments):
@@ -28,16 +28,16 @@ class MergeArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of it, or path of each run")
+    parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of the name, or path of each run")
     parser.add_argument("--name", default="", metavar="TEXT", help="name of the new run")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
 
 
 def run(args: MergeArguments) -> int:
-    """Make the new run and report on it.
+    """Create the merged run and report on it.
 
     Raises:
-        UsageError: the runs are not of one plan, or cannot be read; nothing was made then.
+        UsageError: the runs are not of one plan, or cannot be read; no run is created then.
     """
     root = find_runs_root(args.runs, may_be_new=True)
     folders = [find_run(root, which) for which in args.which]
@@ -57,7 +57,7 @@ def _show(args: MergeArguments, merged: Merged) -> None:
     for damage in merged.damages[:SHOWN]:
         args.output.warn(damage)
     if len(merged.damages) > SHOWN:
-        args.output.warn(f"{len(merged.damages) - SHOWN} more damages; `eval-console doctor --deep` lists them")
+        args.output.warn(f"{len(merged.damages) - SHOWN} more damaged lines; `eval-console doctor --deep` lists them")
     if merged.doubled:
         args.output.info(f"{merged.doubled} rollouts were in several runs; of each, the first answer counts")
     if merged.missing:

@@ -1,6 +1,6 @@
-"""List the models of models.toml, with whether each one's key is at hand. Keys themselves are never shown.
+"""List the models of models.toml, and whether each one's key is available. Keys themselves are never shown.
 
-With --ping, asks the server of one model which models it serves, which costs nothing.
+With --ping, ask the server of one model for its model list, free of charge.
 """
 
 import argparse
@@ -45,11 +45,11 @@ class ModelsArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("--ping", metavar="MODEL", help="ask this model's server whether it answers and serves it")
+    parser.add_argument("--ping", metavar="MODEL", help="check that this model's server answers and serves it")
 
 
 def run(args: ModelsArguments) -> int:
-    """List them; mistakes in the file are all named, and the models without one stay usable."""
+    """List the models; errors in the file are reported, and the other models stay usable."""
     output = args.output
     book = load_models(find_models_file(args.models), args.data)
     if args.ping is not None:
@@ -76,7 +76,7 @@ def _ping(book: ModelBook, name: str, output: Output) -> int:
     if model is None:
         close = nearest(name, list(book.models))
         hint = f"Did you mean {close}?" if close else "`eval-console models` lists them."
-        raise UsageError(f"no model is called {name!r}", hint=hint)
+        raise UsageError(f"no model is named {name!r}", hint=hint)
     begun = time.monotonic()
     good, text, hint = _answer(model)
     seconds = round(time.monotonic() - begun, 3)
@@ -88,19 +88,19 @@ def _ping(book: ModelBook, name: str, output: Output) -> int:
 
 
 def _answer(model: ModelConfig) -> tuple[bool, str, str]:
-    """Say whether a model's server answers, in words, and what would help."""
+    """Return whether a model's server answers, in words, and a remedy."""
     state = key_state(model)
     if model.simulated or model.provider == "local":
         return state.ready, state.text, ""
     if not state.ready:
-        return False, state.text, "Set the variable, or name another with api_key_env."
+        return False, state.text, "Set the variable, or use another with api_key_env."
     if not provider_of(model.provider).lists_models:
         return (
             False,
-            f"only a paid question would tell: {model.provider} has no list of models here",
-            "Try three cases of a new run.",
+            f"only a paid call could tell: there is no model list for {model.provider}",
+            "Try a new run with three cases.",
         )
-    import asyncio  # only a ping needs these
+    import asyncio  # imported late: only --ping needs it
 
     from console.cli.doctor_checks import GOOD, check_addresses
 

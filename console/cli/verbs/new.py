@@ -1,7 +1,7 @@
-"""Write a suite of your own: a folder that runs at once with simulated models, with comments that teach.
+"""Write a suite of your own: a folder that runs at once with simulated models, with comments that explain it.
 
-`--from questions.csv` makes it of your own table: its columns are looked at, what they are taken for is said, and the
-table is copied into the folder.
+`--from questions.csv` builds it from your own table: the meaning of each column is guessed and reported, and the table
+is copied into the folder.
 """
 
 import argparse
@@ -35,14 +35,18 @@ class NewArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("name", metavar="NAME", help="name of the suite: of a new folder in --data, else in ./data")
+    parser.add_argument("name", metavar="NAME", help="name of the suite: a new folder in --data, else in ./data")
     parser.add_argument(
         "--kind",
         metavar="KIND",
         help=f"one of {', '.join(template_kinds())} (default: {_usual()}, questions in a file)",
     )
     parser.add_argument(
-        "--from", dest="source", type=Path, metavar="FILE", help="make it of this table: .csv, .json, .jsonl or .yaml"
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="FILE",
+        help="build it from this table: .csv, .json, .jsonl or .yaml",
     )
 
 
@@ -50,7 +54,7 @@ def run(args: NewArguments) -> int:
     """Write the folder.
 
     Raises:
-        UsageError: a name that cannot be, a folder that is there, an unknown kind, or a disk that refuses.
+        UsageError: an invalid name, an existing folder, an unknown kind, or a failed write.
     """
     root = find_own_data(args.data)
     sentences: list[str] = []
@@ -70,7 +74,7 @@ def run(args: NewArguments) -> int:
         args.output.text(sentence)
     data = "" if root == Path("data").absolute() else f" --data {shlex.quote(str(root))}"
     args.output.text(f"Try it: eval-console run -m sim/careful -s {args.name}{data}")
-    args.output.text(f"Look it over: eval-console suites check {args.name}{data}")
+    args.output.text(f"Check it: eval-console suites check {args.name}{data}")
     return Exit.OK
 
 

@@ -1,4 +1,4 @@
-"""Get official benchmark data: a pinned release, through your own pip configuration or from a file you have."""
+"""Download official benchmark data: a pinned release, through your own pip configuration or from a local file."""
 
 import argparse
 from collections.abc import Callable
@@ -32,24 +32,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("name", metavar="NAME", help=f"what to get: {', '.join(_sources())}")
     parser.add_argument(
-        "--from", dest="from_path", type=Path, metavar="PATH", help="a wheel, checkout or folder you have"
+        "--from", dest="from_path", type=Path, metavar="PATH", help="use a local wheel, checkout or folder"
     )
     parser.add_argument(
-        "--accept-digest", action="store_true", help="take files that are not the pinned ones; never comparable"
+        "--accept-digest",
+        action="store_true",
+        help="accept files other than the pinned ones; results are never comparable",
     )
 
 
 def run(args: PullArguments) -> int:
-    """Bring the data below the data folder and say where it is.
+    """Download the data and print where it is.
 
     Raises:
-        UsageError: nothing of that name can be pulled, or the pull failed.
+        UsageError: no such data, or the download failed.
     """
     sources = _sources()
     if args.name not in sources:
         close = nearest(args.name, sources)
         hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(sources)}."
-        raise UsageError(f"nothing called {args.name!r} can be pulled", hint=hint)
+        raise UsageError(f"there is no data named {args.name!r}", hint=hint)
     root = args.data or find_data_roots(None).pulled
     request = Pull(root, args.output.info, args.from_path, accepts_digest=args.accept_digest)
     folder = sources[args.name]()(request)

@@ -1,7 +1,7 @@
-"""The queue of runs: what waits to be played, in order. It lives on disk, and a process of its own plays it.
+"""List or change the queue of runs. It is stored on disk, and a separate process plays it.
 
-`queue` lists it; `queue cancel RUN` takes a run out (and asks one that is being played to stop), `queue up RUN` and
-`queue down RUN` move it, `queue go` plays on after the machine or the runner went down.
+`queue` lists it; `queue cancel RUN` removes a run (and stops one that is playing), `queue up RUN` and `queue down RUN`
+move it, `queue go` continues after the machine or the runner went down.
 """
 
 import argparse
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("do", nargs="?", choices=("list", "cancel", "up", "down", "go"), default="list", metavar="DO",
                         help="list (default), cancel, up, down, go")  # fmt: skip
-    parser.add_argument("which", nargs="*", metavar="RUN", help="names or parts of them; for cancel also: all")
+    parser.add_argument("which", nargs="*", metavar="RUN", help="names or parts of names; for cancel also: all")
 
 
 def run(args: QueueArguments) -> int:
@@ -50,7 +50,7 @@ def run(args: QueueArguments) -> int:
     if args.do == "go":
         return _start(args, queue)
     if not args.which:
-        raise UsageError(f"queue {args.do} needs a run", hint="`eval-console queue` lists those that wait.")
+        raise UsageError(f"queue {args.do} needs a run", hint="`eval-console queue` lists the waiting runs.")
     everything = args.do == "cancel" and args.which == ["all"]
     names = queue.names()[::-1] if everything else [find_run(root, name).name for name in args.which]
     for name in names:
@@ -62,10 +62,10 @@ def _change(args: QueueArguments, queue: RunQueue, name: str) -> None:
     if args.do == "cancel":
         was_live = RunFolder(queue.root / name).is_live
         if not queue.cancel(name):
-            raise UsageError(f"{name} is not in the queue", hint="`eval-console queue` lists what is.")
+            raise UsageError(f"{name} is not in the queue", hint="`eval-console queue` lists the waiting runs.")
         if was_live:
             _stop(queue.root / name)
-        args.output.info(f"{name}: " + ("asked to stop; what is in flight may finish" if was_live else "cancelled"))
+        args.output.info(f"{name}: " + ("stopping; calls in flight may finish" if was_live else "cancelled"))
     elif not queue.move(name, -1 if args.do == "up" else 1):
         args.output.info(f"{name} cannot be moved further {args.do}")
 
@@ -84,7 +84,7 @@ def _start(args: QueueArguments, queue: RunQueue) -> int:
     from console.engine.runner import wake
 
     if wake(queue.root):
-        args.output.info(f"the queue goes on with {queue.names()[0]}")
+        args.output.info(f"the queue continues with {queue.names()[0]}")
     else:
         args.output.info("the queue is running" if queue.entries() else "the queue is empty")
     if args.json:
@@ -101,7 +101,7 @@ def _list(args: QueueArguments, queue: RunQueue) -> int:
         if not queue.is_playing and not queue.is_starting:
             args.output.info("it is stopped; `eval-console queue go` continues it")
     else:
-        args.output.info("the queue is empty; `eval-console run … --queue` puts runs into it")
+        args.output.info("the queue is empty; `eval-console run … --queue` adds runs")
     return Exit.OK
 
 

@@ -1,4 +1,4 @@
-"""Go on with a run that was interrupted, stopped or hit a cap; what is finished is never asked again."""
+"""Continue a run that was interrupted, stopped or hit a cap; finished calls are never repeated."""
 
 import argparse
 
@@ -19,17 +19,17 @@ class ResumeArguments(ResumingArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
     add_target_arguments(parser)
     add_budget_arguments(parser)
 
 
 def run(args: ResumeArguments) -> int:
-    """Play what is left, broken and undecided cases included.
+    """Play the remaining rollouts, including broken and undecided ones.
 
     Raises:
-        UsageError: no such run, or its models, suite or data are gone or changed.
+        UsageError: no such run, or its models, suite or data are missing or changed.
     """
     folder = find_run(find_runs_root(args.runs), args.which)
     return resume_run(folder, args, retry=RetryScope.BROKEN, fail_under=args.fail_under)

@@ -1,6 +1,6 @@
-"""Ask again what ended broken or undecided, as new attempts; the old ones are kept.
+"""Retry broken and undecided rollouts as new attempts; the old ones are kept.
 
-`--status failed` asks wrong answers again too. That is a re-roll: it makes scores luckier, and the run records it.
+`--status failed` also retries wrong answers. That is a re-roll: it makes scores luckier, and the run records it.
 """
 
 import argparse
@@ -27,9 +27,9 @@ class RetryArguments(ResumingArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument(
-        "--status", choices=("broken", "failed"), default="broken", help="what is asked again (default: broken)"
+        "--status", choices=("broken", "failed"), default="broken", help="what to retry (default: broken)"
     )
     parser.add_argument("--ids", action="append", default=[], metavar="A,B", help="only these cases")
     add_target_arguments(parser)

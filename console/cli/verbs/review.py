@@ -1,8 +1,8 @@
-"""Step through the failures of a run: the Review screen on a terminal, else each one as text or a JSON line.
+"""Step through the failures of a run: in the Review screen on a terminal, else as text or JSON lines.
 
-An `.eval` log of inspect_ai is read where it is. Tags and comments on it are kept with its index, which may be deleted
-at any time; `import` it to keep them.
-With RUN#CASE the screen opens at that case, and text tells of that case alone, however it ended.
+An `.eval` log of inspect_ai is read in place. Tags and comments on it are stored with its index, which may be deleted
+at any time; `import` it to keep them. With RUN#CASE the screen opens at that case, and text shows only that case,
+whatever its outcome.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it; or an .eval log"
     )
-    parser.add_argument("--all", action="store_true", help="passed cases too")
+    parser.add_argument("--all", action="store_true", help="include passed cases")
     parser.add_argument("--text", action="store_true", help="text even on a terminal")
 
 
@@ -65,7 +65,7 @@ def run(args: ReviewArguments) -> int:
 
 
 def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolder:
-    """Return the run of that name, or the log that is shown as one; `beside`: its end may be listed while one reads."""
+    """Return the named run, or the run shown for a log; with `beside`, a log may still be indexed meanwhile."""
     if name.endswith(".eval") and Path(name).is_file():
         from console.exchange.imports.in_place import in_thread, open_in_place
 
@@ -74,7 +74,7 @@ def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolde
 
 
 def _as_text(args: ReviewArguments, folder: RunFolder, case: str) -> int:
-    """Print the failures of a run; what only text needs is loaded here, because the screen shall come at once."""
+    """Print the failures of a run; imports are local, so that the screen opens quickly."""
     import msgspec
 
     from console.cli.history import read_history

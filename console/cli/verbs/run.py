@@ -1,7 +1,7 @@
-"""Play suites with models and judge them. Runs are kept as they go: kill one at any moment and `resume` it.
+"""Run suites with models. Results are saved as they arrive: a killed run can be resumed at any point.
 
-Several models or suites make one run each: played here one after another, in the background with --detach (side by
-side) or with --queue (one after another).
+Several models or suites make one run each: played here one after another, or in the background with --detach (side by
+side) or --queue (one after another).
 """
 
 import argparse
@@ -25,7 +25,7 @@ from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 
-if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps `run --help` quick
+if TYPE_CHECKING:  # engine code is imported when needed, which keeps `run --help` fast
     from console.engine.forecast import Forecast, RunForecast
     from console.engine.plan import PreparedRun
     from console.engine.player import PlayerFactory
@@ -87,17 +87,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
     parser.add_argument("--baseline", metavar="RUN", help="compare with this run at the end")
     add_gate_arguments(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be asked and what it costs")
+    parser.add_argument("--dry-run", action="store_true", help="only show the number of calls and the cost")
     parser.add_argument("--detach", action="store_true", help="play in the background and print the run's name")
-    parser.add_argument("--shard", metavar="K/N", help="play the K-th of N parts; `merge` unites their runs")
-    parser.add_argument("--save-preset", metavar="NAME", help="keep these options as a preset; play nothing")
+    parser.add_argument("--shard", metavar="K/N", help="play the K-th of N parts; `merge` combines their runs")
+    parser.add_argument("--save-preset", metavar="NAME", help="save these options as a preset; play nothing")
 
 
 def run(args: RunArguments) -> int:
-    """Check everything, say what it will cost, play, and report.
+    """Check everything, show the expected cost, play, and report.
 
     Raises:
-        UsageError: anything is wrong with the plan; nothing has been asked then.
+        UsageError: the plan is invalid; no calls were made then.
     """
     from console.cli.run_report import threshold
     from console.engine.forecast import Forecast, forecast_of
@@ -131,10 +131,10 @@ def run(args: RunArguments) -> int:
 
 
 def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
-    """Return the run to compare with, found before anything is asked.
+    """Return the run to compare with, resolved before any call.
 
     Raises:
-        UsageError: there is no such run, or nobody is there at the end to compare.
+        UsageError: no such run, or the run plays in the background.
     """
     from console.config.paths import find_runs_root
     from console.store.run_list import find_run
@@ -142,11 +142,11 @@ def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
     margin_of(args)
     if args.baseline is None:
         if args.fail_if_worse:
-            raise UsageError("says nothing without a run to compare with", where="--fail-if-worse",
+            raise UsageError("needs a run to compare with", where="--fail-if-worse",
                              hint="Add --baseline RUN.")  # fmt: skip
         return None
     if in_background:
-        raise UsageError("compares when the run has ended, which is not waited for here", where="--baseline",
+        raise UsageError("compares after the run, which is not possible in the background", where="--baseline",
                          hint="Leave --detach and --queue out, or compare the two runs later.")  # fmt: skip
     return find_run(find_runs_root(args.runs), args.baseline)
 
@@ -174,7 +174,7 @@ def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
     for warning in [*warnings, *role_warnings]:
         output.info(warning)
     for run in prepared:
-        run.warnings.extend(role_warnings)  # so that its engine need not say them again
+        run.warnings.extend(role_warnings)  # so that its engine does not repeat them
 
 
 def _show_forecast(output: Output, forecast: "Forecast") -> int:
@@ -260,7 +260,7 @@ def _price(run: "RunForecast") -> str:
 
 
 def _protocol_lines(run: "RunForecast") -> list[str]:
-    """What the run would take by each of its suite's protocols."""
+    """Return the forecast under each of the suite's protocols."""
     width = max(map(len, run.protocols), default=0)
     return [
         f"  protocol {name.ljust(width)}  about {other.calls:,.0f} calls, {_tokens(other)}, {_price(other)}"
@@ -278,7 +278,7 @@ def _total_text(forecast: "Forecast") -> str:
 
 
 def _confirm(args: RunArguments, forecast: "Forecast") -> None:
-    """Ask before much money is spent, where somebody is there to answer."""
+    """Ask for confirmation if the cost is high and the session is interactive."""
     import sys
 
     for run in forecast.runs:
@@ -286,9 +286,9 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
             args.output.info(line)
     if args.yes or not forecast.cost_warning or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
-    args.output.warn(f"{forecast.cost_warning} Go on? [y/N]")
+    args.output.warn(f"{forecast.cost_warning} Continue? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was asked", hint="Answer y, or add --yes.")
+        raise UsageError("no calls were made", hint="Answer y, or add --yes.")
 
 
 def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
@@ -307,7 +307,7 @@ def _play_all(
     baseline: "RunFolder | None",
     player: "PlayerFactory",
 ) -> int:
-    """Play one run after another and return the worst exit code; a signal ends all of it."""
+    """Play one run after another and return the worst exit code; a signal ends all of them."""
     codes: list[Exit] = []
     for run in prepared:
         codes.append(_play(args, run, pass_rate, baseline, player))
@@ -342,7 +342,7 @@ def _play(
 
 
 def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
-    """Show how the run compares with the baseline; the gate's answer is None when it was not asked."""
+    """Print the comparison with the baseline; return the gate's result, None if not requested."""
     from console.exchange.exports.comparison import COMPARISON, comparison_fields
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare

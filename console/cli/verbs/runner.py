@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RunnerArguments) -> int:
-    """Play the queue, saying nothing but what went wrong.
+    """Play the queue, reporting only problems.
 
     Raises:
         UsageError: the queue cannot be read.

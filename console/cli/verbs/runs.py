@@ -17,7 +17,7 @@ from console.store.run_list import count_runs, read_summaries
 RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})
 
 SHOWN = 1000
-"""Runs in the table unless somebody asks for more; JSON always has all."""
+"""Default number of runs in the table; JSON always has all."""
 
 
 class RunsArguments(Arguments):
@@ -30,11 +30,11 @@ class RunsArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the newest N")
-    parser.add_argument("--all", action="store_true", help=f"all of them in the table, not only the newest {SHOWN}")
+    parser.add_argument("--all", action="store_true", help=f"list all runs, not only the newest {SHOWN}")
 
 
 def run(args: RunsArguments) -> int:
-    """List them; a damaged run is named on stderr and the others are listed all the same."""
+    """List the runs; a damaged run is reported on stderr."""
     output = args.output
     summaries: list[Summary] = []
     root = find_runs_root(args.runs)
@@ -51,7 +51,7 @@ def run(args: RunsArguments) -> int:
     elif summaries:
         _show(output, summaries)
         if limit == SHOWN and (older := count_runs(root) - SHOWN) > 0:
-            output.info(f"{older} older ones are not listed; --all lists them, -n N the newest N")
+            output.info(f"{older} older runs are not listed; --all lists them, -n N the newest N")
     elif not count_runs(root):
         output.info("nothing has been run yet; start with `eval-console run`")
     return Exit.OK
@@ -63,7 +63,7 @@ _NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed"})
 
 
 def _show(output: Output, summaries: list[Summary]) -> None:
-    """Write the table; names of their own have a column where a run has one."""
+    """Print the table, with a column for names if a run has one."""
     is_named = any(summary.name for summary in summaries)
     shown = [n for n, heading in enumerate(_HEADINGS) if is_named or heading != "name"]
     headings = [_HEADINGS[n] for n in shown]

@@ -1,4 +1,4 @@
-"""Show a run, or with RUN#CASE one case of it: the whole conversation, and expected beside actual."""
+"""Show a run, or with RUN#CASE one of its cases: the whole conversation, and expected next to actual."""
 
 import argparse
 
@@ -57,7 +57,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ShowArguments) -> int:
-    """Show it.
+    """Show the run or the case.
 
     Raises:
         UsageError: no such run or case.
@@ -70,10 +70,10 @@ def run(args: ShowArguments) -> int:
     annotations = Notes(history.folder.path).annotations()
     counts = annotation_counts(annotations.values())
     if counts and not args.json:
-        args.output.text(f"readers: {counts}; no score is changed by that", "warning")
+        args.output.text(f"readers: {counts}; scores are not affected", "warning")
     counts = label_counts(annotations.values())
     if counts and not args.json:
-        args.output.text(f"labels: {counts}; an opinion, no score is changed by it", "warning")
+        args.output.text(f"labels: {counts}; an opinion, scores are not affected", "warning")
     return Exit.OK
 
 
@@ -98,10 +98,10 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
 
 
 def played_of(history: History, case: str) -> list[PlayedRollout]:
-    """Return every rollout of a case, or the one that is named as lists name it.
+    """Return every rollout of a case, or the one named as in lists.
 
     Raises:
-        UsageError: the run has no such case; names the nearest.
+        UsageError: the run has no such case (names the nearest).
     """
     matching = [played for played in history.played if case in (played.case.id, str(played.key))]
     if not matching:
@@ -112,7 +112,7 @@ def played_of(history: History, case: str) -> list[PlayedRollout]:
 
 
 def _show_turns(output: Output, played: PlayedRollout, report: Report | None) -> None:
-    """Write the numbers of a conversation and of each of its turns, where the suite's verdict has them."""
+    """Print the numbers of a conversation and each of its turns, if the suite's verdict has them."""
     turns = turn_sums(played.finished.verdict.detail) if played.finished is not None else []
     if not turns:
         return
@@ -130,7 +130,7 @@ def _show_turns(output: Output, played: PlayedRollout, report: Report | None) ->
 
 
 def run_suite(args: Arguments, history: History) -> RunSuite:
-    """Return the suite of a run, after a warning if it cannot be opened."""
+    """Return the suite of a run, with a warning if it cannot be opened."""
     suite = open_run_suite(history.manifest, args.data)
     if suite.why:
         args.output.warn(suite.why)

@@ -1,7 +1,7 @@
-"""List suites, or the categories and options of one; look one over; print the form of a format's rows.
+"""List suites, or the categories and options of one; check a suite; print the schema of a format's rows.
 
-`suites check NAME` reads all rows, plays three cases with a simulated model that answers right and wrong, and says
-what a run would cost. `suites schema FORMAT` prints the JSON schema of a row, for editors.
+`suites check NAME` reads all rows, plays three cases with a simulated model that answers right and wrong, and shows the
+cost of a run. `suites schema FORMAT` prints the JSON schema of a row, for editors.
 """
 
 import argparse
@@ -49,7 +49,7 @@ class SuitesArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument(
-        "words", nargs="*", metavar="SUITE | check SUITE | schema FORMAT", help="show, or look over, this one"
+        "words", nargs="*", metavar="SUITE | check SUITE | schema FORMAT", help="suite to show or check"
     )
 
 
@@ -57,7 +57,7 @@ def run(args: SuitesArguments) -> int:
     """List all suites, show or check one, or print a schema.
 
     Raises:
-        UsageError: no such suite or format, or rows that cannot be read.
+        UsageError: no such suite or format, or unreadable rows.
     """
     catalog = Catalog(find_data_roots(args.data))
     words = args.words
@@ -73,7 +73,7 @@ def run(args: SuitesArguments) -> int:
         return _schema(catalog, words[1], args.output)
     close = nearest(words[0], ("check", "schema"))
     hint = f"Did you mean `suites {close} {words[1]}`?" if close else "Name one suite."
-    raise UsageError(f"`suites {' '.join(words)}` is not understood", hint=hint)
+    raise UsageError(f"unknown command `suites {' '.join(words)}`", hint=hint)
 
 
 def _list(catalog: Catalog, args: SuitesArguments) -> int:
@@ -93,7 +93,7 @@ def _schema(catalog: Catalog, name: str, output: Output) -> int:
     schema = suite.row_schema() if suite else None
     if schema is None:
         raise UsageError(
-            f"the format {name!r} has no schema of its rows" if suite else f"there is no format {name!r}",
+            f"the format {name!r} has no row schema" if suite else f"there is no format {name!r}",
             where="suites schema",
         )
     if output.machine:

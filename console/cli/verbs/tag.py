@@ -1,4 +1,4 @@
-"""Say of a case whose fault its failure is, comment on it, or mark it as reviewed; kept beside the results."""
+"""Tag a failure with its cause, comment on it, or mark it as reviewed; stored next to the results."""
 
 import argparse
 
@@ -50,23 +50,23 @@ class TagArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` of the newest one")
-    parser.add_argument("tag", metavar="TAG", nargs="?", help=f"{', '.join(TAGS)}, or {NONE} to take it back")
-    parser.add_argument("--comment", metavar="TEXT", help="an empty text takes it back")
-    parser.add_argument("--reviewed", action=argparse.BooleanOptionalAction, help="that somebody has looked at it")
+    parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
+    parser.add_argument("tag", metavar="TAG", nargs="?", help=f"{', '.join(TAGS)}, or {NONE} to remove the tag")
+    parser.add_argument("--comment", metavar="TEXT", help="a comment; an empty string removes it")
+    parser.add_argument("--reviewed", action=argparse.BooleanOptionalAction, help="mark it as reviewed")
     add_rollout(parser)
 
 
 def add_rollout(parser: argparse.ArgumentParser) -> None:
-    """Add the option that picks one rollout of a case."""
-    parser.add_argument("--rollout", type=int, default=1, metavar="N", help="which rollout of the case (default: 1)")
+    """Add the option that selects one rollout of a case."""
+    parser.add_argument("--rollout", type=int, default=1, metavar="N", help="rollout of the case (default: 1)")
 
 
 def run(args: TagArguments) -> int:
-    """Write the notes and show those that count.
+    """Write the notes and show the current ones.
 
     Raises:
-        UsageError: no such run or case, an unknown tag, or a folder that cannot be written.
+        UsageError: no such run or case, an unknown tag, or an unwritable folder.
     """
     reader, rollout = find_rollout(args, args.which, args.rollout)
     notes = Notes(reader.folder.path)
@@ -79,7 +79,7 @@ def run(args: TagArguments) -> int:
 
 
 def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, Rollout]:
-    """Find what RUN#CASE names.
+    """Find the rollout that RUN#CASE names.
 
     Raises:
         UsageError: no such run, case or rollout.
@@ -102,7 +102,7 @@ def show_annotation(args: Arguments, reader: RunReader, rollout: Rollout) -> Non
     for kind, text in standing.items():
         args.output.text(f"{rollout.key}  {kind.replace('_', ' ')}: {text}")
     if not standing:
-        args.output.info(f"nothing is noted on {rollout.key.case}")
+        args.output.info(f"no notes on {rollout.key.case}")
 
 
 def _tag(text: str | None) -> str | None:
@@ -112,7 +112,7 @@ def _tag(text: str | None) -> str | None:
         return ""
     close = nearest(text, (*TAGS, NONE))
     raise UsageError(
-        f"no tag is called {text!r}", hint=f"Did you mean {close}?" if close else f"One of: {', '.join((*TAGS, NONE))}."
+        f"there is no tag {text!r}", hint=f"Did you mean {close}?" if close else f"One of: {', '.join((*TAGS, NONE))}."
     )
 
 

@@ -40,17 +40,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: TrendsArguments) -> int:
-    """Show them.
+    """Show the trends.
 
     Raises:
-        UsageError: no run fits.
+        UsageError: no matching run.
     """
     all_trends = trends(listed_runs(args))
     chosen = [trend for trend in all_trends if args.model in (None, trend.model) and args.suite in (None, trend.suite)]
     if all_trends and not chosen:
         names = sorted({f"{trend.model} on {trend.suite}" for trend in all_trends})
-        raise UsageError("no run is of this model and suite", hint=f"There are runs of: {', '.join(names[:8])}.")
-    output = args.output  # one for all tables: what there is no room for is said once
+        raise UsageError("there is no run of this model and suite", hint=f"There are runs of: {', '.join(names[:8])}.")
+    output = args.output  # shared by all tables: dropped columns are reported once
     if args.json:
         output.data(TRENDS, {"trends": [dataclasses.asdict(trend) for trend in chosen]})
         return Exit.OK

@@ -1,4 +1,4 @@
-"""Follow a run until it ends or pauses: the Live screen on a terminal, else one line for each finished case."""
+"""Follow a run until it ends or pauses: in the Live screen on a terminal, else one line per finished case."""
 
 import argparse
 import time
@@ -30,7 +30,7 @@ RECORD = JsonKind(
 
 _POLL_S = 0.2
 _ENGINE_STARTS_WITHIN_S = 10.0
-"""How long after a run was made its engine may still be starting."""
+"""Seconds after its creation during which a run's engine may still be starting."""
 
 
 class WatchArguments(Arguments):
@@ -42,7 +42,7 @@ class WatchArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of a name, or latest")
     parser.add_argument("--text", action="store_true", help="text even on a terminal")
 
 

@@ -1,4 +1,4 @@
-"""How far two judges agree: Cohen's kappa with its interval, and what one says more often than the other."""
+"""Agreement of two judges: Cohen's kappa with its interval."""
 
 import math
 from collections import Counter
@@ -12,15 +12,15 @@ _NO_SPREAD = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
-    """Two judgements of the same things, compared."""
+    """Two judges' verdicts on the same items, compared."""
 
     pairs: int
     agreed: float
-    """Share of pairs that are the same."""
+    """Share of equal pairs."""
     kappa: float | None
-    """Cohen's kappa: agreement beyond chance, 1 at most; None when chance alone would agree always."""
+    """Cohen's kappa: agreement beyond chance, at most 1; None if chance alone would always agree."""
     low: float | None
-    """95 % interval of kappa; None where so few say so little that the formula gives none."""
+    """95 % interval of kappa; None if the formula gives none for so little data."""
     high: float | None
 
 
@@ -28,7 +28,7 @@ def cohens_kappa(pairs: Sequence[tuple[Hashable, Hashable]]) -> JudgeAgreement |
     """Return Cohen's kappa (1960) with the large-sample interval of Fleiss, Cohen and Everitt (1969).
 
     Args:
-        pairs: what the first and the second judge said of the same thing; None of what nobody judged twice.
+        pairs: verdicts of the first and the second judge on each item. Returns None without pairs.
     """
     if not pairs:
         return None

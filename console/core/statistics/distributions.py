@@ -10,22 +10,22 @@ _TINY = 1e-300
 
 
 def normal_quantile(share: float) -> float:
-    """Return the value below which this share of a normal distribution lies."""
-    from statistics import NormalDist  # here, as it brings decimals along, which the first frame does not need
+    """Return the value below which this share of the normal distribution lies."""
+    from statistics import NormalDist  # imported late: it loads decimal, which startup does not need
 
     return NormalDist().inv_cdf(share)
 
 
 @lru_cache(maxsize=4096)
 def t_quantile(freedom: float, share: float = 0.975) -> float:
-    """Return a quantile above the median of Student's t.
+    """Return an upper quantile of Student's t.
 
     Args:
-        freedom: degrees of freedom, above 0; need not be whole.
+        freedom: degrees of freedom, above 0; may be fractional.
         share: at least 0.5, below 1.
 
     Raises:
-        ValueError: there is no such quantile.
+        ValueError: the arguments are out of range.
     """
     if freedom <= 0 or not 0.5 <= share < 1:
         raise ValueError(f"t has no quantile {share} with {freedom} degrees of freedom")
@@ -41,7 +41,7 @@ def t_quantile(freedom: float, share: float = 0.975) -> float:
 
 
 def t_tails(value: float, freedom: float) -> float:
-    """Return how likely Student's t lies at least this far from 0, on either side."""
+    """Return the probability that Student's t lies at least this far from 0, on either side."""
     return _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + value * value))
 
 
@@ -79,7 +79,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
     """Return a quantile of sorted values by linear interpolation.
 
     Raises:
-        ValueError: there are no values.
+        ValueError: no values.
     """
     if not ordered:
         raise ValueError("a quantile needs at least one value")

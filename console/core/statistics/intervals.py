@@ -10,7 +10,7 @@ from console.core.statistics.distributions import Z95, t_quantile
 from console.core.statistics.sample import Cluster, Sample
 
 FEW_CLUSTERS = 15
-"""With fewer, a clustered interval holds the truth in less than 95 of 100 cases."""
+"""Below this many clusters, a clustered interval covers the truth in fewer than 95 of 100 cases."""
 FEW_CLUSTERS_WORDS = "few clusters: the interval is rough"
 
 WILSON = "wilson"
@@ -21,38 +21,38 @@ BOOTSTRAP = "bootstrap"
 REPEATS_T = "t over repeats"
 WEIGHTED = "weighted"
 _FEW_EXCEPTIONS = 5
-"""Clusters with a success, or with a failure: with fewer, how much their cases are alike cannot be told from them."""
+"""Minimum number of clusters with a success, and with a failure, for estimating within-cluster correlation."""
 _NO_SPREAD = 1e-9
 """Standard errors of rates below this are rounding."""
 _CLUSTERED = (CLUSTERED_WILSON, WILSON_OVER_CLUSTERS, CLUSTERED_T)
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """An estimate with its 95 % interval, and what it rests on."""
+    """An estimate with its 95 % interval and the size of its sample."""
 
     value: float
     low: float | None = None
-    """None: nothing can be said of the spread."""
+    """None if the spread is unknown."""
     high: float | None = None
     cases: int = 0
     rollouts: int = 0
     clusters: int = 0
     method: str = ""
-    """How the interval was made; empty without one."""
+    """Method of the interval; empty without one."""
 
     @property
     def is_rough(self) -> bool:
-        """Whether it rests on so few clusters that it may be too narrow."""
+        """True if there are so few clusters that the interval may be too narrow."""
         return self.method in _CLUSTERED and self.clusters < FEW_CLUSTERS
 
     @property
     def caution(self) -> str:
-        """What a reader must know before believing it; empty: nothing."""
+        """Caveat for readers; empty if there is none."""
         return FEW_CLUSTERS_WORDS if self.is_rough else ""
 
 
 def wilson(passed: float, graded: float, z: float = Z95) -> tuple[float, float]:
-    """Return the Wilson score interval of a rate, two-sided, 95 % unless told otherwise; (0, 1) of nothing."""
+    """Return the two-sided Wilson score interval of a rate, 95 % by default; (0, 1) if nothing is graded."""
     if graded == 0:
         return 0.0, 1.0
     rate, square = passed / graded, z * z
@@ -64,11 +64,11 @@ def wilson(passed: float, graded: float, z: float = Z95) -> tuple[float, float]:
 
 
 def rate_interval(sample: Sample) -> Interval | None:
-    """Return a rate with its interval; None when nothing was graded.
+    """Return a rate with its interval; None if nothing was graded.
 
-    Each case played once and by itself: Wilson on the cases. Else Wilson's formula with the number of independent
-    cases that would give the clustered standard error, and Student's t of G - 1 degrees. When nearly all clusters
-    agree there is no spread to measure, and the clusters themselves are what was counted.
+    Cases played once and independent of each other: Wilson on the cases. Otherwise Wilson's formula with the number of
+    independent cases that would give the clustered standard error, and Student's t with G - 1 degrees of freedom. If
+    nearly all clusters agree, there is no spread to measure, and the clusters themselves are counted.
     """
     if not sample.cases:
         return None
@@ -86,7 +86,7 @@ def rate_interval(sample: Sample) -> Interval | None:
 
 
 def mean_interval(sample: Sample) -> Interval | None:
-    """Return a mean with its interval by the clustered standard error and Student's t; None without a case."""
+    """Return a mean with its interval by clustered standard error and Student's t; None without cases."""
     if not sample.cases:
         return None
     if sample.cluster_count < 2:
@@ -100,23 +100,23 @@ def _interval(sample: Sample, value: float, low: float, high: float, method: str
 
 
 class Part(NamedTuple):
-    """What one rollout adds to both sums of a ratio."""
+    """Contribution of one rollout to both sums of a ratio."""
 
     case: str
     above: float
     below: float
     cluster: str = ""
-    """Empty: its case."""
+    """Empty if the case is its own cluster."""
 
 
 def ratio_interval(parts: Sequence[Part]) -> Interval | None:
     """Return a ratio of two sums, such as successful turns over turns, with its clustered interval.
 
-    Linearized: the residuals a - ratio * b take the place of deviations from the mean. A single cluster shows no
-    spread; its cases are taken for clusters then.
+    Linearized: the residuals a - ratio * b replace deviations from the mean. A single cluster shows no spread; its
+    cases then count as clusters.
 
     Args:
-        parts: of all rollouts; the ratio is between 0 and 1. None when there is nothing below the line.
+        parts: of all rollouts; the ratio is between 0 and 1. Returns None if the denominator is 0.
     """
     below = math.fsum(part.below for part in parts)
     if not below:
@@ -144,12 +144,12 @@ def ratio_interval(parts: Sequence[Part]) -> Interval | None:
 def weighted_interval(value: float, parts: Iterable[tuple[float, Interval]]) -> Interval:
     """Return the interval of a weighted mean of independent parts, from those of the parts (Zou and Donner's MOVER).
 
-    Its variance is that of the parts times their squared weights; the distances of both bounds are kept apart, as
-    intervals of rates are not symmetric.
+    The variance is that of the parts times their squared weights; lower and upper distances are combined separately,
+    as intervals of rates are not symmetric.
 
     Args:
         value: the weighted mean, between 0 and 1.
-        parts: weight and interval of each part; what has none adds nothing.
+        parts: weight and interval of each part; parts without bounds add nothing.
     """
     listed = [(weight, part, part.low, part.high) for weight, part in parts]
     down = up = 0.0
@@ -164,10 +164,10 @@ def weighted_interval(value: float, parts: Iterable[tuple[float, Interval]]) -> 
 
 
 def repeats_interval(groups: Sequence[Sequence[float]]) -> Interval:
-    """Return the sum of the means of groups, each over repeats of the same question, with its interval.
+    """Return the sum of group means with its interval, each group being repeats of one question.
 
-    The questions are taken as fixed: only repeats vary. Each is a stratum with its own variance;
-    degrees of freedom after Welch and Satterthwaite. A group without a repeat makes the interval unknown.
+    The questions are fixed; only repeats vary. Each group is a stratum with its own variance; degrees of freedom after
+    Welch and Satterthwaite. A group without repeats makes the interval unknown.
     """
     value, repeats = math.fsum(map(_mean, groups)), sum(map(len, groups))
     if not groups or any(len(group) < 2 for group in groups):
@@ -191,7 +191,7 @@ def _variance_of_mean(group: Sequence[float]) -> float:
 
 
 def bounds(interval: Interval | None) -> Mapping[str, object]:
-    """Return what JSON says of an interval, beside its value: bounds, what it rests on, and the method."""
+    """Return the JSON fields of an interval other than its value: bounds, sample sizes and method."""
     if interval is None:
         return {}
     names = ("low", "high", "cases", "rollouts", "clusters", "method")

@@ -1,4 +1,4 @@
-"""Two runs on the same cases: paired differences with their interval, tests, and Holm's correction."""
+"""Comparison of two runs on the same cases: paired differences with intervals, tests, and Holm's correction."""
 
 import math
 from collections.abc import Sequence
@@ -20,33 +20,33 @@ MCNEMAR = "exact mcnemar"
 SIGN_FLIPS = "sign flips"
 STUDENT = "t over clusters"
 SIGNIFICANT = 0.05
-"""A p below this is called unlikely to be chance."""
+"""A p below this is reported as unlikely to be chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """B minus A over cases that both have."""
+    """B minus A over the cases both have."""
 
     value: float
     low: float | None
-    """95 % interval; None when there are too few cases for one."""
+    """95 % interval; None with too few cases."""
     high: float | None
     p: float | None
-    """Two-sided; None without cases."""
+    """Two-sided p; None without cases."""
     cases: int
     rollouts: int = 0
-    """Pairs of rollouts it rests on."""
+    """Number of pairs of rollouts."""
     clusters: int = 0
     method: str = ""
-    """How the interval was made."""
+    """Method of the interval."""
     test: str = ""
-    """What p comes from."""
+    """Test that p comes from."""
     adjusted: float | None = None
-    """p after Holm's correction, for one of several differences that are looked at together."""
+    """p after Holm's correction, for one of several differences reported together."""
 
     @property
     def words(self) -> str:
-        """What may be concluded, in words a newcomer knows."""
+        """Conclusion in plain words."""
         p = self.p if self.adjusted is None else self.adjusted
         if p is None:
             return "nothing to compare"
@@ -56,12 +56,12 @@ class Difference:
 
     @property
     def caution(self) -> str:
-        """What a reader must know before believing it; empty: nothing."""
+        """Caveat for readers; empty if there is none."""
         return FEW_CLUSTERS_WORDS if self.method == CLUSTERED_T and self.clusters < FEW_CLUSTERS else ""
 
 
 NO_DIFFERENCE = Difference(0.0, None, None, None, 0)
-"""Of runs without a graded case in common."""
+"""Difference of runs without a graded case in common."""
 
 
 def mcnemar(lost: int, gained: int) -> float:
@@ -82,7 +82,7 @@ def mcnemar(lost: int, gained: int) -> float:
 
 
 def paired_rates(both: int, lost: int, gained: int, neither: int) -> Difference:
-    """Return the difference of two rates where each case was played once: Newcombe's interval, McNemar's p."""
+    """Return the difference of two rates over cases played once: Newcombe's interval, McNemar's p."""
     count = both + lost + gained + neither
     if not count:
         return NO_DIFFERENCE
@@ -91,13 +91,13 @@ def paired_rates(both: int, lost: int, gained: int, neither: int) -> Difference:
 
 
 def newcombe(both: int, lost: int, gained: int, neither: int, z: float = Z95) -> tuple[float, float, float]:
-    """Return difference of rates B - A over paired cases with Newcombe's hybrid score interval (his method 10).
+    """Return the difference of paired rates B - A with Newcombe's hybrid score interval (his method 10).
 
     Args:
         both: cases that both passed.
         lost: passed by A only.
         gained: passed by B only.
-        neither: passed by none.
+        neither: passed by neither.
         z: normal quantile of the interval.
 
     Returns:
@@ -131,14 +131,14 @@ def _correlation(both: int, lost: int, gained: int, neither: int) -> float:
 
 
 def paired_observations(changes: Sequence[Observation], largest: float = math.inf) -> Difference:
-    """Return the mean over cases of paired differences, one for each rollout that both runs have.
+    """Return the mean paired difference over cases, one observation for each rollout both runs have.
 
-    Cases that stand for themselves: percentile bootstrap over cases, and sign flips. Cases in clusters: the clustered
-    standard error with Student's t of G - 1 degrees, for the interval and for p.
+    Independent cases: percentile bootstrap over cases, and sign flips. Cases in clusters: clustered standard error with
+    Student's t with G - 1 degrees of freedom, for both interval and p.
 
     Args:
         changes: B minus A.
-        largest: difference there can be, 1 for rates: few clusters would give an interval that goes beyond it.
+        largest: maximum possible difference, 1 for rates; bounds the interval, which may exceed it with few clusters.
     """
     if not changes:
         return NO_DIFFERENCE
@@ -153,7 +153,7 @@ def paired_observations(changes: Sequence[Observation], largest: float = math.in
 
 
 def resampled(changes: Sequence[Observation]) -> Difference:
-    """Return the same, by resampling cases; what clusters they are in is passed over."""
+    """Return the mean paired difference by resampling cases, ignoring clusters."""
     return replace(paired_mean(_case_means(changes)), rollouts=len(changes))
 
 
@@ -165,7 +165,7 @@ def _case_means(changes: Sequence[Observation]) -> list[float]:
 
 
 def paired_mean(differences: Sequence[float]) -> Difference:
-    """Return the mean of paired differences, one for each case, with percentile bootstrap interval over cases."""
+    """Return the mean paired difference, one value per case, with percentile bootstrap interval over cases."""
     if not differences:
         return NO_DIFFERENCE
     mean = math.fsum(differences) / len(differences)
@@ -179,7 +179,7 @@ def paired_mean(differences: Sequence[float]) -> Difference:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Return p values corrected for being looked at together (Holm 1979); their order stays."""
+    """Return p values after Holm's correction (1979) for multiple comparisons, in the same order."""
     order = sorted(range(len(ps)), key=ps.__getitem__)
     adjusted, highest = [0.0] * len(ps), 0.0
     for place, index in enumerate(order):

@@ -1,4 +1,4 @@
-"""What repeats of the same cases say: pass@k, pass^k, flaky cases, and where the spread of a rate comes from."""
+"""Statistics of repeated cases: pass@k, pass^k, flaky cases, and the sources of a rate's variance."""
 
 import math
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from console.core.statistics.sample import CasesByCounts, Observation, sample_of
 
 @dataclass(frozen=True, slots=True)
 class CaseCount:
-    """The graded rollouts of one case."""
+    """Graded rollouts of one case."""
 
     case: str
     passed: int
@@ -20,19 +20,19 @@ class CaseCount:
 
 
 def pass_at(k: int, passed: int, graded: int) -> float:
-    """Return pass@k: how likely at least one of k rollouts passes, 1 - C(r-c, k)/C(r, k) (Chen et al. 2021).
+    """Return pass@k, the probability that at least one of k rollouts passes: 1 - C(r-c, k)/C(r, k) (Chen et al. 2021).
 
     Raises:
-        ValueError: there are fewer than k rollouts, or k is below 1.
+        ValueError: fewer than k rollouts, or k below 1.
     """
     return 1 - _share(k, graded - passed, graded)
 
 
 def pass_all(k: int, passed: int, graded: int) -> float:
-    """Return pass^k: how likely all of k rollouts pass, C(c, k)/C(r, k) (Yao et al. 2024).
+    """Return pass^k, the probability that all of k rollouts pass: C(c, k)/C(r, k) (Yao et al. 2024).
 
     Raises:
-        ValueError: there are fewer than k rollouts, or k is below 1.
+        ValueError: fewer than k rollouts, or k below 1.
     """
     return _share(k, passed, graded)
 
@@ -55,11 +55,11 @@ class PassK:
 
 
 EVERY_K = 32
-"""Up to this k, pass@k and pass^k are given for each; beyond it for every doubling, and for the most rollouts."""
+"""pass@k and pass^k are given for each k up to this one, then for every doubling and for the maximum."""
 
 
 def pass_k(cases: Iterable[CaseCount]) -> list[PassK]:
-    """Return both for k up to the most rollouts of a case; cases with fewer than k are left out of that k."""
+    """Return pass@k and pass^k for k up to the maximum number of rollouts, over cases with at least k."""
     listed = [case for case in cases if case.graded]
     return [_pass_k(k, listed) for k in _listed_ks(max((case.graded for case in listed), default=0))]
 
@@ -89,12 +89,12 @@ def _pass_k(k: int, cases: Iterable[CaseCount]) -> PassK:
 
 
 def _played(interval: Interval | None) -> Interval:
-    assert interval is not None  # k does not exceed what some case has
+    assert interval is not None  # some case has at least k rollouts
     return interval
 
 
 def pass_rates(counts: CasesByCounts) -> tuple[int, float, float] | None:
-    """Return the most rollouts that cases have, with pass@k and pass^k for that k; None when no case was repeated."""
+    """Return the largest number of rollouts k with pass@k and pass^k for it; None if no case was repeated."""
     k = max(counts, default=0)
     if k < 2:
         return None
@@ -106,31 +106,31 @@ def pass_rates(counts: CasesByCounts) -> tuple[int, float, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class VarianceSplit:
-    """Where the variance of a case's result comes from."""
+    """Sources of the variance of a case's result."""
 
     within: float
-    """Mean variance of one rollout around its case's rate: sampling. It falls with the number of rollouts."""
+    """Mean variance of one rollout around its case's rate (sampling); falls with the number of rollouts."""
     between: float
-    """Variance of the cases' true rates. It falls with the number of cases only."""
+    """Variance of the cases' true rates; falls only with the number of cases."""
     cases: int
     rollouts: float
-    """Mean number of rollouts of a case."""
+    """Mean number of rollouts per case."""
 
     @property
     def within_share(self) -> float:
-        """What part of the variance of a single rollout is sampling; 0 when nothing varies."""
+        """Share of a single rollout's variance that is sampling; 0 if nothing varies."""
         whole = self.within + self.between
         return self.within / whole if whole else 0.0
 
     def standard_error(self, cases: float = 1.0, rollouts: float = 1.0) -> float:
-        """Return the standard error of the rate with so many times the cases and rollouts."""
+        """Return the standard error of the rate at a multiple of cases and rollouts."""
         return math.sqrt((self.between + self.within / (self.rollouts * rollouts)) / (self.cases * cases))
 
 
 def variance_split(counts: CasesByCounts) -> VarianceSplit | None:
     """Split the variance of passing into sampling within cases and differences between them (one-way ANOVA).
 
-    Both estimates are unbiased; a negative one between cases counts as 0. None below two cases that were repeated.
+    Both estimates are unbiased; a negative one between cases counts as 0. None with fewer than two repeated cases.
     """
     groups = [
         (played, passed, count)

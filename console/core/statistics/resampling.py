@@ -1,4 +1,4 @@
-"""Intervals and tests by resampling, where no formula fits; the same values and seed give the same result."""
+"""Intervals and tests by resampling, for cases without a formula; deterministic for given values and seed."""
 
 import itertools
 import math
@@ -9,16 +9,16 @@ from console.core.statistics.distributions import quantile
 from console.core.statistics.intervals import BOOTSTRAP, Interval
 
 EXACT_UP_TO = 12
-"""So many non-zero differences are tested by going through all signs."""
+"""Up to this many non-zero differences are tested exactly, over all signs."""
 _WORK = 1_000_000
-"""About how many additions an interval or a test may cost."""
+"""Approximate limit of additions per interval or test."""
 
 
 def bootstrap_mean(values: Sequence[float], *, draws: int = 2000, seed: int = 0) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of a mean; the same values and seed give the same interval.
+    """Return the percentile bootstrap interval of a mean; deterministic for given values and seed.
 
     Raises:
-        ValueError: there are no values.
+        ValueError: no values.
     """
     if not values:
         raise ValueError("an interval needs at least one value")
@@ -29,10 +29,10 @@ def bootstrap_mean(values: Sequence[float], *, draws: int = 2000, seed: int = 0)
 
 
 def bootstrap_interval(values: Sequence[float]) -> Interval:
-    """Return the mean of values that are independent of each other, one for each case, with that interval.
+    """Return the mean of independent values, one per case, with its bootstrap interval.
 
     Raises:
-        ValueError: there are no values.
+        ValueError: no values.
     """
     low, high = bootstrap_mean(values)
     count = len(values)
@@ -40,9 +40,9 @@ def bootstrap_interval(values: Sequence[float]) -> Interval:
 
 
 def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
-    """Return the p of the two-sided sign-flip test: how often chance alone would give a mean as far from 0.
+    """Return the p of the two-sided sign-flip test: how often chance alone gives a mean as far from 0.
 
-    Exact up to `EXACT_UP_TO` differences that are not 0; else drawn, the same numbers giving the same p.
+    Exact up to `EXACT_UP_TO` non-zero differences; sampled beyond, deterministically for the seed.
     """
     moved = [abs(value) for value in differences if value]
     if not moved:
@@ -61,5 +61,5 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
 
 
 def draws_for(count: int, most: int) -> int:
-    """Return how often to draw from so many values, at most so often."""
+    """Return the number of draws for this many values, at most `most`."""
     return max(200, min(most, _WORK // count))

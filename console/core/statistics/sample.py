@@ -1,8 +1,8 @@
-"""What an estimate rests on: graded rollouts, grouped by case, and cases grouped by cluster.
+"""Samples behind estimates: graded rollouts grouped by case, and cases grouped by cluster.
 
 Rollouts of one case are not independent of each other, nor are cases of one cluster, such as variants of one question.
-A sample therefore keeps the mean of each case over its rollouts, summed up by cluster. How often equal clusters occur
-is counted, which keeps samples small, makes them add up exactly, and makes the order of records indifferent.
+A sample therefore keeps the mean of each case over its rollouts, summed by cluster. Equal clusters are counted, which
+keeps samples small, makes them add up exactly, and makes the order of records irrelevant.
 """
 
 import math
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 CasesByCounts = Mapping[int, Mapping[int, int]]
-"""How many cases have so many graded rollouts (first key), of which so many passed (second key)."""
+"""Number of cases by graded rollouts (first key) and passed rollouts (second key)."""
 ClustersBySum = Mapping[int, Mapping[float, int]]
-"""How many clusters have so many cases (first key), whose means sum up to this (second key)."""
+"""Number of clusters by cases (first key) and sum of the case means (second key)."""
 
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -27,20 +27,20 @@ class Observation(NamedTuple):
 
     case: str
     value: float
-    """Its score; 1 for passed and 0 for failed."""
+    """Score; 1 for passed and 0 for failed."""
     category: str = ""
     cluster: str = ""
-    """What its case shares with others of the category; empty: nothing."""
+    """Group of dependent cases within the category; empty if the case is independent."""
 
 
 class Cluster(NamedTuple):
-    """Clusters that are alike."""
+    """A number of equal clusters."""
 
     cases: int
     total: float
-    """Sum of the means of its cases."""
+    """Sum of the case means."""
     times: int = 1
-    """How many such clusters there are."""
+    """Number of such clusters."""
 
 
 class Sample(msgspec.Struct, frozen=True):
@@ -51,17 +51,17 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def cases(self) -> int:
-        """How many cases it has."""
+        """Number of cases."""
         return sum(cluster.cases * cluster.times for cluster in self.clusters)
 
     @property
     def cluster_count(self) -> int:
-        """How many clusters it has; a case is a cluster of its own when no other is known."""
+        """Number of clusters; a case without a cluster counts as its own."""
         return sum(cluster.times for cluster in self.clusters)
 
     @property
     def exceptions(self) -> int:
-        """Of rates: how many clusters hold a success, or how many hold a failure, whichever are fewer."""
+        """For rates: number of clusters with a success or of those with a failure, whichever is smaller."""
         with_success = sum(cluster.times for cluster in self.clusters if cluster.total > 0)
         return min(with_success, sum(cluster.times for cluster in self.clusters if cluster.total < cluster.cases))
 
@@ -72,14 +72,14 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether each case was played once and stands for itself, so that rollouts are independent."""
+        """True if each case was played once and is its own cluster, so that rollouts are independent."""
         return self.rollouts == self.cases == self.cluster_count
 
     @property
     def standard_error(self) -> float:
         """Cluster-robust standard error of the mean: sqrt(G/(G-1) sum over g of (sum in g of x - mean)^2) / n.
 
-        Not a number for fewer than two clusters.
+        NaN for fewer than two clusters.
         """
         count, mean = self.cluster_count, self.mean
         if count < 2:
@@ -89,21 +89,20 @@ class Sample(msgspec.Struct, frozen=True):
 
 
 class Counts(NamedTuple):
-    """The passed and failed rollouts of a run or a category, as a tally counts them."""
+    """Passed and failed rollouts of a run or a category, as counted by a tally."""
 
     cases: CasesByCounts
     """All graded cases."""
     clustered: CasesByCounts = _NOTHING
-    """Those of them that name a cluster."""
+    """Those that name a cluster."""
     clusters: ClustersBySum = _NOTHING
-    """The clusters they name, each within one category."""
+    """Clusters, each within one category."""
 
 
 def sample_of_counts(*parts: Counts) -> Sample:
-    """Return the sample of parts that have no case in common, such as categories.
+    """Return the sample of parts without common cases, such as categories.
 
-    Cases that name no cluster stand for themselves, and so do all where there is but one cluster, which shows no
-    spread.
+    Cases without a cluster count as their own, and so do all cases if there is only one cluster, which shows no spread.
     """
     clusters = [
         Cluster(size, total, times)
@@ -130,7 +129,7 @@ def _single_cases(cases: CasesByCounts, without: CasesByCounts) -> list[Cluster]
 
 
 def sample_of(observations: Iterable[Observation]) -> Sample:
-    """Return the sample of listed rollouts."""
+    """Return the sample of the given rollouts."""
     values: dict[tuple[str, str], list[float]] = defaultdict(list)
     cluster_of: dict[tuple[str, str], tuple[str, str, str]] = {}
     rollouts = 0
@@ -151,7 +150,7 @@ def sample_of(observations: Iterable[Observation]) -> Sample:
 
 
 def _in_order(clusters: Iterable[Cluster]) -> tuple[Cluster, ...]:
-    """Return clusters that are alike as one, so that equal samples have equal numbers to the last bit."""
+    """Merge equal clusters, in order, so that equal samples have identical numbers to the last bit."""
     times: Counter[tuple[int, float]] = Counter()
     for cluster in clusters:
         times[cluster.cases, cluster.total] += cluster.times

@@ -1,1 +1,1 @@
-"""A run that workers play: the engine stays the one writer of its journal, and workers hold nothing that must last."""
+"""Distributed runs: workers play and hold no durable state; the engine remains the only writer of the journal."""

@@ -1,8 +1,8 @@
-"""A run's data for nodes that lack them: chosen and packed where the engine is, unpacked once on each node.
+"""Copies of a run's data for nodes that lack it: packed by the engine, unpacked once on each node.
 
-What travels is the suite's folder and, if the run embeds with them, the weights of the local embedding: regular files
-without a dot before their name, under one digest of all names and contents. A node keeps them in its cache folder
-under that digest. A key that this machine knows never travels: a file that holds one is refused.
+The copy holds the suite's folder and, if the run uses it, the local embedding model's weights: regular files without a
+leading dot, under one digest of all names and contents. Nodes cache it under that digest. Keys known on this machine
+are never sent: a file that contains one is refused.
 """
 
 import fcntl
@@ -32,35 +32,35 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 MOST = Limits(members=20_000, member_bytes=2 << 30, total_bytes=2 << 30)
-"""Larger data are copied to nodes by other means than this."""
+"""Larger data must reach the nodes by other means."""
 PART_BYTES = 8 << 20
-"""An object store holds, moves and spills parts of this size."""
+"""Size of the parts held, moved and spilled by an object store."""
 _OWN_FILES = ("models.toml", "presets.toml", "__pycache__")
-"""Names of what is no data wherever it lies; neither is what begins with a dot, such as `.env` and `.git`."""
-_COPY_HINT = "Put the data on every node, or into a folder that all nodes see (--data)."
+"""Names that are never data; neither is anything with a leading dot, such as `.env` and `.git`."""
+_COPY_HINT = "Put the data on every node, or in a folder that all nodes share (--data)."
 
 
 @dataclass(frozen=True, slots=True)
 class RunData:
-    """The files that a run needs."""
+    """Files that a run needs."""
 
     files: Mapping[str, Path]
-    """By name in the archive, in order of names."""
+    """Files by name in the archive, sorted by name."""
     digest: str
-    """Of all names and contents: sha256 in hex."""
+    """sha256, in hex, of all names and contents."""
 
 
 def find_run_data(suite: str, folder: Path, weights: Path | None, secrets: Iterable[str]) -> RunData:
-    """Choose what a run needs.
+    """Collect the files that a run needs.
 
     Args:
-        suite: its name, under which its folder is found again.
-        folder: that folder.
-        weights: folder of the local embedding, if the run embeds with it.
-        secrets: keys of the run's models; variables of the environment that sound secret count, too.
+        suite: name of the suite, under which its folder is unpacked.
+        folder: folder of the suite.
+        weights: folder of the local embedding model, if the run uses it.
+        secrets: keys of the run's models; secret-sounding environment variables are checked too.
 
     Raises:
-        UsageError: a file is a link, holds a key, or cannot be read, or all are too large.
+        UsageError: a file is a link, contains a key or cannot be read, or the data is too large.
     """
     try:
         files = {f"{suite}/{name}": path for name, path in _files_of(folder).items()}
@@ -70,14 +70,14 @@ def find_run_data(suite: str, folder: Path, weights: Path | None, secrets: Itera
         _check_secrets(files, secrets)
         return RunData(files, digest_of_files(files))
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
+        raise UsageError(f"the data cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
 
 
 def digest_of_files(files: Mapping[str, Path]) -> str:
     """Return one digest of the names and contents of files.
 
     Raises:
-        OSError: one cannot be read.
+        OSError: a file cannot be read.
     """
     digest = sha256()
     for name, path in sorted(files.items()):
@@ -86,10 +86,10 @@ def digest_of_files(files: Mapping[str, Path]) -> str:
 
 
 def pack(data: RunData, put: Callable[[bytes], object]) -> None:
-    """Pack a run's data, the same bytes for the same data, and hand them over in parts of `PART_BYTES`.
+    """Pack a run's data deterministically and pass it on in parts of `PART_BYTES`.
 
     Raises:
-        UsageError: a file cannot be read, or has become shorter.
+        UsageError: a file cannot be read, or shrank meanwhile.
     """
     sink = _Sink(put)
     try:
@@ -104,22 +104,22 @@ def pack(data: RunData, put: Callable[[bytes], object]) -> None:
 
 
 def unpack_once(digest: str, parts: Iterable[bytes]) -> tuple[Path, bool]:
-    """Return the folder of data in this node's cache, unpacked there if they were not.
+    """Return the folder of the data in this node's cache, unpacking it there if needed.
 
-    Of several processes of a node one unpacks, and the others wait for it. What is there is held against its digest.
+    Of several processes on a node one unpacks and the others wait. Existing data is verified against its digest.
 
     Args:
-        digest: of the data, from `RunData`.
-        parts: what `pack` has handed over; touched only if it is needed.
+        digest: digest of the data, from `RunData`.
+        parts: output of `pack`; only consumed if needed.
 
     Returns:
         The folder, which holds dataset folders, and whether it was unpacked just now.
 
     Raises:
-        UsageError: the archive is unsafe or not the data of that digest, or the cache cannot be written.
+        UsageError: the archive is unsafe or does not match the digest, or the cache cannot be written.
     """
     if not re.fullmatch(r"[0-9a-f]{64}", digest):
-        raise UsageError("the engine names data by what is no digest")
+        raise UsageError("the engine sent an invalid data digest")
     cache = cache_dir() / "data"
     target, part = cache / digest, cache / f".{digest}.{socket.gethostname()}"
     try:
@@ -127,12 +127,12 @@ def unpack_once(digest: str, parts: Iterable[bytes]) -> tuple[Path, bool]:
         with _locked(Path(f"{part}.lock")):
             if _is_whole(target, digest):
                 return target, False
-            shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+            shutil.rmtree(part, ignore_errors=True)  # left by a killed process
             part.mkdir(mode=PRIVATE_FOLDER)
             try:
                 if digest_of_files(unpack_tar(parts, part, MOST)) != digest:
-                    raise UsageError("the data did not arrive as they were sent", hint=_COPY_HINT)
-                if not _is_whole(target, digest):  # where nodes share a cache another one may have been faster
+                    raise UsageError("the data arrived corrupted", hint=_COPY_HINT)
+                if not _is_whole(target, digest):  # nodes that share a cache may race
                     shutil.rmtree(target, ignore_errors=True)
                     part.rename(target)
             finally:
@@ -144,13 +144,13 @@ def unpack_once(digest: str, parts: Iterable[bytes]) -> tuple[Path, bool]:
 
 
 class _Sink(io.RawIOBase):
-    """A file whose written parts are handed over."""
+    """A file object that passes on what is written."""
 
     def __init__(self, put: Callable[[bytes], object]) -> None:
         self._put = put
 
     def write(self, data: "ReadableBuffer", /) -> int:
-        put, self._put = self._put, _drop  # what a tar that is given up still writes is nobody's
+        put, self._put = self._put, _drop  # after an error, the rest of the tar is dropped
         put(bytes(data))
         self._put = put
         return memoryview(data).nbytes
@@ -161,10 +161,10 @@ def _drop(part: bytes) -> None:
 
 
 def _files_of(folder: Path) -> dict[str, Path]:
-    """Return the files of a folder that are data, by name.
+    """Return the data files of a folder by name.
 
     Raises:
-        UsageError: a link or a device is among them.
+        UsageError: there is a link or a device.
         OSError: a folder cannot be read.
     """
     files: dict[str, Path] = {}
@@ -175,8 +175,8 @@ def _files_of(folder: Path) -> dict[str, Path]:
                 if name in folders:
                     folders.remove(name)
             elif path.is_symlink() or not (path.is_file() or path.is_dir()):
-                kind = "a link" if path.is_symlink() else "no regular file"
-                raise UsageError(f"is {kind}, which is not sent to nodes", where=str(path), hint=_COPY_HINT)
+                kind = "links" if path.is_symlink() else "special files"
+                raise UsageError(f"{kind} are not sent to nodes", where=str(path), hint=_COPY_HINT)
             elif path.is_file():
                 files[path.relative_to(folder).as_posix()] = path
     return dict(sorted(files.items()))
@@ -190,7 +190,7 @@ def _check_size(folder: Path, files: Mapping[str, Path]) -> None:
     size = sum(path.stat().st_size for path in files.values())
     if len(files) > MOST.members or size > MOST.total_bytes:
         raise UsageError(
-            f"has {len(files)} files of {size >> 20} MiB in all; at most {MOST.members} files of "
+            f"the data has {len(files)} files of {size >> 20} MiB in all; at most {MOST.members} files of "
             f"{MOST.total_bytes >> 20} MiB are sent to nodes",
             where=str(folder),
             hint=_COPY_HINT,
@@ -206,8 +206,8 @@ def _check_secrets(files: Mapping[str, Path], secrets: Iterable[str]) -> None:
                 continue
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 if any(content.find(needle) >= 0 for needle in needles):
-                    raise UsageError("holds a key of this machine, and is not sent to nodes", where=str(path),
-                                     hint="Take the key out of the data.")  # fmt: skip
+                    raise UsageError("the file contains a key and is not sent to nodes", where=str(path),
+                                     hint="Remove the key from the data.")  # fmt: skip
 
 
 def _is_whole(target: Path, digest: str) -> bool:

@@ -1,6 +1,6 @@
-"""What the engine and its workers say to each other: lines of JSON, cut into pieces that fit any transport.
+"""Protocol between the engine and its workers: JSON lines, cut into pieces that fit any transport.
 
-JSON and not a binary form, because a record must come out of it as it would come out of the journal.
+JSON rather than a binary format, because records must decode exactly as from the journal.
 """
 
 from typing import Any
@@ -17,15 +17,15 @@ from console.llm.limits.keeper import FromKeeper, ToKeeper
 from console.store.journal_line import as_json
 
 PIECE_BYTES = 64 << 10
-"""Longest piece; larger ones would go through object stores, which fill up and block."""
+"""Maximum size of a piece; larger ones would go through object stores, which can fill up and block."""
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="m", tag=str.lower):
-    """Common head of all messages."""
+    """Common base of all messages."""
 
 
 class FaultFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A fault as it travels."""
+    """A fault in serializable form."""
 
     kind: FaultKind
     message: str
@@ -38,11 +38,11 @@ class FaultFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, fault: Fault) -> "FaultFacts":
-        """Take down a fault."""
+        """Convert a fault."""
         return cls(**{name: getattr(fault, name) for name in cls.__struct_fields__})
 
     def fault(self) -> Fault:
-        """Return the fault again."""
+        """Convert back to a fault."""
         made = Fault(self.kind, self.message, partial=self.partial, retry_after_s=self.retry_after_s,
                      status=self.status, hint=self.hint)  # fmt: skip
         made.role, made.is_of_endpoint = self.role, self.is_of_endpoint
@@ -53,62 +53,62 @@ class FaultFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Play(Message, frozen=True):
-    """Play this conversation."""
+    """Play a conversation."""
 
     job: int
-    """Number of the handing out, never used twice: what still comes of an earlier one is refused."""
+    """Number of this assignment, never reused; messages of an earlier assignment are refused."""
     case: Case
     key: Key
     records: list[AnyRecord] = []
-    """What is known of it already, in order."""
+    """The conversation's records so far, in order."""
     outputs: dict[str, Any] = {}
-    """What the cases returned that it depends on."""
+    """Outputs of the cases it depends on, by id."""
 
 
 class Cancel(Message, frozen=True):
-    """Give a conversation up; nothing of it is awaited any more."""
+    """Stop a conversation; its messages are no longer expected."""
 
     job: int
 
 
 class Answer(Message, frozen=True):
-    """What a worker has asked for is granted."""
+    """Grant a worker's request."""
 
     job: int
     call: int
 
 
 class PauseCalls(Message, frozen=True):
-    """Make no new call while there is a reason."""
+    """Make no new calls while there is a reason."""
 
     why: str = ""
 
 
 class Watched(Message, frozen=True):
-    """Send texts as they arrive, or not."""
+    """Start or stop sending streamed text."""
 
     on: bool
 
 
 class RetryNow(Message, frozen=True):
-    """End every wait that a provider has asked for."""
+    """End every wait that a provider asked for."""
 
 
 class KeeperFound(Message, frozen=True):
-    """There is a keeper of an endpoint's limits, a new one perhaps."""
+    """An endpoint's limit keeper is available, possibly a new one."""
 
     endpoint: str
 
 
 class KeeperAnswer(Message, frozen=True):
-    """What the keeper of an endpoint's limits sends to its worker."""
+    """A message from an endpoint's limit keeper to a worker."""
 
     endpoint: str
     message: FromKeeper
 
 
 class KeeperGone(Message, frozen=True):
-    """There is no keeper: so many workers have an even part of the limits."""
+    """There is no limit keeper; each of this many workers takes an equal part of the limits."""
 
     endpoint: str
     processes: int
@@ -121,21 +121,21 @@ ToWorker = Play | Cancel | Answer | PauseCalls | Watched | RetryNow | KeeperFoun
 
 
 class Recorded(Message, frozen=True):
-    """Something happened in a conversation."""
+    """A conversation produced a record."""
 
     job: int
     record: AnyRecord
 
 
 class Proven(Message, frozen=True):
-    """The model of a role has begun to answer."""
+    """The model of a role has started to answer."""
 
     job: int
     role: str
 
 
 class Activity(Message, frozen=True):
-    """What a conversation is doing."""
+    """State of a conversation."""
 
     job: int
     state: str
@@ -159,7 +159,7 @@ class CallText(Message, frozen=True):
 
 
 class Reserve(Message, frozen=True):
-    """May a call be made that may cost so much?"""
+    """Request for a call of this worst-case cost."""
 
     job: int
     call: int
@@ -169,14 +169,14 @@ class Reserve(Message, frozen=True):
 
 
 class Release(Message, frozen=True):
-    """A call has ended for which something was reserved."""
+    """A call with a reservation has ended."""
 
     job: int
     n: int
 
 
 class WaitToRetry(Message, frozen=True):
-    """A call has failed and waits for its next try: let others have its slot meanwhile."""
+    """A failed call waits for its next try and gives up its slot."""
 
     job: int
     call: int
@@ -184,7 +184,7 @@ class WaitToRetry(Message, frozen=True):
 
 
 class PauseRun(Message, frozen=True):
-    """A provider asks for a wait that holds the whole run."""
+    """A provider asked for a wait that pauses the whole run."""
 
     job: int
     call: int
@@ -192,7 +192,7 @@ class PauseRun(Message, frozen=True):
 
 
 class Ended(Message, frozen=True):
-    """A conversation has its verdict."""
+    """A conversation ended with its verdict."""
 
     job: int
     finished: Finished
@@ -200,27 +200,27 @@ class Ended(Message, frozen=True):
 
 
 class Failed(Message, frozen=True):
-    """A conversation could not be settled, by a mistake of ours."""
+    """A conversation failed by an internal error."""
 
     job: int
     text: str
 
 
 class Endpoints(Message, frozen=True):
-    """The limiters of a worker."""
+    """States of a worker's limiters."""
 
     states: list[EndpointState]
     is_suspect: bool = False
 
 
 class KeeperWanted(Message, frozen=True):
-    """A worker asks an endpoint whose limits are kept where the engine is."""
+    """A worker uses an endpoint whose limit keeper runs on the engine's machine."""
 
     endpoint: str
 
 
 class KeeperRequest(Message, frozen=True):
-    """What a worker sends to the keeper of an endpoint's limits."""
+    """A message from a worker to an endpoint's limit keeper."""
 
     endpoint: str
     message: ToKeeper
@@ -248,38 +248,38 @@ ToEngine = (
 
 
 class Setup(msgspec.Struct, frozen=True):
-    """What a worker is to play: never a key, which it takes from its own environment."""
+    """The run for a worker to play. Never a key: workers read keys from their own environment."""
 
     epoch: int
     manifest: Manifest
     models: dict[str, ModelConfig]
-    """By role."""
+    """Models by role."""
     data: str
-    """Folder that was named with --data; empty: the usual ones of the worker's machine."""
+    """Folder given with --data; empty for the defaults on the worker's machine."""
     host: str
-    """Where the engine is."""
+    """Host of the engine."""
     is_capped: bool
-    """Whether money or tokens are capped, so that every call asks before it is made."""
+    """True if money or tokens are capped, so that every call needs a reservation."""
     data_digest: str = ""
-    """Of data that the engine sends (see `data_copy`) in place of those of `data`; empty: it sends none."""
+    """Digest of data sent by the engine (see `data_copy`), used in place of `data`; empty if none is sent."""
 
 
 def write_setup(setup: Setup) -> bytes:
-    """Return a setup as it travels."""
+    """Serialize a setup."""
     return msgspec.json.encode(setup, enc_hook=str)  # a path
 
 
 def read_setup(data: bytes) -> Setup:
-    """Read a setup.
+    """Parse a setup.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the data is invalid.
     """
     return msgspec.json.decode(data, type=Setup, dec_hook=lambda kind, value: kind(value))
 
 
 class WorkerFacts(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a worker has, to be compared with what the engine has."""
+    """A worker's versions and data, for comparison with the engine's."""
 
     name: str
     host: str
@@ -288,15 +288,15 @@ class WorkerFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     cases: str = ""
     """Digest of all cases of the run."""
     sandbox: str = ""
-    """Confinement that is reached there; empty: it is the engine's own machine."""
+    """Level of confinement on its machine; empty on the engine's own machine."""
     missing: str = ""
-    """The first thing that it lacks, in a sentence; empty: nothing."""
+    """The first missing prerequisite, in a sentence; empty if none."""
     weights: dict[str, str] = {}
-    """Digests of the local embedding's files, if the run embeds with them."""
+    """Digests of the local embedding model's files, if the run uses it."""
     lacks_data: bool = False
-    """Whether what is missing is data, which the engine can send."""
+    """True if the missing prerequisite is data, which the engine can send."""
     has_unpacked: bool = False
-    """Whether it has unpacked what the engine has sent; on each node one worker does."""
+    """True if it unpacked the engine's data; one worker on each node does."""
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -304,7 +304,7 @@ class Piece(msgspec.Struct, frozen=True):
 
     epoch: int
     number: int
-    """From 0, without gaps: pieces that arrive in another order are put in order again."""
+    """Number from 0, without gaps, for restoring the order."""
     data: bytes
 
 
@@ -313,24 +313,24 @@ _decode_to_engine = msgspec.json.Decoder(ToEngine).decode
 
 
 class NotUnderstood(Exception):
-    """The other side said what is no message."""
+    """The other side sent an invalid message."""
 
 
 class LineReader:
-    """Puts pieces in order and cuts them into lines."""
+    """Reorders pieces and splits them into lines."""
 
     def __init__(self, epoch: int) -> None:
-        """Take pieces of one epoch only."""
+        """Accept pieces of one epoch only."""
         self._epoch = epoch
         self._next = 0
         self._early: dict[int, bytes] = {}
         self._rest = bytearray()
 
     def feed(self, piece: Piece) -> list[bytes]:
-        """Return the lines that are whole now.
+        """Return the lines completed by a piece.
 
         Raises:
-            NotUnderstood: the piece is of another epoch.
+            NotUnderstood: the piece belongs to another epoch.
         """
         if piece.epoch != self._epoch:
             raise NotUnderstood(f"it is of session {piece.epoch}, this is {self._epoch}")
@@ -344,7 +344,7 @@ class LineReader:
 
 
 class LineWriter:
-    """Collects lines and gives them out in pieces."""
+    """Buffers lines and returns them in pieces."""
 
     def __init__(self, epoch: int) -> None:
         self._epoch = epoch
@@ -352,7 +352,7 @@ class LineWriter:
         self._data = bytearray()
 
     def __len__(self) -> int:
-        """Bytes that wait."""
+        """Return the number of buffered bytes."""
         return len(self._data)
 
     def add(self, message: Message) -> None:
@@ -369,19 +369,19 @@ class LineWriter:
 
 
 def to_worker(line: bytes) -> ToWorker:
-    """Read a message for a worker.
+    """Decode a message for a worker.
 
     Raises:
-        NotUnderstood: it is none.
+        NotUnderstood: the line is invalid.
     """
     return _read(_decode_to_worker, line)
 
 
 def to_engine(line: bytes) -> ToEngine:
-    """Read a message for the engine.
+    """Decode a message for the engine.
 
     Raises:
-        NotUnderstood: it is none.
+        NotUnderstood: the line is invalid.
     """
     return _read(_decode_to_engine, line)
 

@@ -1,4 +1,4 @@
-"""Before the first call: whether every worker has what the engine has. One that differs would play something else."""
+"""Checks before the first call that every worker has the same versions and data as the engine."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,7 @@ from console.store.journal_line import as_json
 
 
 def digest_of(cases: Iterable[Case]) -> str:
-    """Return a digest of all that cases are: data, order and what they depend on."""
+    """Return a digest of the complete cases: data, order and dependencies."""
     digest = hashlib.sha256()
     for case in cases:
         digest.update(as_json(case))
@@ -20,7 +20,7 @@ def digest_of(cases: Iterable[Case]) -> str:
 
 
 def check_models(models: Mapping[str, ModelConfig]) -> None:
-    """Refuse models whose secrets would have to travel to the workers.
+    """Reject models whose secrets would have to be sent to the workers.
 
     Raises:
         UsageError: a key, header or parameter of models.toml is secret.
@@ -29,37 +29,37 @@ def check_models(models: Mapping[str, ModelConfig]) -> None:
         of_environment = None if model.api_key else resolve_key(model)
         if any(secret != of_environment for secret in secrets_of(model)):
             raise UsageError(
-                f"a secret of {model.name} is written in models.toml, and would travel through the cluster",
+                f"a secret of {model.name} is written in models.toml and would be sent through the cluster",
                 where="models.toml",
-                hint="Name a variable with api_key_env, and set it on every node.",
+                hint="Use api_key_env, and set the variable on every node.",
             )
 
 
 def compare(ours: WorkerFacts, theirs: WorkerFacts) -> None:
-    """Refuse a worker that differs.
+    """Reject a worker that differs.
 
     Raises:
-        UsageError: names the worker, what differs, and what to do about it.
+        UsageError: the worker differs; the message names the worker, the difference and a remedy.
     """
     if theirs.missing:
         message, _, hint = theirs.missing.partition("\n")
         raise UsageError(message, where=f"worker {theirs.name}", hint=hint.strip())
     for what, here, there, hint in (
         *_versions(ours.versions, theirs.versions),
-        ("data", _text(ours.dataset), _text(theirs.dataset), "Pull the same data there, or name a shared folder with "
-         "--data."),
-        ("data", ours.cases, theirs.cases, "The files of the suite differ: copy those of this machine there."),
+        ("data", _text(ours.dataset), _text(theirs.dataset), "Pull the same data there, or use a shared folder "
+         "(--data)."),
+        ("data", ours.cases, theirs.cases, "The files of the suite differ: copy them from this machine."),
         ("weights", _text(ours.weights), _text(theirs.weights), "Run `eval-console pull minilm` there."),
-        ("sandbox", ours.sandbox, theirs.sandbox or ours.sandbox, "Give all nodes the same kernel and rights, or leave "
-         "that node out."),
+        ("sandbox", ours.sandbox, theirs.sandbox or ours.sandbox, "Give all nodes the same kernel and rights, or "
+         "exclude that node."),
     ):  # fmt: skip
         if here != there:
-            raise UsageError(f"has another {what} than the engine: {there}, not {here}", where=f"worker {theirs.name}",
+            raise UsageError(f"{what} differs from the engine's: {there}, not {here}", where=f"worker {theirs.name}",
                              hint=hint)  # fmt: skip
 
 
 def needs_data(ours: WorkerFacts, theirs: WorkerFacts) -> bool:
-    """Whether a worker could play if it had the engine's data."""
+    """Return whether a worker could play if it had the engine's data."""
     if any(here != there for _, here, there, _ in _versions(ours.versions, theirs.versions)):
         return False
     if theirs.missing:

@@ -1,9 +1,8 @@
-"""Workers as actors of a Ray cluster: the one module that knows Ray, which is an optional extra.
+"""Workers as actors of a Ray cluster: the only module that imports Ray, which is an optional extra.
 
-An actor is started once, holds no state that anybody would miss, and is never restarted by Ray: the engine starts
-another. Pieces of both streams are arguments and results of its methods, short enough to stay out of object stores.
-Only data that a node lacks go through those, once.
-Keys are no part of anything that is sent: an actor looks them up in the environment of its node.
+Actors hold no durable state and are never restarted by Ray: the engine starts new ones. Pieces of both streams are
+arguments and results of actor methods, short enough to bypass object stores; only data that a node lacks goes through
+those, once. Keys are never sent: an actor reads them from the environment of its node.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ from console.engine.workers.remote_player import WorkerGone, WorkerLink
 
 
 def _token() -> str:
-    """Return the token for clusters that is where Ray looks for one; empty: there is none."""
+    """Return the cluster token from where Ray looks for it; empty if there is none."""
     named = os.environ.get("RAY_AUTH_TOKEN_PATH")
     with contextlib.suppress(OSError, ValueError):
         path = Path(named) if named else Path.home() / ".ray" / "auth_token"
@@ -37,11 +36,11 @@ def _token() -> str:
 
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-# Without it whatever is asked of Ray when its cluster is gone starts or awaits another one, for ever. Read once, too.
+# Otherwise any call to Ray after its cluster is gone starts or awaits another one, forever. Also read once, on import.
 os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"
 if _token() and "ray" not in sys.modules:
-    # A head started where a token is asks for it, but who names its address sends none unless told to (Ray 2.59 and
-    # later, ray-project/ray#64755). An open cluster takes who sends one. Ray reads this once, when it is imported.
+    # A head started on a machine with a token requires it, but a client given an address sends none unless told to (Ray
+    # 2.59 and later, ray-project/ray#64755). An open cluster ignores it. Ray reads this once, on import.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
 try:
     ray: Any = importlib.import_module("ray")
@@ -52,24 +51,24 @@ except ImportError:
     ) from None
 
 KNOCK_S = 10.0
-"""A cluster must answer its port within this."""
+"""Seconds within which a cluster must answer on its port."""
 WATCH_S = 2.0
 GONE_S = 15.0
-"""A head that has not answered for so long is gone; Ray itself waits for a minute, and then ends this process."""
+"""Seconds without an answer after which a head counts as gone; Ray waits for a minute and then ends this process."""
 CLOSE_S = 10.0
-"""A cluster must be let go of within this; one that is gone would take a minute, and end this process instead."""
+"""Seconds for disconnecting; if the cluster is gone, Ray would take a minute and end this process instead."""
 SURVEY_S = 60.0
-"""A worker that `doctor` asks must answer within this."""
+"""Seconds within which a worker must answer `doctor`."""
 FETCH_S = 120.0
-"""A part of the data must have come to a node within this."""
+"""Seconds within which a part of the data must reach a node."""
 _NO_SESSION = "Starting Ray client server failed"
-_STORE_HINT = "Make room in it, or put the data on every node, or into a folder that all nodes see (--data)."
+_STORE_HINT = "Free some space in it, or put the data on every node or in a folder that all nodes share (--data)."
 OBJECT_STORE_BYTES = 80_000_000
-"""Of a cluster that is started here, whose node has the data: nothing of ours goes through it."""
+"""Size for a local cluster, whose node has the data and needs no object store."""
 
 
 class WorkerActor:
-    """The actor's class: a session, and nothing else."""
+    """The actor class, a thin wrapper of a session."""
 
     def __init__(self) -> None:
         from console.engine.workers.session import WorkerSession
@@ -78,11 +77,11 @@ class WorkerActor:
         self._watchdog: asyncio.Task[None] | None = None
 
     async def prepare(self, setup: bytes, parts: list[Any]) -> bytes:
-        """See `WorkerSession.prepare`; may take a while, so it does not hold the actor up.
+        """See `WorkerSession.prepare`; runs in a thread, as it may take a while.
 
         Args:
-            setup: what is to be played.
-            parts: references to the packed data, each of which travels to this node when it is asked for.
+            setup: the run to play.
+            parts: references to the packed data, each transferred to this node on access.
         """
         facts = await asyncio.to_thread(self._session.prepare, setup, map(fetch, parts))
         if self._watchdog is None:
@@ -90,7 +89,7 @@ class WorkerActor:
         return facts
 
     async def survey(self, keys: list[str]) -> tuple[str, dict[str, str]]:
-        """Return the worker's name, its versions, its confinement, and which of these variables are set."""
+        """Return the worker's name, versions, confinement, and which of these variables are set."""
         from console.engine.plan import program_versions
         from console.sandbox.probe import reached_level
 
@@ -108,7 +107,7 @@ class WorkerActor:
         return piece.epoch, piece.number, piece.data
 
     async def _end_when_abandoned(self) -> None:
-        """An engine that is gone must not cost any more money, whatever the cluster thinks of it."""
+        """End the process if the engine is gone, so that it cannot spend more money."""
         while True:
             await asyncio.sleep(1.0)
             if self._session.is_abandoned:
@@ -116,16 +115,16 @@ class WorkerActor:
 
 
 def fetch(part: Any) -> bytes:
-    """Bring a part of the data to this node.
+    """Transfer a part of the data to this node.
 
     Raises:
-        UsageError: it does not come.
+        UsageError: the transfer failed.
     """
     try:
         return ray.get(part, timeout=FETCH_S)
     except (exceptions.RayError, ConnectionError) as error:
         raise UsageError(
-            f"the data do not arrive through the cluster's object store: {_last_line(error)}", hint=_STORE_HINT
+            f"the data does not arrive through the cluster's object store: {_last_line(error)}", hint=_STORE_HINT
         ) from None
 
 
@@ -137,10 +136,10 @@ class RayCluster:
 
         Args:
             where: `ray`, or an address `ray://host:port`.
-            workers: how many; None: as many as there are CPUs.
+            workers: number of workers; None for one per CPU.
 
         Raises:
-            UsageError: there is no such cluster, or it has another version of Ray or Python.
+            UsageError: no such cluster, or one with another version of Ray or Python.
         """
         address = where if where.startswith("ray://") else os.environ.get("RAY_ADDRESS", "").strip()
         _check_answers(address)
@@ -159,7 +158,7 @@ class RayCluster:
                         logging_level="error",
                         object_store_memory=OBJECT_STORE_BYTES,
                     )
-        except Exception as error:  # Ray raises whatever its parts raise
+        except Exception as error:  # Ray raises all kinds of exceptions
             raise _no_cluster(address, error) from None
         if not address.startswith("ray://"):
             address = ray.get_runtime_context().gcs_address
@@ -174,7 +173,7 @@ class RayCluster:
     def _spawn(self) -> "RayLink":
         if not ray.is_initialized():
             raise UsageError(
-                "the cluster is gone", where="--on", hint="Resume the run on another one, or without --on."
+                "the cluster is gone", where="--on", hint="Resume the run on another cluster, or without --on."
             )
         return RayLink(
             self._actor.options(
@@ -187,22 +186,22 @@ class RayCluster:
             return ray.put(part)
         except (exceptions.RayError, ConnectionError) as error:
             raise UsageError(
-                f"the cluster's object store takes no data: {_last_line(error)}", where="--on", hint=_STORE_HINT
+                f"the cluster's object store accepts no data: {_last_line(error)}", where="--on", hint=_STORE_HINT
             ) from None
 
     @property
     def nodes(self) -> int:
-        """How many nodes are alive."""
+        """Number of live nodes."""
         return sum(bool(node.get("Alive")) for node in ray.nodes())
 
     async def survey(self, keys: list[str]) -> list[tuple[str, dict[str, str]]]:
-        """Ask a worker of each node what it has; return names of workers with their facts, or their `trouble`."""
+        """Ask a worker of each node for its facts; return worker names with facts, or with `trouble`."""
         actors = [self._actor.options(num_cpus=0, scheduling_strategy="SPREAD").remote() for _ in range(self.nodes)]
         surveyed = await asyncio.gather(*(RayLink(actor).survey(keys) for actor in actors))
         return sorted(dict(surveyed).items())
 
     async def until_gone(self) -> str:
-        """Knock at the head, as long as it answers; a short absence is none."""
+        """Return when the head has not answered for `GONE_S`; shorter outages are tolerated."""
         answered = time.monotonic()
         while time.monotonic() < answered + GONE_S:
             await asyncio.sleep(WATCH_S)
@@ -220,28 +219,28 @@ class RayCluster:
             closing.start()
             closing.join(CLOSE_S)
         if self._is_gone or closing.is_alive():
-            give_up("ray")  # it would wait for the head at the end of this process, too
+            give_up("ray")  # it would also wait for the head when this process ends
 
 
 class RayLink:
-    """The way to one actor (see `remote_player.WorkerLink`)."""
+    """Connection to one actor (see `remote_player.WorkerLink`)."""
 
     def __init__(self, actor: Any) -> None:
         self._actor = actor
         self._undelivered = ""
         self._is_cut_off = False
-        """Whether the way there broke, not the worker's understanding."""
+        """True if the connection failed, False if the worker rejected a message."""
 
     async def prepare(self, setup: bytes, parts: Sequence[Any]) -> bytes:
         try:
             reference = await _apart(partial(self._actor.prepare.remote, setup, list(parts)))
         except (exceptions.RayError, ConnectionError) as error:
-            # A setup of many ids goes through the object store, which may be full.
-            raise WorkerGone(f"it cannot be given what to play: {_last_line(error)}") from None
+            # A setup with many ids goes through the object store, which may be full.
+            raise WorkerGone(f"the run could not be sent to it: {_last_line(error)}") from None
         return await self._ask(reference)
 
     async def survey(self, keys: list[str]) -> tuple[str, dict[str, str]]:
-        """Return the worker's name and what it has."""
+        """Return the worker's name and facts."""
         try:
             async with asyncio.timeout(SURVEY_S):
                 name, facts = await self._ask(self._actor.survey.remote(keys))
@@ -260,7 +259,7 @@ class RayLink:
             self._undelivered = _last_line(error)
 
     def _note_delivery(self, future: Any) -> None:
-        """Note what the worker did not take: nothing that comes after it would be understood."""
+        """Record a failed delivery, after which nothing else would be understood."""
         error = None if future.cancelled() else future.exception()
         if error is not None:
             self._is_cut_off = isinstance(error, exceptions.RayError) and not isinstance(error, exceptions.RayTaskError)
@@ -269,7 +268,7 @@ class RayLink:
     async def poll(self) -> Piece:
         epoch, number, data = await self._ask(self._actor.poll.remote())
         if self._undelivered and self._is_cut_off:
-            raise WorkerGone("it cannot be reached any more", is_alone=False)
+            raise WorkerGone("it can no longer be reached", is_alone=False)
         if self._undelivered:
             raise NotUnderstood(self._undelivered)
         return Piece(epoch, number, data)
@@ -280,7 +279,7 @@ class RayLink:
         except exceptions.RayTaskError as error:
             raise WorkerGone(f"its program failed: {_last_line(error)}") from None
         except exceptions.ActorUnavailableError:
-            raise WorkerGone("it cannot be reached any more", is_alone=False) from None
+            raise WorkerGone("it can no longer be reached", is_alone=False) from None
         except (exceptions.RayError, ConnectionError) as error:
             text = str(error)
             if _has_lost_node(text):
@@ -291,12 +290,12 @@ class RayLink:
         threading.Thread(target=self._kill, name="ray kill", daemon=True).start()
 
     def _kill(self) -> None:
-        with contextlib.suppress(Exception):  # it may be gone already, and the cluster with it
+        with contextlib.suppress(Exception):  # the actor or the cluster may already be gone
             ray.kill(self._actor)
 
 
 async def _apart(call: Callable[[], Any]) -> Any:
-    """Do what may wait for a cluster that is gone, in a thread that nobody has to wait for."""
+    """Run a call in a daemon thread, as it may wait for a cluster that is gone."""
     future: concurrent.futures.Future[Any] = concurrent.futures.Future()
 
     def do() -> None:
@@ -310,24 +309,24 @@ async def _apart(call: Callable[[], Any]) -> Any:
 
 
 def _connect(address: str) -> None:
-    """Connect to a cluster that is there; the server of Ray's client now and then fails to start a session, once."""
+    """Connect to an existing cluster, with one retry, as Ray's client server sometimes fails to start a session."""
     try:
         ray.init(address=address, log_to_driver=False, logging_level="error", namespace="eval-console")
     except Exception as error:
         if not address.startswith("ray://") or _NO_SESSION not in str(error):
             raise
-        with contextlib.suppress(Exception):  # what is left of the first try
+        with contextlib.suppress(Exception):  # leftovers of the first try
             ray.shutdown()
         ray.init(address=address, log_to_driver=False, logging_level="error", namespace="eval-console")
 
 
 def _shut_down() -> None:
-    with contextlib.suppress(Exception):  # whatever is left of it
+    with contextlib.suppress(Exception):  # it may be half gone
         ray.shutdown()
 
 
 async def _result_of(future: Any) -> Any:
-    """Await a result; who gives up leaves the future as it is, because Ray's client fails at one that is cancelled."""
+    """Await a result without ever cancelling the future, as Ray's client fails on cancelled futures."""
     loop = asyncio.get_running_loop()
     result: asyncio.Future[Any] = loop.create_future()
 
@@ -340,7 +339,7 @@ async def _result_of(future: Any) -> Any:
             result.set_result(future.result())
 
     def arrive(_: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(settle)
 
     future.add_done_callback(arrive)
@@ -352,7 +351,7 @@ def _has_lost_node(text: str) -> bool:
 
 
 def _how_it_ended(text: str) -> str:
-    """Return in few words what Ray says of a worker that is gone in many; empty for anything else."""
+    """Return a short form of Ray's report on a dead worker; empty for anything else."""
     exit_type = re.search(r"Worker exit type: (\w+)", text)
     return f"its process ended ({exit_type[1].lower().replace('_', ' ')})" if exit_type else ""
 
@@ -363,10 +362,10 @@ def _last_line(error: BaseException) -> str:
 
 
 def _check_answers(address: str) -> None:
-    """Knock before Ray does, which waits for minutes and writes about it; `auto` and `local` are words of its own.
+    """Try to connect first, as Ray waits for minutes and logs about it; `auto` and `local` are Ray's own words.
 
     Raises:
-        UsageError: nobody listens there.
+        UsageError: nothing listens there.
     """
     if not (place := _host_and_port(address)):
         return
@@ -382,10 +381,10 @@ def _host_and_port(address: str) -> tuple[str, int] | None:
 
 
 def _check_token(address: str) -> None:
-    """Ask a cluster something, as Ray does, which takes 20 to 30 s to find out that it is not let in.
+    """Make one authenticated call first, as Ray takes 20 to 30 s to notice that its token is refused.
 
     Raises:
-        UsageError: the cluster wants a token that is not here.
+        UsageError: the cluster requires a token that is not available here.
     """
     if not _host_and_port(address) or os.environ.get("RAY_AUTH_MODE", "disabled") not in ("disabled", "token"):
         return
@@ -398,9 +397,9 @@ def _check_token(address: str) -> None:
             channel.unary_unary(method)(b"", timeout=KNOCK_S, metadata=sent)
         except grpc.RpcError as error:
             if error.code() == grpc.StatusCode.UNAUTHENTICATED:
-                what = "another token than that of this machine" if token else "a token"
+                what = "a token other than this machine's" if token else "a token"
                 raise UsageError(
-                    f"the cluster at {address} asks for {what}",
+                    f"the cluster at {address} requires {what}",
                     where="--on",
                     hint="Set RAY_AUTH_TOKEN to what `ray get-auth-token` prints on its head.",
                 ) from None
@@ -418,7 +417,7 @@ def _no_cluster(address: str, error: BaseException) -> UsageError:
     where = f"no cluster answers at {address}" if address else "no cluster can be started here"
     hint = "Check the address, or unset RAY_ADDRESS to start one here."
     if address.startswith("ray://") and _NO_SESSION in whole:
-        hint = "It starts no session, in two tries: set GRPC_ENABLE_FORK_SUPPORT=0 where its head is started."
+        hint = "It failed to start a session twice: set GRPC_ENABLE_FORK_SUPPORT=0 where its head is started."
     elif address.startswith("ray://"):
-        hint = "Check the address; if it is right, ray_client_server.err among the logs of its head says why."
+        hint = "Check the address; if it is right, see ray_client_server.err in the logs of its head."
     return UsageError(f"{where}: {text}", where="--on", hint=hint)

@@ -1,7 +1,7 @@
-"""The engine's side: conversations are handed to the least busy worker, and what comes back is journaled as always.
+"""The engine's side of distributed runs: conversations go to the least busy worker, and their records are journaled.
 
-Facts first: of a worker that is lost everything counts that has arrived, and the next one is given it, so at most the
-calls that were in flight there are paid twice. What still comes of a handing out that is over is refused.
+All records of a lost worker that have arrived stay valid and are given to the next worker, so at most the calls in
+flight are paid twice. Messages of an assignment that is over are refused.
 """
 
 import asyncio
@@ -40,74 +40,74 @@ from console.llm.limits.keeper import FromKeeper, Leave, ToKeeper
 from console.llm.limits.keeper_socket import LocalKeepers
 
 MOST_LOSSES = 3
-"""A conversation that was lost with so many workers, each of which ended alone, is not handed to another one."""
+"""Number of workers, each of which ended on its own, after which a conversation is not assigned again."""
 SPAWN_TRIES = 3
-"""So many new workers in a row that cannot be started, with none left, end the run."""
+"""Number of consecutive failures to start a worker, with none left, that ends the run."""
 NODE_NOTICED_S = 30.0
-"""For so long a cluster may still start workers on a node that is gone."""
+"""Seconds for which a cluster may still start workers on a node that is gone."""
 RESPAWN_S = 1.0
 SILENT_S = 60.0
-"""A worker that has not answered for so long is lost."""
+"""Seconds without an answer after which a worker counts as lost."""
 READY_S = 300.0
-"""A worker must be ready after so long: eight that start on two busy processors were seen to take 75 s."""
+"""Seconds within which a worker must be ready; eight workers on two busy CPUs took 75 s."""
 SLOW_S = 60.0
-"""After so long it is said that workers are not ready yet."""
+"""Seconds after which the user is told that workers are not ready yet."""
 DATA_S = 900.0
-"""The same where data are sent to its node first."""
+"""Like `READY_S`, for a worker whose node must receive data first."""
 
 
 class WorkerGone(Exception):
-    """A worker, or the way to it, is gone; the text says how."""
+    """A worker, or the connection to it, is gone; the message says how."""
 
     def __init__(self, text: str, *, is_alone: bool = True) -> None:
-        """Say how.
+        """Create the exception.
 
         Args:
             text: how it ended.
-            is_alone: whether it ended by itself, as something that it played may cause; else its node or cluster did.
+            is_alone: True if it ended on its own, which a case may cause; False if its node or cluster went down.
         """
         super().__init__(text)
         self.is_alone = is_alone
 
 
 class WorkerLink(Protocol):
-    """The way to one worker."""
+    """Connection to one worker."""
 
     async def prepare(self, setup: bytes, parts: Sequence[Any]) -> bytes:
-        """Have it get ready; return its facts.
+        """Let the worker prepare for the run; return its facts.
 
         Args:
-            setup: what is to be played.
-            parts: what `Fleet.put` has returned of the data that the setup names.
+            setup: the run to play.
+            parts: results of `Fleet.put` for the data named in the setup.
 
         Raises:
-            WorkerGone: it is gone, or never came up.
+            WorkerGone: the worker is gone, or never started.
         """
         ...
 
     def deliver(self, piece: Piece) -> None:
-        """Send it part of the engine's stream; whether it arrives shows in `poll`."""
+        """Send part of the engine's stream; failures show in `poll`."""
         ...
 
     async def poll(self) -> Piece:
-        """Return the next part of its stream.
+        """Return the next part of the worker's stream.
 
         Raises:
-            WorkerGone: it is gone.
+            WorkerGone: the worker is gone.
         """
         ...
 
     def kill(self) -> None:
-        """End it, if it still lives; waits for nothing."""
+        """End the worker without waiting."""
         ...
 
 
 class Fleet(Protocol):
-    """Where workers come from."""
+    """Source of workers."""
 
     @property
     def size(self) -> int:
-        """How many workers there should be."""
+        """Target number of workers."""
         ...
 
     async def spawn(self) -> WorkerLink:
@@ -119,24 +119,24 @@ class Fleet(Protocol):
         ...
 
     def put(self, part: bytes) -> Any:
-        """Keep a part of the data where every node can fetch it once; return what workers are given to fetch it.
+        """Store a part of the data where every node can fetch it; return a reference for workers.
 
         Raises:
-            UsageError: there is no room for it.
+            UsageError: there is no room.
         """
         ...
 
     async def until_gone(self) -> str:
-        """Wait until the cluster itself is gone, if ever; return a sentence that says so."""
+        """Wait until the cluster itself is gone, if ever; return a sentence about it."""
         ...
 
     def close(self) -> None:
-        """Let go of the cluster; a part of it that was started here ends."""
+        """Disconnect from the cluster, ending any part of it started here."""
         ...
 
 
 class RemoteWorker:
-    """One worker that is ready: its stream in both directions, and the conversations that it plays."""
+    """One ready worker: its streams and its conversations."""
 
     def __init__(self, link: WorkerLink, facts: WorkerFacts, epoch: int, number: int) -> None:
         self.link, self.name, self.number = link, facts.name, number
@@ -153,7 +153,7 @@ class RemoteWorker:
         self._flushing = False
 
     def send(self, message: Message) -> None:
-        """Send a message, together with what else is said in the same moment."""
+        """Send a message, batched with others of the same loop turn."""
         self._writer.add(message)
         if not self._flushing:
             self._flushing = True
@@ -165,13 +165,13 @@ class RemoteWorker:
             self.link.deliver(self._writer.pop_piece())
 
     def close_relays(self) -> None:
-        """Let the keepers know that what this worker has in flight is nobody's any more."""
+        """Tell the limit keepers that this worker's calls in flight are abandoned."""
         for relay in self.relays.values():
             relay.close()
 
     @property
     def state(self) -> WorkerState:
-        """What watchers are shown."""
+        """State for watchers."""
         return WorkerState(
             name=self.name,
             state="lost" if self.lost_by else "playing",
@@ -183,7 +183,7 @@ class RemoteWorker:
 
 
 class KeeperRelay:
-    """A worker's way to the keeper of an endpoint (`keeper_socket.Peer`), whose socket is on the engine's machine."""
+    """Connects a worker to an endpoint's limit keeper (`keeper_socket.Peer`), whose socket is on this machine."""
 
     def __init__(self, worker: RemoteWorker, endpoint: str, size: int) -> None:
         self._worker, self._endpoint, self._size = worker, endpoint, size
@@ -202,7 +202,7 @@ class KeeperRelay:
         self._worker.send(messages.KeeperGone(self._endpoint, self._size))
 
     def tell(self, message: ToKeeper) -> None:
-        """Pass on what the worker says."""
+        """Forward a message from the worker."""
         if self._send is not None:
             self._send(message)
 
@@ -210,13 +210,13 @@ class KeeperRelay:
         self.tell(Leave())
 
     def close(self) -> None:
-        """Break the connection off."""
+        """Close the connection."""
         if self.way is not None:
             self.way.cancel()
 
 
 class SentData:
-    """The run's data, packed and put where nodes can fetch them when the first of them lacks them."""
+    """The run's data, packed and stored for nodes on the first request."""
 
     def __init__(self, prepared: PreparedRun, fleet: Fleet) -> None:
         self._prepared, self._fleet = prepared, fleet
@@ -224,16 +224,16 @@ class SentData:
         self._sent: tuple[str, list[Any]] | UsageError | None = None
 
     async def get(self) -> tuple[str, list[Any]]:
-        """Return their digest, and what workers are given to fetch them.
+        """Return the digest of the data and the references for fetching it.
 
         Raises:
-            UsageError: they cannot be sent; names the file.
+            UsageError: the data cannot be sent.
         """
         async with self._sending:
             if self._sent is None:
                 try:
                     self._sent = await asyncio.to_thread(self._send)
-                except UsageError as refusal:  # once for all workers that wait
+                except UsageError as refusal:  # the same for all waiting workers
                     self._sent = refusal
             if isinstance(self._sent, UsageError):
                 raise self._sent
@@ -250,7 +250,7 @@ class SentData:
 
 
 class RemotePlayer:
-    """A player (see `engine.player`) that has workers play."""
+    """A player (see `engine.player`) that delegates to workers."""
 
     def __init__(self, context: PlayerContext, prepared: PreparedRun, endpoints: Endpoints, *, fleet: Fleet) -> None:
         del endpoints  # workers have their own
@@ -270,7 +270,7 @@ class RemotePlayer:
         self._is_watched = self._is_closed = self._is_cluster_gone = False
 
     async def open(self, epoch: int) -> None:
-        """Start the workers and compare each with what is here; play begins when all have been asked.
+        """Start the workers and compare each with the engine; playing starts when all have been checked.
 
         Raises:
             UsageError: a worker differs, or none can be started.
@@ -287,7 +287,7 @@ class RemotePlayer:
             weights=await asyncio.to_thread(weights_digests, weights),
         )
         number = self._fleet.size
-        self.context.notify(f"{number} {'workers are' if number > 1 else 'worker is'} being started")
+        self.context.notify(f"starting {number} worker{'s' if number > 1 else ''}")
         slow = asyncio.get_running_loop().call_later(SLOW_S, self._say_slow)
         made = await asyncio.gather(*(self._make(place) for place in range(number)), return_exceptions=True)
         slow.cancel()
@@ -304,7 +304,7 @@ class RemotePlayer:
             self._take(worker)
         self._keep(self._watch_cluster())
         if refusals:
-            self.context.notify(f"{len(workers)} of {number} workers are there; the others: {refusals[0]}")
+            self.context.notify(f"{len(workers)} of {number} workers started; the others: {refusals[0]}")
 
     def _say_slow(self) -> None:
         self.context.notify(
@@ -312,10 +312,10 @@ class RemotePlayer:
         )
 
     async def _watch_cluster(self) -> None:
-        """End the run when the cluster is gone, in order: Ray ends the whole process a minute after its head."""
+        """End the run in order when the cluster is gone, before Ray ends the whole process a minute later."""
         why = await self._fleet.until_gone()
         self._is_cluster_gone = True
-        self.context.end("halted", f"{why}: resume the run on another one, or without --on")
+        self.context.end("halted", f"{why}: resume the run on another cluster, or without --on")
         for worker in list(self._workers):
             self._lose(worker, WorkerGone(why, is_alone=False))
 
@@ -323,8 +323,8 @@ class RemotePlayer:
         """Start one worker.
 
         Raises:
-            WorkerGone: it does not come up.
-            UsageError: it has something else than the engine.
+            WorkerGone: the worker does not start.
+            UsageError: the worker differs from the engine.
         """
         self._starting += 1
         try:
@@ -339,7 +339,7 @@ class RemotePlayer:
                 ) from None
             except ValueError as error:
                 link.kill()
-                raise WorkerGone(f"it said what is not understood: {error}") from None
+                raise WorkerGone(f"it sent an invalid message: {error}") from None
             except BaseException:
                 link.kill()
                 raise
@@ -348,7 +348,7 @@ class RemotePlayer:
         return RemoteWorker(link, facts, self._epoch, place)
 
     async def _prepare(self, link: WorkerLink) -> WorkerFacts:
-        """Have a worker get ready, with the engine's data if it has none or others; return its facts."""
+        """Let a worker prepare, sending the engine's data if its own is missing or differs; return its facts."""
         data = await asyncio.wait_for(link.prepare(self._setup(), ()), READY_S)
         facts = msgspec.json.decode(data, type=WorkerFacts)
         if not needs_data(self._ours, facts):
@@ -357,10 +357,10 @@ class RemotePlayer:
         try:
             data = await asyncio.wait_for(link.prepare(self._setup(digest), parts), DATA_S)
         except TimeoutError:
-            raise WorkerGone(f"the data had not come to it after {DATA_S:.0f} s") from None
+            raise WorkerGone(f"it did not receive the data within {DATA_S:.0f} s") from None
         facts = msgspec.json.decode(data, type=WorkerFacts)
         if facts.has_unpacked:
-            self.context.notify(f"the data of {self.manifest.suite} were sent to {facts.host}")
+            self.context.notify(f"the data of {self.manifest.suite} was sent to {facts.host}")
         return facts
 
     def _compare(self, facts: WorkerFacts) -> None:
@@ -400,7 +400,7 @@ class RemotePlayer:
         task.add_done_callback(self._tasks.discard)
 
     async def _listen(self, worker: RemoteWorker) -> None:
-        """Take what a worker says, until it is lost."""
+        """Receive a worker's messages until it is lost."""
         try:
             while True:
                 piece = await asyncio.wait_for(worker.link.poll(), SILENT_S)
@@ -411,7 +411,7 @@ class RemotePlayer:
         except TimeoutError:
             self._lose(worker, WorkerGone(f"it has not answered for {SILENT_S:.0f} s"))
         except NotUnderstood as error:
-            self._lose(worker, WorkerGone(f"it said what is not understood: {error}"))
+            self._lose(worker, WorkerGone(f"it sent an invalid message: {error}"))
 
     def _receive(self, worker: RemoteWorker, message: messages.ToEngine) -> None:
         match message:
@@ -433,7 +433,7 @@ class RemotePlayer:
             conversation.receive(message)
 
     def _lose(self, worker: RemoteWorker, gone: WorkerGone) -> None:
-        """A worker is gone: its conversations go on elsewhere, and another takes its place."""
+        """Handle a lost worker: its conversations are reassigned, and a new worker is started."""
         if self._is_closed or worker.lost_by:
             return
         worker.lost_by, worker.is_lost_alone = str(gone) or "it is gone", gone.is_alone
@@ -460,7 +460,7 @@ class RemotePlayer:
                 why, is_of_node = str(gone), not gone.is_alone
             except UsageError as refusal:
                 why = str(refusal)
-            except Exception as error:  # whatever the cluster's own library raises: no worker comes of it
+            except Exception as error:  # any error of the cluster's library
                 why = f"{type(error).__name__}: {error}"
             if not is_of_node or time.monotonic() > lost_at + NODE_NOTICED_S:
                 self._failed_spawns += 1
@@ -470,17 +470,17 @@ class RemotePlayer:
             await asyncio.sleep(RESPAWN_S)
 
     def next_job(self) -> int:
-        """Return a number for a handing out."""
+        """Return a new assignment number."""
         self._jobs += 1
         return self._jobs
 
     @property
     def has_workers(self) -> bool:
-        """Whether anybody can play now."""
+        """True if any worker can play now."""
         return bool(self._workers)
 
     async def least_busy(self) -> RemoteWorker:
-        """Return the worker with fewest conversations; wait while there is none."""
+        """Return the worker with the fewest conversations, waiting while there is none."""
         while not self._workers:
             await self._ready.wait()
         return min(self._workers, key=lambda worker: len(worker.conversations))
@@ -489,7 +489,7 @@ class RemotePlayer:
         return RemoteConversation(job, recorded, self)
 
     def endpoint_states(self) -> list[EndpointState]:
-        """Sum the workers' limiters up, by endpoint."""
+        """Return the workers' limiter states, summed by endpoint."""
         by_name: dict[str, list[EndpointState]] = {}
         for worker in self._workers:
             for state in worker.endpoints:
@@ -527,7 +527,7 @@ class RemotePlayer:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for worker in self._workers:
-            if worker.conversations:  # what it has in flight may still be answered
+            if worker.conversations:  # its calls in flight may still be answered
                 worker.close_relays()
             worker.link.kill()
         await self._keepers.aclose()
@@ -535,28 +535,28 @@ class RemotePlayer:
 
 
 class RemoteConversation:
-    """One job (see `player.PlayedConversation`), handed out until a worker has ended it."""
+    """One job (see `player.PlayedConversation`), assigned until a worker has finished it."""
 
     def __init__(self, job: Job, recorded: ConversationEffects, player: RemotePlayer) -> None:
         self.job, self.fault = job, None
         self._player, self._context = player, player.context
         self._records: list[AnyRecord] = list(recorded.records)
         self._lost_on: list[str] = []
-        """Workers that ended by themselves while they played it, in this session."""
+        """Workers that ended on their own while playing it, in this session."""
         self._began = time.monotonic()
         self._number = 0
         self._worker: RemoteWorker | None = None
         self._end: asyncio.Future[Finished] | None = None
         self._requests: set[asyncio.Task[None]] = set()
         self._reserved: set[int] = set()
-        """Numbers of calls for which money or tokens are set aside."""
+        """Numbers of the calls with reservations."""
         self.fault: Fault | None
 
     async def play(self) -> Finished:
-        """Hand it out, again after every loss; see `player.PlayedConversation`."""
+        """Assign the job, again after every loss; see `player.PlayedConversation`."""
         while len(set(self._lost_on)) < MOST_LOSSES:
             if not self._player.has_workers:
-                self._context.state(self.job.key, "waiting", "no worker is there")
+                self._context.state(self.job.key, "waiting", "no worker is available")
             worker = await self._player.least_busy()
             try:
                 return await self._play_on(worker)
@@ -568,8 +568,8 @@ class RemoteConversation:
         named = ", ".join(dict.fromkeys(self._lost_on))
         self.fault = Fault(
             FaultKind.WORKER,
-            f"every worker that played it was lost: {named}",
-            hint="Something in this case may end the process that plays it; see the workers' own logs.",
+            f"every worker that ran it was lost: {named}",
+            hint="This case may be crashing its workers; see their logs.",
         )
         return self.finished(broken(self.fault))
 
@@ -593,11 +593,11 @@ class RemoteConversation:
                 self._release(n)
 
     def lose(self, worker: RemoteWorker) -> None:
-        """The worker is gone."""
+        """Handle the loss of the worker."""
         self._settle(error=WorkerGone(worker.lost_by, is_alone=worker.is_lost_alone))
 
     def receive(self, message: messages.ToEngine) -> None:
-        """Take what the worker says of it."""
+        """Handle a message about this conversation."""
         try:
             match message:
                 case messages.Recorded(record=record):
@@ -612,11 +612,11 @@ class RemoteConversation:
                     self._release(n)
                 case _:
                     self._show(message)
-        except Exception as error:  # what cannot be journaled costs this case its answer and no other
+        except Exception as error:  # a record that cannot be journaled breaks this case only
             self._settle(error=error)
 
     def _show(self, message: messages.ToEngine) -> None:
-        """Pass on what is not kept."""
+        """Publish messages that are not journaled."""
         key, context = self.job.key, self._context
         match message:
             case messages.Proven(role=role):
@@ -636,7 +636,7 @@ class RemoteConversation:
 
     def _record(self, record: AnyRecord) -> None:
         if getattr(record, "key", None) != self.job.key or isinstance(record, Finished):
-            raise Fault(FaultKind.INTERNAL, "a worker sent a record that is not of its conversation")
+            raise Fault(FaultKind.INTERNAL, "a worker sent a record of another conversation")
         if isinstance(record, Asked | Embedded):
             self._worker_called()
             self._release(record.n)
@@ -654,7 +654,7 @@ class RemoteConversation:
 
     def _ended(self, finished: Finished, fault: messages.FaultFacts | None) -> None:
         if finished.key != self.job.key:
-            raise Fault(FaultKind.INTERNAL, "a worker sent a verdict that is not of its conversation")
+            raise Fault(FaultKind.INTERNAL, "a worker sent a verdict on another conversation")
         self.fault = fault.fault() if fault else None
         seconds = round(time.monotonic() - self._began, 6)
         if self._end is not None and not self._end.done():
@@ -687,7 +687,7 @@ class RemoteConversation:
             self._worker.send(messages.Answer(message.job, message.call))
 
     def finished(self, verdict: Verdict) -> Finished:
-        """Return a closing record, with what is known to have been spent."""
+        """Return a final record, including the known cost."""
         calls = [record for record in self._records if isinstance(record, Asked)]
         embedded = [record for record in self._records if isinstance(record, Embedded)]
         facts, usages = self._context.facts, [call.reply.usage for call in calls if call.reply.usage]

@@ -1,7 +1,6 @@
-"""A worker's side: conversations are played as the engine plays them, and all that happens goes back in a stream.
+"""The worker's side of distributed runs: plays conversations like the engine and streams all events back.
 
-It keeps nothing that anybody would miss: a worker that dies takes its conversations along, and another one is given
-what had arrived of them.
+It holds no durable state: when a worker dies, another one is given the records that had arrived.
 """
 
 import asyncio
@@ -52,19 +51,19 @@ from console.suites.selection import select_cases
 from console.suites.suite import Suite
 
 BATCH_S = 0.05
-"""Longest time for which what happened is collected before it is sent."""
+"""Maximum seconds for which events are collected before they are sent."""
 SOON_S = 0.002
-"""The same where somebody waits for it."""
+"""The same while a request is waiting."""
 POLL_S = 1.0
-"""After so long the engine is answered, though nothing happened: a sign of life."""
+"""Seconds after which the engine gets an empty answer as a sign of life."""
 ABANDONED_S = 120.0
-"""An engine that has not asked for so long is taken for gone: nothing more is paid for it."""
+"""Seconds without a poll after which the engine counts as gone and no more is spent."""
 STATES_S = 0.5
-"""How often the limiters' states are sent."""
+"""Seconds between sending the limiters' states."""
 
 
 class WorkerSession:
-    """Plays conversations of one run for an engine elsewhere."""
+    """Plays conversations of one run for a remote engine."""
 
     def __init__(self) -> None:
         self._setup: Setup | None = None
@@ -82,14 +81,14 @@ class WorkerSession:
         return f"{socket.gethostname()}/{os.getpid()}"
 
     def prepare(self, data: bytes, parts: Iterable[bytes] = ()) -> bytes:
-        """Get ready for a run and say what there is for it; again, with data of the engine, where they lack.
+        """Prepare for a run and report what is available; called again with the engine's data if needed.
 
         Args:
             data: a `Setup`.
-            parts: the packed data, if the setup names such; touched only where the node's cache lacks them.
+            parts: the packed data, if named by the setup; only consumed if the node's cache lacks it.
 
         Returns:
-            `WorkerFacts`; what lacks here is said in them.
+            `WorkerFacts`, including what is missing.
         """
         setup = read_setup(data)
         self._setup = None
@@ -113,13 +112,13 @@ class WorkerSession:
             return msgspec.structs.replace(
                 facts,
                 lacks_data=True,
-                missing="has no weights of the local embedding\n  Run `eval-console pull minilm` there.",
+                missing="the weights of the local embedding model are missing\n  Run `eval-console pull minilm` there.",
             )
         for role, model in setup.models.items():
             state = key_state(model)
             if not state.ready:
                 raise UsageError(
-                    f"has no key for the {role} {model.name}: {state.text}",
+                    f"no key for the {role} {model.name}: {state.text}",
                     hint="Set the variable on that node before Ray is started there; keys never go through Ray.",
                 )
         suite.check_needs(cases, manifest.setting)
@@ -145,16 +144,16 @@ class WorkerSession:
         )
 
     def deliver(self, piece: Piece) -> None:
-        """Take part of the engine's stream.
+        """Receive part of the engine's stream.
 
         Raises:
-            NotUnderstood: it is of another engine, or no message.
+            NotUnderstood: the piece is of another engine, or invalid.
         """
         for line in self._reader.feed(piece):
             self._receive(to_worker(line))
 
     async def poll(self) -> Piece:
-        """Return what happened since the last call, as soon as something has and at most `BATCH_S` later."""
+        """Return the events since the last call, as soon as there are any and at most `BATCH_S` later."""
         self.polled_at = time.monotonic()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._awake.wait(), POLL_S)
@@ -184,7 +183,7 @@ class WorkerSession:
             self._hurry.set()
 
     def _share(self, endpoint: str, share: LimitShare) -> None:
-        """Have the limits of an endpoint shared with everybody who asks it: its keeper is where the engine is."""
+        """Request a share of an endpoint's limits from its keeper on the engine's machine."""
         self._shares[endpoint] = share
         self.send(messages.KeeperWanted(endpoint), soon=True)
 
@@ -202,7 +201,7 @@ class WorkerSession:
                 share.alone(processes)
 
     def note_activity(self, activity: messages.Activity) -> None:
-        """Send what a conversation is doing; of several states within a batch the last one counts."""
+        """Send a conversation's state; of several within a batch the last one counts."""
         self._activities[activity.job] = activity
         self._awake.set()
 
@@ -240,8 +239,8 @@ class WorkerSession:
             fault = messages.FaultFacts.of(conversation.fault) if conversation.fault else None
             self.send(messages.Ended(play.job, finished, fault), soon=True)
         except asyncio.CancelledError:
-            pass  # nobody waits for it any more
-        except Exception as error:  # a mistake of ours: the engine settles it
+            pass  # its result is no longer wanted
+        except Exception as error:  # an internal error: the engine records the outcome
             self.send(messages.Failed(play.job, f"{type(error).__name__}: {error}"[:400]), soon=True)
         finally:
             self._activities.pop(play.job, None)
@@ -250,12 +249,12 @@ class WorkerSession:
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether the engine has not asked for anything for too long."""
+        """True if the engine has not polled for too long."""
         return self._setup is not None and time.monotonic() - self.polled_at > ABANDONED_S
 
 
 class WorkerContext:
-    """What a conversation needs of the engine (`conversation.EngineContext`), by way of the stream."""
+    """Implements `EngineContext` for a conversation over the stream."""
 
     def __init__(self, session: WorkerSession, play: messages.Play) -> None:
         self._session, self._job, self._outputs = session, play.job, play.outputs
@@ -263,7 +262,7 @@ class WorkerContext:
         self._waiting: dict[int, asyncio.Future[None]] = {}
 
     def answered(self, call: int) -> None:
-        """The engine grants what was asked for."""
+        """Complete a request granted by the engine."""
         waiting = self._waiting.get(call)
         if waiting is not None and not waiting.done():
             waiting.set_result(None)
@@ -304,7 +303,7 @@ class WorkerContext:
         self._session.note_activity(messages.Activity(self._job, state, why))
 
     def model_answered(self, role: str) -> None:
-        """Say it once: from then on the records of calls say it."""
+        """Report the first answer only; later ones are known from the records of calls."""
         if role not in self._session.proven:
             self._session.proven.add(role)
             self._session.send(messages.Proven(self._job, role), soon=True)
@@ -334,12 +333,12 @@ class WorkerContext:
             self._session.send(messages.Release(self._job, n))
 
     def output_of(self, case_id: str, rollout: int) -> Any:
-        del rollout  # those of the conversation's own came with it
+        del rollout  # only outputs of the same rollout were sent
         return self._outputs.get(case_id)
 
 
 def _find_data(setup: Setup, parts: Iterable[bytes], facts: WorkerFacts) -> tuple[Setup, DataRoots, WorkerFacts]:
-    """Return where the data are: in the folders of this node, or where the engine's are unpacked."""
+    """Return the data folders: this node's own, or the engine's data, unpacked here."""
     if not setup.data_digest:
         return setup, find_data_roots(setup.data or None), facts
     folder, is_new = unpack_once(setup.data_digest, parts)

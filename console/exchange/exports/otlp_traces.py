@@ -27,7 +27,6 @@ PASSED = "passed"
 _ROOT = "rollout"
 _INTERNAL, _CLIENT = 1, 3
 _ERROR = 2
-_PROVIDERS = {"responses": "openai", "completions": "openai", "gemini": "gcp.gemini"}
 _PARAMETERS = {
     "temperature": ("gen_ai.request.temperature", float),
     "top_p": ("gen_ai.request.top_p", float),
@@ -187,7 +186,7 @@ class _Trace:
         facts = self._facts(role)
         attributes: dict[str, Value] = {
             "gen_ai.operation.name": "text_completion" if facts.provider == "completions" else "chat",
-            "gen_ai.provider.name": _PROVIDERS.get(facts.provider, facts.provider) or "unknown",
+            "gen_ai.provider.name": provider_of(facts.provider).vendor or facts.provider or "unknown",
             "gen_ai.request.model": facts.model_id or facts.name,
             "gen_ai.conversation.id": self._name,
             "eval_console.role": role,

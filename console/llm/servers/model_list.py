@@ -9,9 +9,9 @@ from console.config.redaction import Redactor
 from console.config.secrets import resolve_key
 from console.core.fault import Fault, FaultKind
 from console.core.suggestion import nearest
-from console.llm.api_registry import api_of
 from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.http import ErrorResponse, HttpSession, read
+from console.llm.wires.provider_api import api_of
 
 _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)

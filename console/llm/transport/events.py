@@ -1,13 +1,13 @@
-"""Server-sent events from bytes that arrive in any pieces, per the WHATWG event-stream grammar.
+"""Events from the bytes of a stream, which arrive in any pieces: server-sent events, or one JSON value a line.
 
-Only what a chat needs: comments and pings vanish, `event` and `data` remain. Nothing is decoded here, so a character
-split between two pieces is whole again before anybody looks at it.
-
-One thing is not ignored as the grammar has it: a line that begins like a web page or like JSON. Proxies and servers
-that fail in mid-stream write their error page, or a bare JSON error, into the stream; it becomes an event `error`.
+Nothing is decoded here, so a character split between two pieces is whole again before anybody looks at it. Bytes are
+joined once for each event, however many pieces it comes in; the caller bounds the size of the whole.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+_MARK = b"\xef\xbb\xbf"
+"""A byte order mark."""
 
 
 class Event(NamedTuple):
@@ -17,31 +17,76 @@ class Event(NamedTuple):
     data: bytes
 
 
-class EventReader:
+class EventReader(Protocol):
     """Collects pieces of a stream and gives back the events they complete."""
 
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._after_return = False
-        self._at_start = True
+    @property
+    def body_begins(self) -> bytes:
+        """First bytes of which each begins a whole body in place of a stream."""
+        ...
 
     def feed(self, piece: bytes) -> list[Event]:
         """Take the next piece; return the events that are complete now."""
+        ...
+
+    def end(self) -> Event | None:
+        """Return the event that the stream ended in the middle of, if it has data."""
+        ...
+
+
+class LineReader:
+    """Reads one JSON value a line (NDJSON), as Ollama streams; blank lines are passed over."""
+
+    body_begins = b"[<"
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def feed(self, piece: bytes) -> list[Event]:
+        self._parts.append(piece)
+        if b"\n" not in piece:
+            return []
+        *lines, rest = b"".join(self._parts).split(b"\n")
+        self._parts = [rest] if rest else []
+        return [event for line in lines if (event := _line_event(line)) is not None]
+
+    def end(self) -> Event | None:
+        rest = b"".join(self._parts)
+        self._parts = []
+        return _line_event(rest)
+
+
+class SseReader:
+    """Reads server-sent events, per the WHATWG event-stream grammar: comments and pings vanish.
+
+    One thing is not ignored as the grammar has it: a line that begins like a web page or like JSON. Proxies and servers
+    that fail in mid-stream write their error page, or a bare JSON error, into the stream; it becomes an event `error`.
+    """
+
+    body_begins = b"{[<"
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._after_return = self._ends_line = False
+        self._at_start = True
+
+    def feed(self, piece: bytes) -> list[Event]:
         if self._at_start and piece:
             piece = self._without_mark(piece)
         if b"\r" in piece or self._after_return:
             piece = self._with_line_feeds(piece)
-        if b"\n" not in piece:
-            if piece:
-                self._parts.append(piece)
+        if not piece:
             return []
+        ends_block = b"\n\n" in piece or (self._ends_line and piece.startswith(b"\n"))
+        self._ends_line = piece.endswith(b"\n")
         self._parts.append(piece)
+        if not ends_block:
+            return []
         *blocks, rest = b"".join(self._parts).split(b"\n\n")
         self._parts = [rest] if rest else []
         return [event for block in blocks if (event := _event(block)) is not None]
 
     def end(self) -> Event | None:
-        """Return the event that the stream ended in the middle of, if it has data."""
         rest = b"".join(self._parts)
         self._parts = []
         return _event(rest)
@@ -50,12 +95,11 @@ class EventReader:
         """Drop a byte order mark, even one that arrives in pieces."""
         piece = b"".join(self._parts) + piece
         self._parts = []
-        mark = b"\xef\xbb\xbf"
-        if len(piece) < len(mark) and mark.startswith(piece):
+        if len(piece) < len(_MARK) and _MARK.startswith(piece):
             self._parts = [piece]
             return b""
         self._at_start = False
-        return piece.removeprefix(mark)
+        return piece.removeprefix(_MARK)
 
     def _with_line_feeds(self, piece: bytes) -> bytes:
         """Turn CR and CRLF into LF; a CR at the end of a piece is a whole line end whatever comes next."""
@@ -65,6 +109,11 @@ class EventReader:
             return piece
         self._after_return = piece.endswith(b"\r")
         return piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _line_event(line: bytes) -> Event | None:
+    data = line.strip().removeprefix(_MARK)
+    return Event(b"", data) if data else None
 
 
 def _event(block: bytes) -> Event | None:

@@ -1,4 +1,4 @@
-"""Reads an HTTP answer: server-sent events or a whole body, told apart by the first byte: servers mislabel both.
+"""Reads an HTTP answer: a stream of events or a whole body, told apart by the first byte: servers mislabel both.
 
 Every fault here quotes the server without secrets: texts are redacted before they are cut.
 """
@@ -46,8 +46,10 @@ def excerpt(raw: bytes, redact: Redactor) -> str:
     return redact(raw[: 2 * _EXCERPT].decode("utf-8", "replace"))[:_EXCERPT]
 
 
-async def receive(response: aiohttp.ClientResponse, builder: ReplyBuilder, deadlines: Deadlines) -> None:
-    """Read the answer into `builder`, and report its content to the deadlines.
+async def receive(
+    response: aiohttp.ClientResponse, reader: EventReader, builder: ReplyBuilder, deadlines: Deadlines
+) -> None:
+    """Read the answer into `builder`, a stream of events with `reader`, and report its content to the deadlines.
 
     Raises:
         Fault: `truncated`, `bad_answer`, or what the server reports in the middle of it.
@@ -58,11 +60,11 @@ async def receive(response: aiohttp.ClientResponse, builder: ReplyBuilder, deadl
         if not piece:
             raise Fault(FaultKind.BAD_ANSWER, "the answer is empty")
         head += piece
-    if head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"{", b"[", b"<"):
+    if head.lstrip(b"\xef\xbb\xbf \r\n\t")[0] in reader.body_begins:
         deadlines.content()
         await _receive_whole(response, head, builder, deadlines)
     else:
-        await _receive_events(response, head, builder, deadlines)
+        await _receive_events(response, head, reader, builder, deadlines)
 
 
 async def _receive_whole(
@@ -85,9 +87,8 @@ async def _receive_whole(
 
 
 async def _receive_events(
-    response: aiohttp.ClientResponse, head: bytes, builder: ReplyBuilder, deadlines: Deadlines
+    response: aiohttp.ClientResponse, head: bytes, reader: EventReader, builder: ReplyBuilder, deadlines: Deadlines
 ) -> None:
-    reader = EventReader()
     size, piece, done = 0, head, False
     while piece and not done:
         size += len(piece)

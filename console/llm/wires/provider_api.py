@@ -1,10 +1,13 @@
 """What the HTTP client needs to know of a provider's API: paths, headers, bodies, and how answers are put together."""
 
+import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
+from console.core.provider import PROVIDERS
+from console.llm.transport.events import EventReader
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
 
@@ -49,6 +52,11 @@ class ProviderApi(Protocol):
     """One HTTP API for chat, such as OpenAI's chat completions. Stateless."""
 
     @property
+    def events(self) -> Callable[[], EventReader]:
+        """Makes the reader of one stream: `SseReader` or `LineReader`."""
+        ...
+
+    @property
     def assembly(self) -> Callable[[], Assembly]:
         """Makes the assembly of one answer."""
         ...
@@ -72,3 +80,14 @@ class ProviderApi(Protocol):
     def is_streamed(self, body: Mapping[str, Any]) -> bool:
         """Whether a body asks for a stream."""
         ...
+
+
+def api_of(model: ModelConfig) -> ProviderApi:
+    """Return the API of a model's provider."""
+    return load(PROVIDERS[model.provider].api)()
+
+
+def load(place: str) -> Any:
+    """Return what a `module:attribute` names. Loaded only when a model needs it: litellm alone takes seconds."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)

@@ -1,1 +1,1 @@
-"""Linux kernel features that confine the calling process, by ctypes alone; imported inside the worker only."""
+"""Linux kernel features that confine the calling process, through ctypes; imported inside the worker only."""

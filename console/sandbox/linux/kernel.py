@@ -1,4 +1,4 @@
-"""System calls that Python does not offer, through libc; every failure is an OSError with the kernel's reason."""
+"""System calls that Python lacks, through libc; every failure is an OSError with the kernel's reason."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ _Word = int | bytes | ctypes.Array[ctypes.c_char] | None
 
 
 def syscall(number: int, *arguments: _Word) -> int:
-    """Call the kernel by number; integers are passed as machine words."""
+    """Make a system call by number; integers are passed as machine words."""
     words = [ctypes.c_long(item) if isinstance(item, int) else item for item in arguments]
     return _check(int(_libc.syscall(ctypes.c_long(number), *words)))
 
@@ -30,12 +30,12 @@ def prctl(option: int, value: int = 0) -> None:
 
 
 def prctl_pointer(option: int, value: int, pointer: ctypes.c_void_p) -> None:
-    """Set an attribute that is given by a pointer."""
+    """Set an attribute given by a pointer."""
     _check(int(_libc.prctl(ctypes.c_int(option), ctypes.c_ulong(value), pointer, 0, 0)))
 
 
 def unshare(flags: int) -> None:
-    """Leave the given namespaces for new ones."""
+    """Move the process into new namespaces of the given kinds."""
     _check(int(_libc.unshare(ctypes.c_int(flags))))
 
 
@@ -46,7 +46,7 @@ def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> No
 
 
 def drop_capabilities() -> None:
-    """Give up every capability of the calling process, for good once no new privileges can be gained."""
+    """Drop every capability of the calling process, permanently once no new privileges can be gained."""
     header = _CAPABILITY_VERSION.to_bytes(4, "little") + bytes(4)
     syscall(_CAPSET[MACHINE], header, bytes(24))
 

@@ -1,7 +1,7 @@
-"""Landlock: from here on the process opens nothing but what it was given, whoever runs it.
+"""Landlock: restricts the process to the given files, regardless of the user.
 
-Files from Linux 5.13, TCP from 6.7, signals and abstract sockets from 6.12; the version in force is returned, and what
-it lacks is for other layers. Reading file names' attributes (stat) stays possible; that is the kernel's limit.
+Files from Linux 5.13, TCP from 6.7, signals and abstract sockets from 6.12; `restrict` returns the version in force,
+and other layers cover what it lacks. File attributes (stat) remain readable, which is a limit of the kernel.
 """
 
 import ctypes
@@ -20,17 +20,17 @@ _READ_FILE = 1 << 2
 _WRITE_FILE = 1 << 1
 _EXECUTE, _IOCTL = 1 << 0, 1 << 15
 _SPECIAL = 1 << 6 | 1 << 9 | 1 << 11
-"""Making character devices, sockets and block devices."""
+"""Creation of character devices, sockets and block devices."""
 _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15}
 """Number of file rights by version; 16 from version 5."""
 _BITS_NET, _BITS_SCOPE = 0b11, 0b11
 
 
 def version() -> int:
-    """Return the Landlock version of the running kernel, 0 without one.
+    """Return the Landlock version of the running kernel, 0 if it has none.
 
     Raises:
-        OSError: a policy denies even the question.
+        OSError: a policy denies the query.
     """
     try:
         return kernel.syscall(_CREATE, None, 0, _VERSION_QUERY)
@@ -41,15 +41,15 @@ def version() -> int:
 
 
 def restrict(listed: Iterable[str], read_only: Iterable[str], writable: Iterable[str], newest: int) -> int:
-    """Confine the process to the given paths and return the version used, 0 where there is no Landlock.
+    """Confine the process to the given paths and return the version used, 0 without Landlock.
 
     Needs the no-new-privileges attribute. Paths that do not exist are skipped.
 
     Args:
         listed: folders whose names may be listed, at any depth.
         read_only: files and folders that may be read.
-        writable: folders in which everything ordinary may be done.
-        newest: version to use at most.
+        writable: folders with all ordinary rights.
+        newest: newest version to use.
 
     Raises:
         OSError: the kernel has Landlock and refuses it.

@@ -1,7 +1,7 @@
-"""New user, process, network, mount and IPC namespaces: nothing outside can be seen, signalled or reached.
+"""New user, process, network, mount and IPC namespaces: nothing outside can be seen, signaled or reached.
 
-Works for any user where the kernel lets users make namespaces. The caller must fork afterwards: the first child is
-process 1 of the new process namespace, and with its end the kernel ends everything in it.
+Works for any user if the kernel allows unprivileged namespaces. The caller must fork afterwards: the first child is
+process 1 of the new process namespace, and when it ends, the kernel ends everything inside.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _ATTR_READ_ONLY, _ATTR_NO_SETUID = 1, 2
 
 
 def enter() -> str:
-    """Move the calling process into new namespaces; returns why the kernel or a policy forbids it, empty if it may."""
+    """Move the calling process into new namespaces; return why that is forbidden, empty if it worked."""
     user, group = os.getuid(), os.getgid()
     try:
         kernel.unshare(_NEWUSER | _NEWPID | _NEWNET | _NEWNS | _NEWIPC | _NEWUTS)
@@ -43,10 +43,10 @@ def enter() -> str:
 
 
 def arrange_mounts(scratch: str, size: int) -> str:
-    """Make every file system read-only and put an empty one of limited size at `scratch`.
+    """Make every file system read-only and mount an empty one of limited size at `scratch`.
 
-    Returns why that is not possible, empty if it was; what was done by then stays usable. To be called by process 1,
-    which also gets a /proc of its own, if it may.
+    Returns the reason for a failure, empty on success; partial results stay usable. Call it in process 1, which also
+    gets a /proc of its own, if allowed.
     """
     step = "mount"
     try:

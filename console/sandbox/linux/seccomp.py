@@ -1,9 +1,9 @@
 """A seccomp filter: no sockets, no new programs or processes, nothing that reaches another process.
 
-What it does with each call of the kernel is read from the table beside this file, `syscalls.tsv`; a call that is not in
-the table, of another numbering (32 bit, x32) or newer than it does not exist for the worker. Threads stay possible.
-What is refused fails with an error the code can see; nothing is killed. Known machines: x86-64 and 64-bit ARM;
-elsewhere there is no filter and the level says so.
+The decision for each system call comes from the table `syscalls.tsv` next to this file; calls that are missing, newer,
+or of another numbering (32 bit, x32) fail as unknown. Threads stay possible. Refused calls fail with an error visible
+to the code; nothing is killed. Supported machines: x86-64 and 64-bit ARM; elsewhere there is no filter, and the level
+says so.
 """
 
 import ctypes
@@ -31,27 +31,27 @@ _TRUNCATE, _TRUNCATE_AND_MODE = 0o1000, 0o1003
 _SOCKET_OPTIONS = (3, 4, 38, 39)
 """Type, error, protocol, domain."""
 _IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-"""Is it a terminal, its size, bytes to read, blocking or not, close on exec or not."""
+"""Terminal test, window size, bytes to read, blocking mode, close-on-exec."""
 _FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1034)
-"""Copies, flags, locks of parts of a file, sizes of pipes."""
+"""Duplicates, flags, record locks, pipe sizes."""
 _PRCTLS = (2, 3, 15, 16, 21, 23, 39, 0x53564D41)
-"""Names of threads and of memory; the rest only asks."""
+"""Names of threads and memory areas; the others only query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One call of the kernel and what becomes of it."""
+    """One system call and its decision."""
 
     name: str
     number: int
     decision: str
     reaches: str
-    """What it could reach, in words."""
+    """Description of what the call could reach."""
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What other layers already keep from being changed outside the scratch folder."""
+    """Protection outside the scratch folder that other layers already provide."""
 
     attributes: bool
     """Mode, owner and times of files, by read-only mounts."""
@@ -60,7 +60,7 @@ class Protection:
 
 
 def read_table(machine: str) -> list[Row]:
-    """Return the calls of a machine, by number."""
+    """Return the system calls of a machine, by number."""
     rows: list[Row] = []
     column = 1 + MACHINES.index(machine)
     for line in TABLE.read_text(encoding="ascii").splitlines():
@@ -88,37 +88,37 @@ def restrict(protection: Protection) -> bool:
 
 
 def make_program(machine: str, protection: Protection, pid: int) -> bytes:
-    """Write the filter in the kernel's small language: stretches of numbers in ascending order, each with its answer.
+    """Build the BPF program: ranges of numbers in ascending order, each with its answer.
 
     Args:
         machine: one of `MACHINES`.
-        protection: what need not be refused.
-        pid: the process that signals may be sent to.
+        protection: operations that need not be refused.
+        pid: the process that may be signaled.
     """
     answers = _answers(protection, pid)
     lines = [_line(_LOAD, _OFFSET_ARCH), _line(_EQUAL, _ARCH[machine], 1, 0), _refuse(errno.ENOSYS)]
     lines.append(_line(_LOAD, _OFFSET_NUMBER))
-    for end, decision in _stretches(read_table(machine)):
+    for end, decision in _decision_ranges(read_table(machine)):
         answer = answers[decision]
         lines += [_line(_AT_LEAST, end, len(answer), 0), *answer]
     return b"".join([*lines, _refuse(errno.ENOSYS)])
 
 
-def _stretches(rows: list[Row]) -> list[tuple[int, str]]:
-    """Return stretches of equal decisions from number 0: the number after the last one, and the decision."""
-    stretches: list[tuple[int, str]] = []
+def _decision_ranges(rows: list[Row]) -> list[tuple[int, str]]:
+    """Return ranges of equal decisions from number 0, each as its end (exclusive) and the decision."""
+    ranges: list[tuple[int, str]] = []
     for row in rows:
-        start = stretches[-1][0] if stretches else 0
+        start = ranges[-1][0] if ranges else 0
         if row.number > start:
-            stretches.append((row.number, "absent"))
-        if stretches and stretches[-1][1] == row.decision:
-            stretches.pop()
-        stretches.append((row.number + 1, row.decision))
-    return stretches
+            ranges.append((row.number, "absent"))
+        if ranges and ranges[-1][1] == row.decision:
+            ranges.pop()
+        ranges.append((row.number + 1, row.decision))
+    return ranges
 
 
 def _answers(protection: Protection, pid: int) -> dict[str, list[bytes]]:
-    """Return what the filter does for each decision of the table; every answer ends by returning."""
+    """Return the instructions for each decision of the table; each ends with a return."""
     allow, refuse = _line(_RETURN, _ALLOW), _refuse(errno.EPERM)
     first, second = _load_argument(0), _load_argument(1)
     plain_pair = _line(_MASK, 0xFFFFFFFF & ~_SOCK_FLAGS)
@@ -150,7 +150,7 @@ def _answers(protection: Protection, pid: int) -> dict[str, list[bytes]]:
 
 
 def _without_truncation(argument: int) -> list[bytes]:
-    """Let files be opened, but not cut off by who may only read them: old kernels take that for reading."""
+    """Allow opening files, but not truncating read-only ones, which old kernels treat as reading."""
     return [
         *(_load_argument(argument), _line(_MASK, _TRUNCATE_AND_MODE)),
         *(_line(_EQUAL, _TRUNCATE, 2, 0), _line(_EQUAL, _TRUNCATE_AND_MODE, 1, 0)),
@@ -159,7 +159,7 @@ def _without_truncation(argument: int) -> list[bytes]:
 
 
 def _one_of(argument: int, values: tuple[int, ...], otherwise: int = errno.EPERM) -> list[bytes]:
-    """Let a call pass when an argument (an `int` of the kernel's, so its lower half) is one of the values."""
+    """Allow a call if an argument (an `int`, so its lower half) is one of the values."""
     lines = [_load_argument(argument)]
     for value in values:
         lines += [_line(_EQUAL, value, 0, 1), _line(_RETURN, _ALLOW)]
@@ -175,5 +175,5 @@ def _line(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
 
 
 def _refuse(number: int) -> bytes:
-    """Answer with an error; 0 says that it is done."""
+    """Return with an error; 0 pretends success."""
     return _line(_RETURN, _ERRNO | number)

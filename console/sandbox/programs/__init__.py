@@ -1,1 +1,1 @@
-"""Programs a worker can host that belong to no suite."""
+"""Worker programs that belong to no suite."""

@@ -1,4 +1,4 @@
-"""Bare code cells in one namespace, output returned: the smallest program, for checks of the confinement itself."""
+"""Runs code cells in one namespace and returns their output: the smallest program, for tests of the confinement."""
 
 import contextlib
 import io
@@ -8,7 +8,7 @@ from console.sandbox.serve import Operation, Port
 
 
 def start(port: Port, setup: Any) -> dict[str, Operation]:
-    """Offer `run`, which executes `{"code": …}` and returns its output and the class of what it raised."""
+    """Offer `run`, which executes `{"code": …}` and returns its output and the class of any exception."""
     del setup
     space: dict[str, Any] = {"port": port}
 

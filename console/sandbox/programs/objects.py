@@ -1,4 +1,4 @@
-"""Objects made from the classes of given Python files, with an allow-list of methods; state stays in the worker.
+"""Objects of classes from given Python files, with an allow-list of methods; their state stays in the worker.
 
 Setup: `{"files": {module name: path}, "allowed": {class name: [method, …]}}`. Operations: `make` (class, name),
 `invoke` (name, method, arguments, keywords), `drop` (name). For simulators that a benchmark supplies as code.
@@ -12,7 +12,7 @@ from console.sandbox.serve import Operation, Port
 
 
 class ObjectStore:
-    """The objects of one worker, by the names the caller gave them."""
+    """The objects of one worker by caller-given name."""
 
     def __init__(self, classes: dict[str, type], allowed: dict[str, list[str]]) -> None:
         self._classes = classes
@@ -20,15 +20,15 @@ class ObjectStore:
         self._objects: dict[str, tuple[str, Any]] = {}
 
     def make(self, arguments: dict[str, Any]) -> None:
-        """Make an object of a loaded class and keep it under a name."""
+        """Create an object of a loaded class under a name."""
         name = arguments["class"]
         self._objects[arguments["name"]] = (name, self._classes[name](**arguments.get("keywords", {})))
 
     def invoke(self, arguments: dict[str, Any]) -> Any:
-        """Call an allowed method of a kept object.
+        """Call an allowed method of an object.
 
         Raises:
-            PermissionError: the method is not on the list of its class.
+            PermissionError: the method is not allowed for its class.
         """
         class_name, target = self._objects[arguments["name"]]
         method = arguments["method"]
@@ -41,7 +41,7 @@ class ObjectStore:
 
 
 def start(port: Port, setup: dict[str, Any]) -> dict[str, Operation]:
-    """Load the files in their order, each importable by the later ones under its name."""
+    """Load the files in order; later files can import earlier ones by name."""
     del port
     classes: dict[str, type] = {}
     for name, path in setup["files"].items():

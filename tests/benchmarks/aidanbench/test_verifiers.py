@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from console.benchmarks.aidanbench.files.verifiers_importing import import_results
-from console.benchmarks.aidanbench.files.verifiers_results import export_run, read_results
+from console.benchmarks.aidanbench.files.importing import import_results
+from console.benchmarks.aidanbench.files.results import export_run, read_results
 from console.benchmarks.aidanbench.options import read_options
 from console.benchmarks.aidanbench.rules.score import score_loop
 from console.core.case import Case, Key, Setting

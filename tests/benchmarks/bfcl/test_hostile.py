@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from console.benchmarks.bfcl.models.decode.arithmetic import Refused, fold
-from console.benchmarks.bfcl.models.decode.json_calls import decode_json
+from console.benchmarks.bfcl.models.decode.prompted import decode_json
 from console.benchmarks.bfcl.models.decode.reply import decode_reply
 from console.suites.call_matching.checker import UNCHECKABLE, CallRule, check_calls
 from console.suites.call_matching.java_values import java_value

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from console.benchmarks.bfcl.conversation.memory.backend import Memory, core_of
-from console.benchmarks.bfcl.conversation.memory.chain import memory_after, no_search
+from console.benchmarks.bfcl.conversation.memory.backend import Memory, core_of, memory_after, no_search
 from console.benchmarks.bfcl.conversation.memory.embedding import embedding
 from console.benchmarks.bfcl.conversation.memory.play import MemoryExecution
 from console.benchmarks.bfcl.data.dataset import Dataset

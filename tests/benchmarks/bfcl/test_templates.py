@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from console.benchmarks.bfcl.models.decode.length import LONGEST
-from console.benchmarks.bfcl.models.templates.bracketed_lists import read_granite, read_phi
+from console.benchmarks.bfcl.models.templates.granite import read_granite, read_phi
 from console.benchmarks.bfcl.models.templates.release_texts import ReleaseTexts
 from console.benchmarks.bfcl.models.templates.table import TEMPLATES, template_named
 from console.benchmarks.bfcl.models.templates.tagged_calls import read_calls, read_thinking_calls

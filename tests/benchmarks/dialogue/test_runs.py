@@ -270,7 +270,7 @@ def test_a_second_judge_may_be_an_option_and_must_be_a_model(console, home: Path
         line = (*line, "--dry-run", "--judge", "grader", "--user", "visitor", "--option")
         named, unknown = (console(*line, f"second_judge_model={name}") for name in ("second", "nobody"))
     assert named.code == 0, named.err
-    assert (unknown.code, "no model is called 'nobody'" in unknown.err) == (2, True), unknown.err
+    assert (unknown.code, "no model is named 'nobody'" in unknown.err) == (2, True), unknown.err
 
 
 def test_two_suites_share_the_roles_out_second_judge_included(console, home: Path) -> None:

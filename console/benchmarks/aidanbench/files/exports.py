@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def _write(run: "RunFolder", root: Path, data: Path | None) -> list[Path]:
-    from console.benchmarks.aidanbench.files.verifiers_results import export_run
+    from console.benchmarks.aidanbench.files.results import export_run
 
     return [export_run(run, root)]
 

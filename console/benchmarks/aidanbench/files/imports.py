@@ -8,13 +8,13 @@ from console.exchange.imports.importing import ImportReport
 
 
 def _load(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-    from console.benchmarks.aidanbench.files.verifiers_importing import import_results
+    from console.benchmarks.aidanbench.files.importing import import_results
 
     yield report_of(import_results(path, settings.runs_root), path, "verifiers")
 
 
 def _is_verifiers(path: Path, head: bytes) -> bool:
-    from console.benchmarks.aidanbench.files.verifiers_results import is_aidanbench
+    from console.benchmarks.aidanbench.files.results import is_aidanbench
 
     return path.name == "results.jsonl" and is_aidanbench(path)
 

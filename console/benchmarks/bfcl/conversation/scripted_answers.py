@@ -1,9 +1,12 @@
 """Right and wrong answers of an entry, made from its ground truth for the simulated models.
 
 A right answer takes the first acceptable value of every parameter that has one; wrong ones are the mistakes that models
-make: another value or type, a parameter too few or too many, another function, a call too many, or prose.
+make: another value or type, a parameter too few or too many, another function, a call too many, or prose. A turn of a
+conversation is answered with all its expected calls at once, then a closing sentence; memory is noted or looked up with
+one call and acknowledged or answered.
 """
 
+import ast
 import json
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
@@ -239,3 +242,103 @@ def _javascript(value: Any, _: Doc) -> str:
 
 def _nested(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else _javascript(value, {})
+
+
+_NOTED = Utterance("Noted.")
+_LOST = Utterance("{'answer': 'I do not know', 'context': 'I do not know'}")
+_LONGEST = 600
+
+
+def scripted_agentic_turn(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
+    """Return what the simulated models may answer.
+
+    A prerequisite's turn is noted with one call and acknowledged; a question is looked up with one call and answered.
+    The lookup shows what there is, and the answer comes from the ground truth: simulated models do not reason.
+    """
+    del docs
+    return lambda: _writing_step(entry, turn, step) if names.is_prerequisite(entry.id) else _reading_step(entry, step)
+
+
+def _writing_step(entry: Entry, turn: int, step: int) -> ScriptedAnswers:
+    if step:
+        return ScriptedAnswers(_NOTED)
+    lines = [message for message in entry.question[turn] if message["role"] == "user"]
+    text = " ".join(str(lines[-1].get("content") or "").split())[:_LONGEST] if lines else ""
+    return ScriptedAnswers(
+        Utterance(calls=(_note(names.backend_of(entry.id), f"talk_{len(entry.depends_on)}_{turn}", text),))
+    )
+
+
+def _note(backend: str, key: str, text: str) -> Call:
+    match backend:
+        case "kv":
+            return "archival_memory_add", {"key": key, "value": text}
+        case "vector":
+            return "archival_memory_add", {"text": text}
+        case _:
+            return "memory_append", {"text": f"{text}\n"}
+
+
+def _reading_step(entry: Entry, step: int) -> ScriptedAnswers:
+    if step == 0:
+        return ScriptedAnswers(Utterance(calls=(_look_up(entry),)), (_LOST,))
+    truth = (entry.ground_truth or ["unknown"])[0]
+    return ScriptedAnswers(Utterance(f"{{'answer': '{truth}', 'context': 'It was found by looking it up.'}}"), (_LOST,))
+
+
+def _look_up(entry: Entry) -> Call:
+    if not names.is_memory(entry.id):
+        return "search_engine_query", {"keywords": entry.title}
+    match names.backend_of(entry.id):
+        case "kv":
+            return "archival_memory_list_keys", {}
+        case "vector":
+            return "archival_memory_retrieve", {"query": entry.title}
+        case _:
+            return "memory_retrieve", {}
+
+
+_DONE = "That is done."
+
+
+def scripted_turn(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
+    """Return what the simulated models may answer: all expected calls of the turn at once, then a closing sentence.
+
+    Args:
+        entry: with its ground truth.
+        docs: the documents offered at this turn; they name positional arguments.
+        turn: from 0.
+        step: from 0.
+    """
+    return lambda: _scripted(expected_calls(entry, docs, turn) if step == 0 else [])
+
+
+def expected_calls(entry: Entry, docs: Sequence[Doc], turn: int) -> list[Call]:
+    """Return the expected calls of a turn with named arguments; positional ones get their names from the documents."""
+    texts = cast(list[list[str]], entry.ground_truth or [])[turn]
+    by_name = {doc["name"]: doc for doc in docs}
+    return [_call_by_name(text, by_name) for text in texts]
+
+
+def _call_by_name(text: str, docs: dict[str, Doc]) -> Call:
+    node = ast.parse(text.strip(), mode="eval").body
+    assert isinstance(node, ast.Call)
+    name = ast.unparse(node.func)
+    parameters = list(docs.get(name, {}).get("parameters", {}).get("properties", {}))
+    arguments: dict[str, Any] = dict(zip(parameters, (ast.literal_eval(part) for part in node.args), strict=False))
+    return name, arguments | {str(part.arg): ast.literal_eval(part.value) for part in node.keywords}
+
+
+def _scripted(calls: Sequence[Call]) -> ScriptedAnswers:
+    if not calls:
+        return ScriptedAnswers(Utterance(_DONE))
+    name, arguments = calls[-1]
+    wrong = [Utterance("Could you tell me more about what you want?")]
+    wrong += [Utterance(calls=tuple(calls[:-1]))] if len(calls) > 1 else []
+    wrong += [
+        Utterance(calls=(*calls[:-1], (name, {**arguments, key: f"other {value}"})))
+        for key, value in arguments.items()
+        if isinstance(value, str)
+    ]
+    wrong += [Utterance(calls=(*calls[:-1], (name, {**arguments, "force": True})))]
+    return ScriptedAnswers(Utterance(calls=tuple(calls)), tuple(wrong))

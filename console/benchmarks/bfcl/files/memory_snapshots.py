@@ -9,7 +9,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from console.benchmarks.bfcl.conversation.memory.chain import memory_after
+from console.benchmarks.bfcl.conversation.memory.backend import memory_after
 from console.benchmarks.bfcl.files.layout import read_lines, result_path, write_text
 from console.benchmarks.bfcl.files.results import is_error
 from console.benchmarks.bfcl.rules.categories import MEMORY, sort_key

@@ -57,7 +57,7 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
     profile = profiles()[name]
     if profile.api != "completions":
         raise UsageError(
-            f"no model is called {name!r} in models.toml, and {name} is asked through a service",
+            f"no model is named {name!r} in models.toml, and {name} is asked through a service",
             where="--model",
             hint=_entry_for(profile),
         )

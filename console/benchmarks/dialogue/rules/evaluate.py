@@ -93,7 +93,7 @@ def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchem
         case Choice():
             return check_choice(check, text)
         case JsonSchema():
-            from console.benchmarks.dialogue.rules.json_check import check_json  # its library is slow to load
+            from console.benchmarks.dialogue.rules.text_checks import check_json  # its library is slow to load
 
             return check_json(check, text)
 

@@ -1,12 +1,15 @@
-"""Checks of the answer's text: what it is, what it holds, which number or letter it gives."""
+"""Checks of the text of an answer: what it is, what it holds, which number, letter or JSON value it gives."""
 
 import re
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from console.benchmarks.dialogue.rules.bounded_regex import TooSlow, search
+from console.benchmarks.dialogue.rules.bounded_schema import TooMuchWork, errors_of
 from console.benchmarks.dialogue.rules.checks import read_number, read_tolerance, texts
 from console.benchmarks.dialogue.rules.finding import Finding
-from console.benchmarks.dialogue.rules.row import Choice, Contains, Equals, NumberIs, Regex
+from console.benchmarks.dialogue.rules.row import Choice, Contains, Equals, JsonSchema, NumberIs, Regex
+from console.core.json_text import read_json
 
 _NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?")
 """A number in prose: commas between groups of three digits belong to it."""
@@ -121,3 +124,32 @@ def _folded(text: str, ignore_case: bool) -> str:
 def _quoted(text: str) -> str:
     shown = text if len(text) <= 60 else f"{text[:60]}…"
     return f"“{shown}”"
+
+
+_FENCE = re.compile(r"\A\s*```[\w-]{0,20}[ \t]*\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
+LONGEST = 1_000_000
+"""Characters of an answer that are still read as JSON."""
+
+
+def check_json(check: JsonSchema, text: str) -> Finding:
+    """Read the answer as JSON and apply the schema."""
+    expected = "JSON of the schema"
+    try:
+        value = _read(text)
+    except ValueError as error:
+        return Finding("json", False, expected, text, "not_json", f"the answer is not JSON: {error}")
+    try:
+        errors = errors_of(check.json, value)
+    except TooMuchWork as error:
+        return Finding("json", None, expected, text, "too_slow", str(error))
+    if not errors:
+        return Finding("json", True, expected, text)
+    subject = errors[0].partition(":")[0]
+    return Finding("json", False, expected, text, "other_json", "; ".join(errors), subject)
+
+
+def _read(text: str) -> Any:
+    if len(text) > LONGEST:
+        raise ValueError(f"it is longer than {LONGEST:,} characters")
+    fenced = _FENCE.match(text)
+    return read_json(fenced[1] if fenced else text)

@@ -7,6 +7,7 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
+from console.llm.transport.events import SseReader
 from console.llm.wires.anthropic.conversion import anthropic_body, read_message
 from console.llm.wires.completeness import ANTHROPIC
 from console.llm.wires.live_texts import LiveTexts
@@ -94,6 +95,7 @@ class _MessageAssembly:
 class AnthropicApi:
     """Messages of Anthropic."""
 
+    events = SseReader
     assembly = _MessageAssembly
 
     def headers(self, key: str) -> Mapping[str, str]:

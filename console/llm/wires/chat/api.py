@@ -6,6 +6,7 @@ from typing import Any
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
+from console.llm.transport.events import SseReader
 from console.llm.wires.chat.assembly import ChatAssembly
 from console.llm.wires.request_body import chat_body, completion_body
 
@@ -13,6 +14,7 @@ from console.llm.wires.request_body import chat_body, completion_body
 class ChatCompletionsApi:
     """Chat completions, as every OpenAI-style server offers them."""
 
+    events = SseReader
     assembly = ChatAssembly
 
     def headers(self, key: str) -> Mapping[str, str]:

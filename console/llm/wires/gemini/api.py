@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
+from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import GEMINI
 from console.llm.wires.gemini.conversion import gemini_body, read_candidates
 from console.llm.wires.live_texts import LiveTexts
@@ -84,6 +85,7 @@ class _ContentAssembly:
 class GeminiApi:
     """Contents of Gemini."""
 
+    events = SseReader
     assembly = _ContentAssembly
 
     def headers(self, key: str) -> Mapping[str, str]:

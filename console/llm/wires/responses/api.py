@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
+from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of
 from console.llm.wires.completeness import RESPONSES
 from console.llm.wires.live_texts import LiveTexts
@@ -64,6 +65,7 @@ class _ResponseAssembly:
 class ResponsesApi:
     """Responses of OpenAI and of servers that offer the same."""
 
+    events = SseReader
     assembly = _ResponseAssembly
 
     def headers(self, key: str) -> Mapping[str, str]:

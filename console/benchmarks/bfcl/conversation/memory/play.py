@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from console.benchmarks.bfcl.conversation.memory.backend import Memory, Snapshot
-from console.benchmarks.bfcl.conversation.memory.chain import no_search
+from console.benchmarks.bfcl.conversation.memory.backend import Memory, Snapshot, no_search
 from console.benchmarks.bfcl.conversation.memory.vector import Embed
 from console.core.fault import Fault
 

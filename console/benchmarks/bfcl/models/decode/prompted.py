@@ -1,16 +1,103 @@
-"""Calls in the text of a prompted model: what is cut off first, and which syntax is read."""
+"""Calls in the text of a prompted model: what is cut off first, and which syntax is read.
 
+Format sensitivity also asks for JSON, `[{"function": name, "parameters": {…}}, …]`, and for XML, verbose (values in
+attributes) or concise (values as text). The JSON list is searched in linear time; the official pattern finds the same
+but is exponential in the number of objects when the closing bracket is missing.
+"""
+
+import ast
+import json
+import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
+from xml.etree.ElementTree import Element, fromstring  # the text starts at its root: no document type, no entities
 
 from console.benchmarks.bfcl.models.decode.call_text import nested_call_texts
 from console.benchmarks.bfcl.models.decode.java import decode_java
 from console.benchmarks.bfcl.models.decode.javascript import decode_javascript
-from console.benchmarks.bfcl.models.decode.json_calls import decode_json
 from console.benchmarks.bfcl.models.decode.python import decode_python
 from console.benchmarks.bfcl.models.decode.tags import between
-from console.benchmarks.bfcl.models.decode.xml import decode_concise_xml, decode_verbose_xml
+
+_OPENING, _CLOSING = "<functions>", "</functions>"
+
+
+def decode_verbose_xml(text: str) -> list[dict[str, Any]]:
+    """Return the calls of `<function name=…><params><param name=… value=… type=…/>`.
+
+    Raises:
+        Exception: of any kind: no `<functions>`, malformed, or a value that does not fit its type.
+    """
+    return _xml_calls(text, _verbose_params)
+
+
+def decode_concise_xml(text: str) -> list[dict[str, Any]]:
+    """Return the calls of `<function name=…><param name=… type=…>value</param>`; raises as `decode_verbose_xml`."""
+    return _xml_calls(text, _concise_params)
+
+
+def _xml_calls(text: str, params: Callable[[Element], dict[Any, Any]]) -> list[dict[str, Any]]:
+    element = f"{_OPENING}{between(text, _OPENING, _CLOSING)}{_CLOSING}"
+    root = fromstring(element)  # noqa: S314 - see the import
+    return [{function.attrib["name"]: params(function)} for function in root.findall("function")]
+
+
+def _verbose_params(function: Element) -> dict[Any, Any]:
+    container = function.find("params")
+    params = (function if container is None else container).findall("param")
+    return {param.get("name"): _typed(param.get("value", ""), param) for param in params}
+
+
+def _concise_params(function: Element) -> dict[Any, Any]:
+    return {param.attrib["name"]: _typed((param.text or "").strip(), param) for param in function.findall("param")}
+
+
+def _typed(text: str, param: Element) -> Any:
+    match param.get("type", "string"):
+        case "integer":
+            return int(text)
+        case "float":
+            return float(text)
+        case "boolean":
+            return text.lower() == "true"
+        case "null":
+            return None
+        case "array" | "tuple" | "object" | "dict":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return ast.literal_eval(text)
+        case _:
+            return text
+
+
+_JSON_START = re.compile(r"\[\s*\{")
+_JSON_END = re.compile(r"\}\s*\]")
+
+
+def decode_json(text: str) -> list[dict[str, Any]]:
+    """Return the calls; none if the text is not JSON.
+
+    Raises:
+        Exception: of any kind: an object lacks a key, its name is no text, or the value is not a list.
+    """
+    try:
+        items = json.loads(_json_list_in(text))
+    except json.JSONDecodeError:
+        return []
+    objects = [cast(dict[str, Any], item) for item in items if isinstance(item, dict)]
+    return [{item["function"]: item["parameters"]} for item in objects]
+
+
+def _json_list_in(text: str) -> str:
+    """Return the part that is parsed: from the first `[{` to the first `}]` after it, blanks between allowed."""
+    first, last = text.find("["), text.rfind("]")
+    if 0 <= first < last:
+        text = text[first : last + 1]
+    start = _JSON_START.search(text)
+    end = _JSON_END.search(text, start.end()) if start else None
+    return text[start.start() : end.end()] if start and end else text
+
 
 _SYNTAXES: dict[str, Callable[[str], Any]] = {
     "python": decode_python,

@@ -1,13 +1,17 @@
-"""Forms that only wrap each message: Bielik, MiniCPM, Phi-4, Llama, Gemma."""
+"""Forms that only wrap each message: Bielik, MiniCPM, Phi-4, Llama, Gemma, GLM-4, DeepSeek-R1."""
 
+import json
 from collections.abc import Iterator, Sequence
 
+from console.benchmarks.bfcl.conversation.tools import native_tools
 from console.benchmarks.bfcl.models.templates.template import (
+    Completion,
     PromptInput,
     Render,
     Template,
     Turn,
     as_ipython,
+    system_as_user,
     users_merged,
 )
 
@@ -77,3 +81,53 @@ LLAMA_4 = Template(
     show_results=as_ipython,
 )
 GEMMA = Template(_gemma, described_in_prompt=True, open_turn=_gemma_turn)
+
+
+def _glm_4(given: PromptInput) -> Iterator[str]:
+    """Yield tools as a list of headings in a Chinese system text."""
+    texts = given.texts.of("glm", "GLMHandler._format_prompt")
+    tools = native_tools(given.docs)
+    if tools:
+        yield texts[1]
+    for tool in tools:
+        yield f"\n\n## {tool['function']['name']}\n\n{json.dumps(tool['function'], indent=4)}{texts[7]}"
+    for message in given.messages:
+        yield f"<|{message['role']}|>\n{message['content']}"
+    yield "<|assistant|>"
+
+
+GLM_4 = Template(_glm_4, request={"stop_token_ids": [151329, 151336, 151338]})
+
+
+def _deepseek_r1(given: PromptInput) -> Iterator[str]:
+    """Yield no system role; thoughts are cut out of results but kept in the history."""
+    yield "<｜begin▁of▁sentence｜>"
+    for message in given.messages:
+        if message["role"] == "user":
+            yield f"<｜User｜>{message['content']}"
+        elif message["role"] == "assistant":
+            yield f"<｜Assistant｜>{message['content'].split('</think>')[-1]}<｜end▁of▁sentence｜>"
+    yield "<｜Assistant｜><think>\n"
+
+
+def _open_deepseek(turn: Sequence[Turn]) -> list[Turn]:
+    return users_merged(system_as_user(turn))
+
+
+def _read_after_thought(text: str) -> Completion:
+    """Read what follows the last thought; officially the recorded reasoning is, by mistake, the same text."""
+    answer = text.split("</think>")[-1]
+    reasoning = answer if "</think>" in text else ""
+    return Completion(answer, {"role": "assistant", "content": text}, reasoning)
+
+
+def _show_list(calls: Sequence[str], results: Sequence[str], answer: Turn) -> list[Turn]:
+    """Return one user message with the written list of results; it is a list until it is shown, so nothing merges."""
+    del answer
+    shown = [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, results, strict=False)]
+    return [{"role": "user", "content": shown}]
+
+
+DEEPSEEK_R1 = Template(
+    _deepseek_r1, described_in_prompt=True, open_turn=_open_deepseek, read=_read_after_thought, show_results=_show_list
+)

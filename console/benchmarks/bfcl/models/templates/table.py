@@ -1,8 +1,6 @@
 """The templates by the name that a profile gives them."""
 
 from console.benchmarks.bfcl.models.templates import (
-    deepseek,
-    glm,
     granite,
     hammer,
     headers,
@@ -17,9 +15,9 @@ TEMPLATES: dict[str, Template] = {
     "arch": qwen.ARCH,
     "bielik": plain_chat.BIELIK,
     "bitagent": headers.BITAGENT,
-    "deepseek_r1": deepseek.DEEPSEEK_R1,
+    "deepseek_r1": plain_chat.DEEPSEEK_R1,
     "gemma": plain_chat.GEMMA,
-    "glm4": glm.GLM_4,
+    "glm4": plain_chat.GLM_4,
     "granite20b": granite.GRANITE_20B,
     "granite3": granite.GRANITE_3,
     "granite4": granite.GRANITE_4,

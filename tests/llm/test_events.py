@@ -1,11 +1,12 @@
 """Events come out the same however the bytes are cut, and as the event-stream grammar says."""
 
-from itertools import pairwise
+import time
+from itertools import cycle, pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.llm.transport.events import EventReader
+from console.llm.transport.events import LineReader, SseReader
 
 
 def by_the_book(raw: bytes) -> list[tuple[bytes, bytes]]:
@@ -33,7 +34,7 @@ def by_the_book(raw: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def read(pieces: list[bytes]) -> list[tuple[bytes, bytes]]:
-    reader = EventReader()
+    reader = SseReader()
     return [tuple(event) for piece in pieces for event in reader.feed(piece)]
 
 
@@ -75,7 +76,7 @@ def test_any_bytes_are_read_without_complaint(raw, cuts):
 
 def test_a_page_in_the_middle_of_a_stream_is_an_error():
     """With what stands around it in the same block, as a proxy leaves it when it takes over."""
-    reader = EventReader()
+    reader = SseReader()
     assert reader.feed(b'data: a\n\ndata: half\n<html>\n502</html>\n\n{"error": 1}\n\ndata: b\n\n') == [
         (b"", b"a"),
         (b"error", b"<html>\n502</html>"),
@@ -87,15 +88,49 @@ def test_a_page_in_the_middle_of_a_stream_is_an_error():
 
 
 def test_a_stream_that_ends_early_gives_its_last_event_at_the_end():
-    reader = EventReader()
+    reader = SseReader()
     assert reader.feed(b"data: a\n\ndata: b") == [(b"", b"a")]
     assert reader.end() == (b"", b"b")
     assert reader.end() is None
 
 
 def test_a_huge_event_in_small_pieces_is_not_copied_again_and_again():
-    reader = EventReader()
+    reader = SseReader()
     reader.feed(b"data: ")
     for _ in range(2000):
         assert reader.feed(b"x" * 4096) == []
     assert len(reader.feed(b"\n\n")[0].data) == 2000 * 4096
+
+
+def test_a_huge_event_of_many_lines_is_not_copied_again_and_again():
+    """Joined at each of its 20,000 pieces, an event of 80 MB makes 800 GB; that is minutes instead of one second."""
+    reader = SseReader()
+    began = time.process_time()
+    for _ in range(20_000):
+        assert reader.feed(b"data: " + b"x" * 4096 + b"\n") == []
+    (event,) = reader.feed(b"\n")
+    assert len(event.data) == 20_000 * 4097 - 1
+    assert time.process_time() - began < 10
+
+
+@given(
+    lines=st.lists(st.sampled_from([b'{"a": 1}', "żółć 漢字".encode(), b"", b"  ", b"[DONE]"])), cut=st.integers(1, 9)
+)
+def test_lines_are_events_however_they_are_cut(lines, cut):
+    raw = b"\xef\xbb\xbf" + b"".join(line + end for line, end in zip(lines, cycle([b"\n", b"\r\n"]), strict=False))
+    reader = LineReader()
+    events = [event for n in range(0, len(raw), cut) for event in reader.feed(raw[n : n + cut])]
+    assert events == [(b"", line) for line in lines if line.strip()]
+    assert reader.end() is None
+
+
+def test_an_unfinished_line_is_given_at_the_end_and_copied_once():
+    reader = LineReader()
+    began = time.process_time()
+    for _ in range(20_000):
+        assert reader.feed(b"x" * 4096) == []
+    event = reader.end()
+    assert event is not None
+    assert len(event.data) == 20_000 * 4096
+    assert reader.end() is None
+    assert time.process_time() - began < 10

@@ -2,11 +2,17 @@
 
 from typing import Any
 
-from console.benchmarks.bfcl.conversation.agentic import play_agentic
-from console.benchmarks.bfcl.conversation.multi_turn import MultiTurnConversation, Simulation
+from console.benchmarks.bfcl.conversation.memory.backend import core_of, memory_after
+from console.benchmarks.bfcl.conversation.memory.embedding import embedding
+from console.benchmarks.bfcl.conversation.memory.play import MemoryExecution
+from console.benchmarks.bfcl.conversation.multi_turn import Execution, MultiTurnConversation, Simulation
+from console.benchmarks.bfcl.conversation.scripted_answers import scripted_agentic_turn
 from console.benchmarks.bfcl.conversation.single_turn import play_single_turn
+from console.benchmarks.bfcl.conversation.web_search.choice import choose_web
+from console.benchmarks.bfcl.conversation.web_search.play import WebSearchExecution
 from console.benchmarks.bfcl.conversation.wording import Wording
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.models.decoding import family_of
 from console.benchmarks.bfcl.models.handlers.handler import Handler, UnreadableAnswer
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry
@@ -43,3 +49,30 @@ async def _played(
     docs, withheld = dataset.functions(entry)
     simulation = Simulation(entry, host_of(dataset), f"{stage.key}/{id(stage)}")
     return await MultiTurnConversation(entry.with_functions(docs), stage, handler, wording, simulation, withheld).play()
+
+
+async def play_agentic(
+    entry: Entry, stage: Stage, setting: Setting, handler: Handler, wording: Wording, dataset: Dataset
+) -> Any:
+    """Hold the conversation and return the official result form.
+
+    A memory entry starts with what the conversations it depends on have left behind; without any of them it starts
+    empty, as officially.
+
+    Raises:
+        Fault: a model, the search service or the embedding failed.
+        UsageError: recorded answers cannot be read.
+    """
+    docs, _ = dataset.functions(entry)
+    memory = None
+    if names.is_memory(entry.id):
+        before = memory_after(entry.depends_on, stage.output_of, family_of(setting))
+        memory = core_of(before)
+        embed = embedding(dataset.embedding, dataset.folder, dataset.weights)
+        execution: Execution = MemoryExecution(entry.id, before, embed)
+    else:
+        execution = WebSearchExecution(entry.id, entry.initial_config, choose_web(setting.options, dataset))
+    offered = entry.with_functions(docs)
+    return await MultiTurnConversation(
+        offered, stage, handler, wording, execution, {}, memory, scripted_agentic_turn
+    ).play()

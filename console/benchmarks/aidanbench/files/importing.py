@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from console.benchmarks.aidanbench.files.verifiers_results import ENVIRONMENT, NAMES, Row, environment_of, read_results
+from console.benchmarks.aidanbench.files.results import ENVIRONMENT, NAMES, Row, environment_of, read_results
 from console.benchmarks.aidanbench.options import read_options
 from console.benchmarks.aidanbench.rules.score import score_loop
 from console.core.case import Case, Key, Setting

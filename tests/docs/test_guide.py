@@ -1,0 +1,41 @@
+"""The guide's commands work in the order of the page, and the page of models.toml names every key that is read."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from docs.test_extending import LIMIT_S, ROOT, run_blocks, shell
+
+from console.config import table
+from console.config.model import Limits, Price
+from console.core.provider import PROVIDERS
+
+__all__ = ["shell"]
+MODELS = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(LIMIT_S)
+def test_every_block_of_the_guide_works(shell: "subprocess.Popen[str]", tmp_path: Path) -> None:
+    run_blocks(shell, tmp_path, ROOT / "docs" / "guide.md")
+
+
+def rows(heading: str) -> set[str]:
+    """Return the first cells of the table below a heading."""
+    section = MODELS.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+
+
+def test_the_page_of_models_has_every_key_and_no_other() -> None:
+    assert rows("Keys") == set(table._KEYS)
+    assert rows("Prices") == set(Price.__struct_encode_fields__)
+    assert rows("Limits") == set(Limits.__struct_encode_fields__)
+    assert rows("Providers") == set(PROVIDERS)
+    assert all(f"`{key}`" in MODELS for key in table._ENDPOINT_KEYS)
+
+
+def test_the_page_of_models_says_the_defaults_of_limits() -> None:
+    for name, default in zip(Limits.__struct_fields__, Limits.__struct_defaults__, strict=True):
+        if default is not None:
+            assert re.search(rf"^\| `{name}` .* \| {default:g} \|$", MODELS, re.MULTILINE), name
