@@ -39,7 +39,7 @@ class PlayedRollout:
 
     @property
     def reason(self) -> str:
-        """Why it failed or broke; empty otherwise."""
+        """Reason for a failure or a broken rollout; empty otherwise."""
         return (self.finished.verdict.reason or "") if self.finished else ""
 
 

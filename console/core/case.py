@@ -57,7 +57,7 @@ class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     """Prompting mode and suite options of a run, as needed for playing and scoring."""
 
     mode: str = "prompt"
-    """How the model is prompted; the names are the suite's."""
+    """Prompting mode, by the suite's name for it."""
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
     edit: PromptEdit | None = None

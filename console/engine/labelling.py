@@ -96,7 +96,7 @@ class Answer:
     key: Key
     label: Label | None = None
     problem: str = ""
-    """Why there is no label. Foreign text."""
+    """Reason why there is no label. Foreign text."""
     fault: Fault | None = None
     cost_usd: float | None = 0.0
     """Cost of all calls for the question; None if unknown."""

@@ -156,11 +156,13 @@ class WorkerSession:
         """Return the events since the last call, as soon as there are any and at most `BATCH_S` later."""
         self.polled_at = time.monotonic()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._awake.wait(), POLL_S)
+            async with asyncio.timeout(POLL_S):
+                await self._awake.wait()
         wait = self._sent_at + BATCH_S - time.monotonic()
         if wait > 0 and not self._hurry.is_set() and len(self._writer) < messages.PIECE_BYTES:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._hurry.wait()
                 await asyncio.sleep(SOON_S)
         now = self.polled_at = self._sent_at = time.monotonic()
         for activity in self._activities.values():
