@@ -194,7 +194,8 @@ class Engine:
                     self._resolve_refusals()
                     continue
             with contextlib.suppress(TimeoutError):  # a provider pause ends by time
-                await asyncio.wait_for(self._changed.wait(), self._provider_pause.left_s or None)
+                async with asyncio.timeout(self._provider_pause.left_s or None):
+                    await self._changed.wait()
 
     def _pause_reason(self) -> str:
         """Return why no call may be made; empty if calls are allowed."""
