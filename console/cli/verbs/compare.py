@@ -20,6 +20,7 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.sections import show_section
 from console.config.paths import find_runs_root
+from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Summary
@@ -221,5 +222,5 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
     output.rows(headings, rows)
 
 
-def _label(slot: tuple[str, int]) -> str:
+def _label(slot: Slot) -> str:
     return slot[0] if slot[1] == 0 else f"{slot[0]} r{slot[1] + 1}"

@@ -4,9 +4,10 @@ import csv
 import io
 from collections.abc import Iterable, Mapping
 
+from console.core.case import Slot
 from console.core.text import visible_line
 from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields
-from console.insight.rollout import Rollout, Slot, outcome_word
+from console.insight.rollout import Rollout, outcome_word
 
 HEADINGS = (
     *("case", "rollout", "attempt", "category", "outcome", "reason", "subject", "message", "seconds"),

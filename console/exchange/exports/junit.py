@@ -4,11 +4,12 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 
+from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.core.run import Summary
 from console.core.text import visible
 from console.exchange.document import AnnotationFields
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 
 _TAGS = {Outcome.FAILED: "failure", Outcome.BROKEN: "error", Outcome.UNDECIDED: "error"}
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from console.core.case import Slot
 from console.core.fault import UsageError
 from console.exchange.document import Item, RunDocument
 from console.exchange.exports.html_parts import STYLE, safe
@@ -20,7 +21,6 @@ from console.exchange.site.run_pages import LIST, list_data, list_pages, overvie
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import RunComparison, compare
 from console.insight.number_format import headline
-from console.insight.rollout import Slot
 from console.store.runs import RunFolder
 
 CASE_BYTES = 40_000_000

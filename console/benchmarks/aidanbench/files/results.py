@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from console.core.case import Case
+from console.core.case import Case, Slot
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
@@ -90,7 +90,7 @@ def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _PlayedRollout]]:
     """Return the latest end of every rollout by case and rollout, and what was said in each attempt."""
     played: dict[str, _PlayedRollout] = {}
     reader = JournalReader(run.journal_path)
-    latest: dict[tuple[str, int], Finished] = {}
+    latest: dict[Slot, Finished] = {}
     order: dict[str, int] = {}
     for record in reader.iter_all():
         if isinstance(record, Finished):
