@@ -65,7 +65,7 @@ def test_notes_of_the_command_line_travel_with_exports(console, bfcl):
 
 def test_tag_refuses_what_it_does_not_know(console, bfcl):
     for line, words in (
-        (("tag", bfcl, "model"), "names no case"),
+        (("tag", bfcl, "model"), "a case is required"),
         (("tag", f"{bfcl}#simple_python_9999", "model"), "has no case"),
         (("tag", f"{bfcl}#simple_python_0", "modle"), "Did you mean model?"),
         (("tag", f"{bfcl}#simple_python_0", "model", "--rollout", 7), "no rollout 7"),

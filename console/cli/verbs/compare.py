@@ -92,9 +92,11 @@ def run(args: CompareArguments) -> int:
     sides = [reader.side for reader in readers]
     if len(sides) > 2:
         if args.form != "text":
-            raise UsageError("is for two runs", where="--format", hint="Use --json for more.")
+            raise UsageError("only works with two runs", where="--format", hint="Use --json for more.")
         if args.fail_if_worse:
-            raise UsageError("is for two runs", where="--fail-if-worse", hint="Name the baseline and the new run.")
+            raise UsageError(
+                "only works with two runs", where="--fail-if-worse", hint="Give the baseline and the new run."
+            )
         _show_grid(args.output, grid(sides))
         return Exit.OK
     comparison = compare(*sides)
@@ -134,7 +136,7 @@ def _check(args: CompareArguments) -> None:
     if args.out is not None:
         require_folder(args.out)
     if args.json and args.form != "text":
-        raise UsageError("says the form already", where="--json", hint="Leave it or --format out.")
+        raise UsageError("the file name already gives the format", where="--json", hint="Remove it or --format.")
 
 
 def _readers(args: CompareArguments) -> tuple[list[RunReader], list[Summary]]:
