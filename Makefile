@@ -33,7 +33,7 @@ unit: $(STAMP)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 slow: $(STAMP)  ## the tests that `make test` leaves out
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m slow
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard perf/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done

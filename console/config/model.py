@@ -92,7 +92,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     """Additional HTTP headers."""
     mode: Literal["fc", "prompt"] = "prompt"
-    """How function-calling suites pass tools: natively (`fc`) or described in the prompt."""
+    """Way in which function-calling suites pass tools: natively (`fc`) or described in the prompt."""
     bfcl_name: _Filled | None = None
     """A name in the official BFCL registry; in BFCL its whole row applies, including its mode."""
     temperature: _FromZero | None = None

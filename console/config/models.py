@@ -34,7 +34,7 @@ class ModelBook:
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Whether a model can be called now, and why."""
+    """Readiness of a model for calls, with a reason."""
 
     ready: bool
     text: str

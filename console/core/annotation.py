@@ -49,10 +49,10 @@ class Annotation(msgspec.Struct, frozen=True):
     """Current notes on one rollout. All strings are foreign."""
 
     tag: str = ""
-    """Who is to blame for a failure; empty if not tagged."""
+    """The cause of a failure by a reader's judgment; empty if not tagged."""
     comment: str = ""
     dispute: str = ""
-    """Why the ground truth is disputed; empty if it is not."""
+    """Reason why the ground truth is disputed; empty if it is not."""
     disputed_by: str = ""
     disputed_at: float = 0.0
     reviewed: bool = False

@@ -21,6 +21,10 @@ class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return text if self.attempt == 1 else f"{text} attempt {self.attempt}"
 
 
+Slot = tuple[str, int]
+"""Case id and rollout: what stays the same when one attempt supersedes another."""
+
+
 class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One test case, complete: a journal that holds it can be scored without the dataset."""
 
@@ -57,7 +61,7 @@ class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     """Prompting mode and suite options of a run, as needed for playing and scoring."""
 
     mode: str = "prompt"
-    """How the model is prompted; the names are the suite's."""
+    """Prompting mode, by the suite's name for it."""
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
     edit: PromptEdit | None = None

@@ -69,7 +69,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     turns: tuple[Mark, ...] = ()
     """Result of each turn for graders that judge turns: SAME, DIFFERS, or OMITTED if not judged."""
     fault: str = ""
-    """Why the suite's code could not compare; nothing else is set then. Foreign text."""
+    """Reason why the suite's code could not compare; nothing else is set then. Foreign text."""
     has_end: bool = False
     """True if the last of `turns` stands for a judgment of the whole conversation at its end."""
 

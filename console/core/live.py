@@ -86,7 +86,7 @@ class WorkerState(msgspec.Struct, frozen=True, omit_defaults=True):
     since: float = 0.0
     """Time the worker became ready."""
     why: str = ""
-    """How the worker was lost."""
+    """Reason for the loss of the worker."""
 
 
 class Status(Frame, frozen=True):

@@ -200,7 +200,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     altered: str = ""
     """Description of changes made to the journal by anything but its engine since the last summary."""
     message: str = ""
-    """Why the run halted, if it did."""
+    """Reason for a halt; empty otherwise."""
     journal_bytes: Count = 0
     """Journal size this summary was derived from; any other size means stale."""
     journal_checksum: int | None = None

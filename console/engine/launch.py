@@ -33,7 +33,7 @@ from console.suites.guard import files_of
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a foreground engine ended."""
+    """End of a foreground engine."""
 
     closed: Closed
     signal: int | None = None

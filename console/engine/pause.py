@@ -48,7 +48,8 @@ class ProviderPause:
         """Return when the pause is over."""
         while left := self.left_s:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ended_early.wait(), min(left, CLOCK_CHECK_S))
+                async with asyncio.timeout(min(left, CLOCK_CHECK_S)):
+                    await self._ended_early.wait()
         self._on_end()
 
 

@@ -37,7 +37,7 @@ class Level:
 
     @property
     def warning(self) -> str:
-        """What the code can reach, in a sentence; only for a level that is not enough."""
+        """Kinds of access that the code has, in a sentence; only for a level that is not enough."""
         closed = (("files", self.files), ("network", self.network), ("processes", self.processes))
         open_ = ", ".join(name for name, shut in closed if not shut)
         return f"the model's code can reach {open_} of this machine; {self.text}"

@@ -165,7 +165,8 @@ class Worker:
             if self._process.stdin is not None:
                 self._process.stdin.close()
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self._process.wait()), 2.0)
+                async with asyncio.timeout(2.0):
+                    await asyncio.shield(self._process.wait())
             if self._process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
                     self._process.kill()
@@ -235,7 +236,8 @@ class Worker:
     async def _exit_reason(self) -> WorkerLost:
         """Return how the process ended, after giving it a moment to do so."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.shield(self._process.wait()), 1.0)
+            async with asyncio.timeout(1.0):
+                await asyncio.shield(self._process.wait())
         code = self._process.returncode
         if code is None:
             return WorkerLost("died", "the worker closed its connection")

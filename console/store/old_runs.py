@@ -1,7 +1,7 @@
-"""Manifests and summaries of earlier versions: what they lack or name otherwise is filled in here, and nowhere else.
+"""Manifests and summaries of earlier versions: the only place that fills in missing or renamed fields.
 
-Earlier versions did not record which format a run's suite had. It is told from what every run of a format has in its
-manifest (options, modes), else from the suite's name, else from the first case in the journal.
+Earlier versions did not record the format of a run's suite. It is inferred from options and modes that every run of a
+format has in its manifest, else from the suite's name, else from the first case in the journal.
 """
 
 import re
@@ -18,22 +18,22 @@ from console.store.journal import JournalReader
 from console.store.journal_line import as_json
 
 _FORMATS = ("bfcl", "aidanbench", "cavebench")
-"""The formats there were when manifests did not name them."""
+"""Formats that existed before manifests recorded them."""
 _OPTIONS = {"thresholds": "aidanbench", "reward_mode": "aidanbench", "max_history": "cavebench", "web_search": "bfcl"}
-"""An option that all runs of a format carry, and only those."""
+"""Options that all runs of one format have, and only those."""
 _MODES = {"cave": "cavebench", "json": "cavebench"}
 _NAMES = {"bfcl": "bfcl", "aidan": "aidanbench", "cave": "cavebench"}
 _CASE_FIELDS = {"question_set": "aidanbench", "scenario": "cavebench", "function": "bfcl"}
-"""A field that the cases of a format have."""
+"""A field that the cases of each format have."""
 _HEAD_BYTES = 1 << 14
-"""How much of a journal's beginning is looked through for its first case."""
+"""Bytes of a journal searched for its first case."""
 
 
 def read_manifest(data: bytes, journal: Path) -> Manifest:
-    """Return a manifest of any version as this version has it.
+    """Convert a manifest of any version to this version.
 
     Raises:
-        ValueError: it is not JSON or not a manifest.
+        ValueError: not JSON, or not a manifest.
     """
     manifest = decode_as(data, Manifest)
     if manifest.format:
@@ -42,10 +42,10 @@ def read_manifest(data: bytes, journal: Path) -> Manifest:
 
 
 def read_summary(data: bytes) -> Summary:
-    """Return a summary of any version as this version has it; its checksum is then that of this version.
+    """Convert a summary of any version to this version, including its checksum.
 
     Raises:
-        ValueError: it is not JSON, not a summary, or an old one that is not as it was written.
+        ValueError: not JSON, not a summary, or an old one whose checksum does not match.
     """
     summary = decode_as(data, Summary)
     if b'"prepared":' not in data or not summary.checksum:
@@ -63,7 +63,7 @@ def read_summary(data: bytes) -> Summary:
 
 
 def _setting_of(manifest: Manifest, data: bytes) -> Any:
-    """Return the setting with a field of one benchmark among what is the suite's own."""
+    """Return the setting with a former field of one benchmark moved to the suite's extras."""
     old_setting = cast("dict[str, Any]", read_json(data).get("setting", {}))
     if "underscore_to_dot" not in old_setting:
         return manifest.setting

@@ -2,6 +2,8 @@
 
 import json
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,24 +32,37 @@ class Ended:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+def live_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a folder home and current folder, without any variable of this program's."""
+    for name in ("EVAL_CONSOLE_MODELS", "EVAL_CONSOLE_DATA", "EVAL_CONSOLE_RUNS", "BFCL_PROJECT_ROOT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    for kind in ("STATE", "DATA", "CONFIG", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(folder / kind.lower()))
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.chdir(folder)
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current folder and home, without any variable of this program's."""
-    for name in ("EVAL_CONSOLE_MODELS", "EVAL_CONSOLE_DATA", "EVAL_CONSOLE_RUNS", "BFCL_PROJECT_ROOT"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for kind in ("STATE", "DATA", "CONFIG", "CACHE"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
-    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
-    monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.chdir(tmp_path)
+    live_in(tmp_path, monkeypatch)
     return tmp_path
+
+
+@contextmanager
+def signals_kept() -> Iterator[None]:
+    """Put the handlers of signals back that a command line sets."""
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture
 def console(home: Path, capsys: pytest.CaptureFixture[str]):
     """Run a command line and return how it ended."""
-    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
 
     def run(*argv: object) -> Ended:
         capsys.readouterr()
@@ -56,9 +71,8 @@ def console(home: Path, capsys: pytest.CaptureFixture[str]):
         assert "Traceback" not in captured.err + captured.out
         return Ended(code, captured.out, captured.err)
 
-    yield run
-    for number, handler in kept.items():
-        signal.signal(number, handler)
+    with signals_kept():
+        yield run
 
 
 @pytest.fixture

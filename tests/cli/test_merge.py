@@ -2,11 +2,14 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cli.conftest import live_in, signals_kept
 
+from console.__main__ import main
 from console.core.case import Key
 from console.store.notes import Note, Notes
 
@@ -37,9 +40,23 @@ def journal_of(run: str) -> Path:
     return Path("runs", run, "journal.jsonl")
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of three shards, played once."""
+    folder = tmp_path_factory.mktemp("played")
+    with pytest.MonkeyPatch.context() as monkeypatch, signals_kept():
+        live_in(folder, monkeypatch)
+        for number in (1, 2, 3):
+            assert main(["run", *SUITE, "--quiet", "--shard", f"{number}/3"]) in (0, 3)
+    return folder / "runs"
+
+
 @pytest.fixture
-def shards(console) -> list[str]:
-    return [play(console, "--shard", f"{number}/3") for number in (1, 2, 3)]
+def shards(console, played: Path) -> list[str]:
+    """The names of the three shards, in the current folder."""
+    shutil.copytree(played, "runs")
+    plans = {path.parent.name: json.loads(path.read_text()) for path in Path("runs").glob("*/run.json")}
+    return sorted(plans, key=lambda run: plans[run]["shard"]["number"])
 
 
 def test_merged_shards_are_the_whole_run(console, shards):

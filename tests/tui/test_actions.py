@@ -1,11 +1,13 @@
 """One table of actions: every key is in the bindings, the key line, the help and the palette, and means one thing."""
 
+import inspect
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.screen_tour import PLACES as PLACES_TOURED
 from textual.binding import Binding
 from textual.widget import Widget
 from tui.services_double import FakeServices
@@ -30,9 +32,23 @@ ARGUMENTS = {"live": 1, "review": 1, "compare": 2, "grid": None}
 
 def screen_at(where: str, run: RunFolder) -> BaseScreen:
     """Make a screen without an app."""
-    number = ARGUMENTS.get(where, 0)
-    screen: BaseScreen = screen_class(where)(FakeServices(), *([[run, run]] if number is None else [run] * number))
+    number, kind = ARGUMENTS.get(where, 0), screen_class(where)
+    given = (FakeServices(), *([[run, run]] if number is None else [run] * number))
+    try:
+        inspect.signature(kind).bind(*given)
+    except TypeError as error:
+        pytest.fail(
+            f"{kind.__name__} cannot be made of services and {len(given) - 1} more arguments ({error}): "
+            f"say in ARGUMENTS of {__file__} how many runs the screen {where!r} takes"
+        )
+    screen: BaseScreen = kind(*given)
     return screen
+
+
+def not_done(where: str, missing: list[str]) -> str:
+    """Return the sentence for actions without a method."""
+    methods = ", ".join(f"action_{id.replace('.', '_')}" for id in missing)
+    return f"nothing at {where!r} has {methods}: write it in an action group there, or take it out of tui/actions.py"
 
 
 def without_responder(where: str, responders: Iterable[object]) -> list[str]:
@@ -47,7 +63,8 @@ def without_responder(where: str, responders: Iterable[object]) -> list[str]:
 
 @pytest.mark.parametrize(("where", "widget"), [("rows", RowList), ("text", Transcript), ("line", FindBar)])
 def test_every_action_of_a_widget_is_done_by_the_widget(where: str, widget: type[Widget]) -> None:
-    assert without_responder(where, [widget]) == []
+    missing = without_responder(where, [widget])
+    assert missing == [], not_done(where, missing)
 
 
 @pytest.mark.parametrize("where", SCREENS)
@@ -55,14 +72,15 @@ def test_every_action_of_a_screen_has_a_responder(where: str, workspace: Any) ->
     app, run = ConsoleApp(workspace.paths), workspace.run("a")
     screen = screen_at(where, run)
     missing = without_responder(where, responders_on(screen, [app.services.exports]))
-    assert missing == []
+    assert missing == [], not_done(where, missing)
     assert without_responder(where, [app])  # the check can fail
 
 
 def test_every_action_of_the_app_has_a_responder(workspace: Any) -> None:
     app = ConsoleApp(workspace.paths)
     screen = screen_at("home", workspace.run("a"))
-    assert without_responder("all", responders_on(screen, [app.navigator, app.services.exports, app])) == []
+    missing = without_responder("all", responders_on(screen, [app.navigator, app.services.exports, app]))
+    assert missing == [], not_done("all", missing)
     assert without_responder("all", [app])
 
 
@@ -73,7 +91,8 @@ def test_a_key_means_one_thing_on_a_screen(where: str) -> None:
         for key in action.keys:
             if not action.menu:
                 owners[key].add(action.id)
-    assert {key: ids for key, ids in owners.items() if len(ids) > 1} == {}
+    shared = {key: sorted(ids) for key, ids in owners.items() if len(ids) > 1}
+    assert shared == {}, f"these keys mean several things at {where!r}; give all but one action another: {shared}"
 
 
 @pytest.mark.parametrize("where", PLACES)
@@ -194,5 +213,17 @@ async def test_a_remapped_key_works_and_shows(
         assert app.screen.where == "launch"
 
 
-def test_meanings_fit_into_the_help() -> None:
-    assert [action.id for action in ACTIONS if len(action.meaning) > 21] == []
+def test_every_action_is_in_the_help_and_fits_into_it() -> None:
+    silent = [action.id for action in ACTIONS if not action.meaning or not action.group]
+    assert silent == [], (
+        f"give these actions a `meaning` and a `group` in tui/actions.py, or help cannot list them: {silent}"
+    )
+    long = [action.id for action in ACTIONS if len(action.meaning) > 21]
+    assert long == [], f"help has room for 21 characters; say the `meaning` of these actions shorter: {long}"
+
+
+def test_every_screen_is_toured() -> None:
+    untoured = SCREENS.keys() - set(PLACES_TOURED)
+    assert not untoured, (
+        f"no test of all screens sees {sorted(untoured)}: add them to PLACES and KEYS of support/screen_tour.py"
+    )

@@ -349,13 +349,15 @@ class RemotePlayer:
 
     async def _prepare(self, link: WorkerLink) -> WorkerFacts:
         """Let a worker prepare, sending the engine's data if its own is missing or differs; return its facts."""
-        data = await asyncio.wait_for(link.prepare(self._setup(), ()), READY_S)
+        async with asyncio.timeout(READY_S):
+            data = await link.prepare(self._setup(), ())
         facts = msgspec.json.decode(data, type=WorkerFacts)
         if not needs_data(self._ours, facts):
             return facts
         digest, parts = await self._sent_data.get()
         try:
-            data = await asyncio.wait_for(link.prepare(self._setup(digest), parts), DATA_S)
+            async with asyncio.timeout(DATA_S):
+                data = await link.prepare(self._setup(digest), parts)
         except TimeoutError:
             raise WorkerGone(f"it did not receive the data within {DATA_S:.0f} s") from None
         facts = msgspec.json.decode(data, type=WorkerFacts)
@@ -403,7 +405,8 @@ class RemotePlayer:
         """Receive a worker's messages until it is lost."""
         try:
             while True:
-                piece = await asyncio.wait_for(worker.link.poll(), SILENT_S)
+                async with asyncio.timeout(SILENT_S):
+                    piece = await worker.link.poll()
                 for line in worker.reader.feed(piece):
                     self._receive(worker, messages.to_engine(line))
         except WorkerGone as gone:

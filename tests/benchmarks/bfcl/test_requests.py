@@ -18,7 +18,7 @@ from console.core.provider import PROVIDERS
 CHECKOUT = Path(__file__).resolve().parents[3]
 CASES = CHECKOUT / ".." / "shared" / "conformance" / "bfcl" / "requests-public.jsonl.gz"
 DATA = CHECKOUT / "data" / "bfcl"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="`eval-console pull bfcl` brings the questions")
+STARTER = CHECKOUT / "data" / "bfcl-starter"
 needs_cases = pytest.mark.skipif(not (CASES.is_file() and DATA.is_dir()), reason="no recorded requests, or no data")
 
 Row = dict[str, Any]
@@ -46,8 +46,8 @@ def recorded() -> list[Row]:
         return [json.loads(line) for line in lines]
 
 
-def answers_to(rows: list[Row]) -> list[Row | UsageError]:
-    with RequestChecker(DATA, ServiceExchange()) as checker:
+def answers_to(rows: list[Row], data: Path = STARTER) -> list[Row | UsageError]:
+    with RequestChecker(data, ServiceExchange()) as checker:
         return checker.check(rows)
 
 
@@ -58,7 +58,7 @@ def test_requests_are_the_official_ones():
     rows = [row for row in offered if (row["model"], row["id"]) not in shortened]
     different = [
         (row["model"], row["id"], row["step"])
-        for row, answer in zip(rows, answers_to(rows), strict=True)
+        for row, answer in zip(rows, answers_to(rows, DATA), strict=True)
         if isinstance(answer, UsageError) or (answer["path"], condensed(answer["body"])) != (row["path"], row["body"])
     ]
     assert len(rows) > 900
@@ -74,20 +74,26 @@ def test_addresses_of_services_are_those_that_their_providers_ask():
 def test_a_service_that_is_not_offered_is_refused_by_name():
     rows = [row for row in recorded() if row["handler"] not in SERVICES]
     assert any(row["step"] for row in rows)
-    for row, answer in zip(rows, answers_to(rows), strict=True):
+    for row, answer in zip(rows, answers_to(rows, DATA), strict=True):
         assert isinstance(answer, UsageError)
         assert find_profile(row["model"]).handler in answer.message
 
 
 def step(model: str, number: int, reply: Any) -> Row:
-    return {"model": model, "category": "multi_turn_base", "id": "multi_turn_base_10", "step": number, "reply": reply}
+    return {"model": model, "category": "multi_turn_base", "id": "multi_turn_base_1", "step": number, "reply": reply}
 
 
-@needs_data
 def test_encrypted_reasoning_goes_back_as_it_came():
     output = [
         {"type": "reasoning", "id": "r", "summary": [], "encrypted_content": "sealed"},
-        {"type": "function_call", "id": "f", "call_id": "c", "name": "pwd", "arguments": "{}", "status": "completed"},
+        {
+            "type": "function_call",
+            "id": "f",
+            "call_id": "c",
+            "name": "get_balance",
+            "arguments": "{}",
+            "status": "completed",
+        },
     ]
     reply = {"status": "completed", "output": output}
     first, second = answers_to([step("gpt-5.2-2025-12-11-FC", 0, reply), step("gpt-5.2-2025-12-11-FC", 1, reply)])
@@ -99,9 +105,11 @@ def test_encrypted_reasoning_goes_back_as_it_came():
     assert second["body"]["input"][3]["type"] == "function_call_output"
 
 
-@needs_data
 def test_only_the_last_two_questions_are_marked_for_the_cache():
-    reply = {"stop_reason": "tool_use", "content": [{"type": "tool_use", "id": "t", "name": "pwd", "input": {}}]}
+    reply = {
+        "stop_reason": "tool_use",
+        "content": [{"type": "tool_use", "id": "t", "name": "get_balance", "input": {}}],
+    }
     rows = [step("claude-opus-4-5-20251101-FC", number, reply) for number in range(3)]
     *_, last = answers_to(rows)
     assert isinstance(last, dict)
@@ -111,7 +119,6 @@ def test_only_the_last_two_questions_are_marked_for_the_cache():
     assert "prompt_cache" not in last["body"]
 
 
-@needs_data
 @pytest.mark.parametrize(
     "reply", [None, "text", {"status": "failed", "error": {"message": "x"}}, {"status": "completed"}, {}]
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from support.own_texts import OwnTexts
 
 from console.benchmarks.bfcl.conversation.official import load_wording
 from console.benchmarks.bfcl.conversation.single_turn import play_single_turn
@@ -13,6 +14,7 @@ from console.benchmarks.bfcl.data.dataset import Dataset
 from console.benchmarks.bfcl.models.decoding import profile_setting
 from console.benchmarks.bfcl.models.handlers.table import handler_for
 from console.benchmarks.bfcl.models.profile import find_profile, profiles
+from console.benchmarks.bfcl.models.templates.release_texts import ReleaseTexts
 from console.benchmarks.bfcl.scoring import score_output
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply, ToolCall
@@ -20,6 +22,7 @@ from console.core.fault import UsageError
 from console.llm.simulated.personas import judge
 
 DATA = Path(__file__).resolve().parents[3] / "data" / "bfcl"
+STARTER = DATA.with_name("bfcl-starter")
 WRONG_ANYWAY = {
     "MiningHandler": "officially its native calls are recorded in a form that its decoder refuses",
     "FireworksHandler": "its function names keep their dots, which simulated models write as underscores",
@@ -35,7 +38,7 @@ def asked_rows() -> list[str]:
 
 def is_asked(name: str) -> bool:
     try:
-        handler_for(find_profile(name), Dataset(DATA.with_name("bfcl-starter")))
+        handler_for(find_profile(name), Dataset(STARTER))
     except UsageError:
         return False
     return True
@@ -53,10 +56,25 @@ class RightAnswers:
         return Reply(planned.content, tuple(calls))
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="`eval-console pull bfcl` brings the wording of templates")
+@pytest.mark.parametrize(
+    "data",
+    [
+        STARTER,
+        pytest.param(
+            DATA,
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.skipif(not DATA.is_dir(), reason="`eval-console pull bfcl` brings the official texts"),
+            ],
+        ),
+    ],
+    ids=["our texts", "official texts"],
+)
 @pytest.mark.parametrize("row", asked_rows())
-def test_a_right_answer_has_the_form_that_its_row_reads(row):
-    dataset, profile = Dataset(DATA), find_profile(row)
+def test_a_right_answer_has_the_form_that_its_row_reads(row, data, monkeypatch):
+    if data == STARTER:
+        monkeypatch.setattr(ReleaseTexts, "of", OwnTexts.of)
+    dataset, profile = Dataset(data), find_profile(row)
     handler = handler_for(profile, dataset)
     for name in ENTRIES:
         if (name, profile.family) == ("parallel_0", "glm_local"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.own_texts import OwnTexts
 
 from console.benchmarks.bfcl.models.decode.length import LONGEST
 from console.benchmarks.bfcl.models.templates.granite import read_granite, read_phi
@@ -20,7 +21,6 @@ from console.core.fault import UsageError
 CHECKOUT = Path(__file__).resolve().parents[3]
 CASES = CHECKOUT / ".." / "shared" / "conformance" / "bfcl" / "templates-public.jsonl.gz"
 DATA = CHECKOUT / "data" / "bfcl"
-needs_release = pytest.mark.skipif(not DATA.is_dir(), reason="`eval-console pull bfcl` brings the fixed texts")
 needs_cases = pytest.mark.skipif(not (CASES.is_file() and DATA.is_dir()), reason="no recorded prompts, or no data")
 
 QUESTION: Turn = {"role": "user", "content": " How warm is it? "}
@@ -28,7 +28,7 @@ TOOL = {"name": "weather.now", "description": "Tells.", "parameters": {"type": "
 
 
 def prompt(name: str, *messages: Turn, docs: bool = False) -> str:
-    given = PromptInput(messages or [QUESTION], [TOOL] if docs else [], ReleaseTexts(DATA / "bfcl_eval"))
+    given = PromptInput(messages or [QUESTION], [TOOL] if docs else [], OwnTexts())
     return "".join(template_named(name).render(given))
 
 
@@ -58,7 +58,6 @@ def template_of(model: str) -> str:
     return find_profile(model).template
 
 
-@needs_release
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_every_template_shows_the_question_and_the_tool(name: str):
     text = prompt(name, docs=True)
@@ -67,7 +66,6 @@ def test_every_template_shows_the_question_and_the_tool(name: str):
     assert described or template_named(name).described_in_prompt
 
 
-@needs_release
 def test_results_in_a_row_share_one_block():
     calls = [{"name": "a", "arguments": {}}, {"name": "a", "arguments": {}}]
     answer: Turn = {"role": "assistant", "content": "", "calls": calls, "reasoning": ""}
@@ -79,20 +77,18 @@ def test_results_in_a_row_share_one_block():
     assert text.count('{"name": "a", "arguments": {}}\n</tool_call><tool_call>') == 1
 
 
-@needs_release
 def test_hammer_changes_its_documents_at_every_prompt():
     doc = {
         "name": "f",
         "description": "",
         "parameters": {"properties": {"x": {"type": "integer", "description": "", "default": 3}}},
     }
-    texts = ReleaseTexts(DATA / "bfcl_eval")
+    texts = OwnTexts()
     later = PromptInput([QUESTION], [doc], texts, asked_before=2)
     assert "".join(template_named("hammer").render(later)).count("default is '3'") == 3
     assert doc["parameters"]["properties"]["x"]["description"] == ""
 
 
-@needs_release
 def test_a_call_that_cannot_be_shown_again_is_an_error():
     answer = read_thinking_calls('<tool_call>\n["no call"]\n</tool_call>').message
     with pytest.raises(TemplateError):

@@ -45,6 +45,8 @@ async def test_a_pane_stands_alone(pane: type[Widget]) -> None:
         for name, parameter in inspect.signature(pane).parameters.items()
         if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
     ]
+    unknown = [name for name in needed if name not in GIVEN]
+    assert not unknown, f"say in GIVEN of {__file__} how to make what {pane.__name__} takes: {', '.join(unknown)}"
     async with mounted(pane(*(GIVEN[name]() for name in needed)), (80, 24)) as (app, pilot):
         await pilot.press("down", "enter", "end")
         await pilot.resize_terminal(160, 45)
