@@ -8,7 +8,7 @@ from console.core.fault import UsageError
 from console.insight.trends import ListedRun
 from console.store.run_list import read_summaries
 from console.suites.catalog import RECORDED, Catalog
-from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
+from console.suites.leaderboard import LeaderboardRules
 
 
 def listed_runs(args: Arguments) -> list[ListedRun]:
@@ -39,6 +39,6 @@ def suite_facts(
         except UsageError:
             args.output.info(f"the suite {name} no longer exists: incomplete runs cannot be detected")
             continue
-        if isinstance(suite, HasLeaderboard):
+        if suite.leaderboard is not None:
             rules[name] = suite.leaderboard
     return cases, rules

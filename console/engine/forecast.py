@@ -11,7 +11,7 @@ from console.core.run import ModelFacts
 from console.core.statistics.power import Detectable
 from console.engine.earlier_runs import detectable, earlier_use
 from console.engine.plan import Plan, PreparedRun, prepare
-from console.suites.suite import Estimate, OffersProtocols
+from console.suites.suite import Estimate
 
 ASK_ABOVE_USD = 5.0
 """Estimated cost above which a start needs confirmation."""
@@ -151,8 +151,7 @@ def _basis_notes(run: RunForecast) -> list[str]:
 def forecast_of(prepared: PreparedRun) -> RunForecast:
     """Forecast one prepared run under each protocol of its suite."""
     suite, setting = prepared.suite, prepared.manifest.setting
-    offered = suite.protocols(setting) if isinstance(suite, OffersProtocols) else dict[str, Setting]()
-    protocols = {name: _forecast(prepared, other) for name, other in offered.items()}
+    protocols = {name: _forecast(prepared, other) for name, other in suite.protocols(setting).items()}
     return replace(_forecast(prepared, setting), protocols=protocols, detectable=_detectable(prepared))
 
 

@@ -19,7 +19,7 @@ from console.engine.recorded_effects import ConversationEffects
 from console.engine.round_trip import check_round_trip
 from console.engine.stage import JournaledStage, StageContext
 from console.suites.guard import SuiteError, describe_error, is_of_code
-from console.suites.suite import NamesStates, ScoresSlowly, Suite
+from console.suites.suite import Suite
 
 _LONG = 20_000
 """Replies with more characters are judged in a thread, as decoding them may take a second."""
@@ -44,8 +44,7 @@ class LocalConversation:
         self, job: Job, recorded: ConversationEffects, context: EngineContext, suite: Suite, setting: Setting
     ) -> None:
         self.job, self.recorded, self.context, self.suite, self.setting = job, recorded, context, suite, setting
-        states = suite.effect_states() if isinstance(suite, NamesStates) else None
-        self.stage = JournaledStage(job.key, recorded, context, setting.edit, states)
+        self.stage = JournaledStage(job.key, recorded, context, setting.edit, suite.effect_states())
         self.fault: Fault | None = None
         self._began = time.monotonic()
         self._printed = CapturedOutput()
@@ -83,8 +82,7 @@ class LocalConversation:
         if self.recorded.unused:
             self.stage.note("divergence", {"unused_effects": self.recorded.unused})
         case, suite = self.job.case, self.suite
-        is_slow = isinstance(suite, ScoresSlowly) and suite.scores_slowly(case)
-        if is_slow or self.stage.reply_characters > _LONG:
+        if suite.scores_slowly(case) or self.stage.reply_characters > _LONG:
             return await asyncio.to_thread(suite.score, case, output, self.setting)
         return suite.score(case, output, self.setting)
 

@@ -23,10 +23,9 @@ from console.engine.roles import find_role_models, idle_roles, needed_models, pi
 from console.engine.sharding import part_of
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import RECORDED, Catalog
-from console.suites.headline import HasHeadline
 from console.suites.modes import find_mode
 from console.suites.selection import select_cases
-from console.suites.suite import AdaptsToModels, EmbedsHere, GivesWarnings, HasNeeds, Option, SettlesOptions, Suite
+from console.suites.suite import Option, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +84,9 @@ def prepare(plan: Plan) -> PreparedRun:
     suite = catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
     models = find_role_models(book, model, suite, options, plan.roles)
-    if isinstance(suite, SettlesOptions):
-        options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
+    options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
-    setting = Setting(mode=mode, options=options, edit=plan.edit)
-    if isinstance(suite, AdaptsToModels):
-        setting = suite.adapt(setting, model, plan.mode)
+    setting = suite.adapt(Setting(mode=mode, options=options, edit=plan.edit), model, plan.mode)
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
@@ -99,8 +95,7 @@ def prepare(plan: Plan) -> PreparedRun:
         cases = part_of(cases, plan.shard)
     _check_modes(suite, cases, setting)
     _check_keys(models)
-    if isinstance(suite, HasNeeds):
-        suite.check_needs(cases, setting)
+    suite.check_needs(cases, setting)
     weights = weights_digests(weights_folder(models, suite, cases))
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
@@ -121,11 +116,11 @@ def prepare(plan: Plan) -> PreparedRun:
         parent=plan.parent,
         name=plan.name,
         format=suite.entry.format,
-        headline=suite.headline if isinstance(suite, HasHeadline) else "",
+        headline=suite.headline,
         shard=plan.shard,
     )
     of_weights = [warning] if (warning := weights_warning(weights)) else []
-    of_suite = [*catalog.hidden_by(plan.suite), *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
+    of_suite = [*catalog.hidden_by(plan.suite), *suite.notices(setting)]
     warnings = [*book.warnings, *of_weights, *of_suite, *idle_roles(plan.roles, models, plan.suite)]
     runs_root = find_runs_root(plan.runs_path, may_be_new=True)
     return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings)
@@ -183,9 +178,8 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
 
 def weights_folder(models: Mapping[str, ModelConfig], suite: Suite, cases: Sequence[Case]) -> Path | None:
     """Return the folder of the local embedding model if a role or the suite uses it, else None."""
-    by_suite = suite.embeds_here(cases) if isinstance(suite, EmbedsHere) else None
     by_role = next((find_weights(config.data) for config in models.values() if config.provider == "local"), None)
-    return by_suite or by_role
+    return suite.embeds_here(cases) or by_role
 
 
 def weights_digests(folder: Path | None) -> dict[str, str]:

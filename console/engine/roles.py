@@ -12,7 +12,7 @@ from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.suites.stage import SECOND_JUDGE
-from console.suites.suite import NamesRoles, NeedsRolesByCase, RoleModel, Suite
+from console.suites.suite import RoleModel, Suite
 
 
 def role_flag(role: str) -> str:
@@ -56,7 +56,7 @@ def find_role_models(
     Raises:
         UsageError: a role that the suite does not use, or an unknown model.
     """
-    named = suite.role_models(options) if isinstance(suite, NamesRoles) else {}
+    named = suite.role_models(options)
     usable = usable_roles(suite, options, chosen)
     for role in chosen:
         if role not in usable:
@@ -79,13 +79,13 @@ def needed_models(
     Raises:
         UsageError: a needed role has no model.
     """
-    by_case = isinstance(suite, NeedsRolesByCase)
-    needed = tuple(suite.roles_of(cases, setting) if by_case else suite.roles(setting.options))
+    by_case = suite.roles_of(cases, setting)
+    needed = tuple(suite.roles(setting.options) if by_case is None else by_case)
     for role in needed:
         if role not in models:
             words = f"the suite needs a model for the role {role_words(role)}"
             raise UsageError(words, where=role_flag(role), hint="`eval-console models` lists the models.")
-    return {role: models[role] for role in ("model", *needed)} if by_case else models
+    return {role: models[role] for role in ("model", *needed)} if by_case is not None else models
 
 
 def idle_roles(chosen: dict[str, str], models: dict[str, ModelConfig], suite: str) -> list[str]:

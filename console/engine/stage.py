@@ -164,7 +164,7 @@ class JournaledStage:
             recorded: its journaled effects.
             host: the engine.
             edit: a reader's opening, sent in place of the suite's.
-            states: names of the conversation's states during effects, by kind (see `NamesStates`).
+            states: names of the conversation's states during effects, by kind (see `Suite.effect_states`).
         """
         self._key, self._recorded, self._host, self._edit = key, recorded, host, edit
         self._states = states or {}

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from functools import wraps
 from pathlib import Path
+from types import FunctionType, MethodType
 from typing import Any, cast
 
 from console.core.captured_output import capture_output
@@ -106,7 +107,7 @@ class _Guarded:
     def __getattr__(self, name: str) -> Any:
         suite = self._suite
         try:
-            value = getattr(suite, name)
+            value = getattr(suite, name) if hasattr(type(suite), name) else _default(suite, name)
         except (UsageError, Fault, AttributeError):
             raise
         except Exception as error:
@@ -114,6 +115,15 @@ class _Guarded:
         if name.startswith("_") or name == "play" or not callable(value):
             return value
         return _guarded_method(suite, name, cast(Callable[..., Any], value))
+
+
+def _default(suite: Suite, name: str) -> Any:
+    """Return an attribute of an object that may not derive from `Suite`: its own, else what `Suite` has."""
+    try:
+        return getattr(suite, name)
+    except AttributeError:
+        default = getattr(Suite, name)
+        return MethodType(default, suite) if isinstance(default, FunctionType) else default
 
 
 def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,24 +1,13 @@
 """Which score stands for a run in place of passing, such as the accepted answers of a creativity loop.
 
-A suite says it (`HasHeadline`), and the manifest of a run keeps it. Manifests of before it was kept are read by the
+A suite says it (`Suite.headline`), and the manifest of a run keeps it. Manifests of before it was kept are read by the
 score that our own format has.
 """
 
 from collections.abc import Container
-from typing import Protocol, runtime_checkable
 
 _BEFORE_KEPT = ("aidanbench_score",)
 """Scores that stand for runs whose manifest does not say."""
-
-
-@runtime_checkable
-class HasHeadline(Protocol):
-    """A suite whose rollouts are known by a number and not by whether they passed."""
-
-    @property
-    def headline(self) -> str:
-        """Name of that score in each verdict."""
-        ...
 
 
 def headline_of(scores: Container[str], *kept: str) -> str:

@@ -1,8 +1,8 @@
 """What a format says of its leaderboard: the numbers of a model's row, which one ranks, and what sums up what.
 
 The rules are pure and see only what lists know of runs (counts by category, mean scores), so that a leaderboard needs
-no journal; a format with columns that only journals hold says how to measure them. A suite offers its rules by
-`HasLeaderboard`; for suites that are not there any more, and for those that say nothing, see `leaderboard_rules`.
+no journal; a format with columns that only journals hold says how to measure them. A benchmark offers its
+rules by its face, a suite of its own code by `Suite.leaderboard`; `leaderboard_rules` finds them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -121,16 +121,6 @@ class MeasuresJournals(Protocol):
 
     def combine(self, measured: Sequence[Any]) -> dict[str, float]:
         """Return the numbers by column from what the journals of a row add; what is not known is left out."""
-        ...
-
-
-@runtime_checkable
-class HasLeaderboard(Protocol):
-    """A suite that says how its models are ranked."""
-
-    @property
-    def leaderboard(self) -> LeaderboardRules:
-        """The rules."""
         ...
 
 

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
-from console.suites.suite import Category, Mode, OffersModes, Suite
+from console.suites.suite import Category, Mode, Suite
 
 PROMPT, NATIVE = "prompt", "fc"
 """The modes of models.toml: tools described in the prompt, and native tools."""
@@ -17,7 +17,7 @@ USUAL_MODES = (
 
 def modes_of(suite: Suite) -> tuple[Mode, ...]:
     """Return the modes that a suite can be played in, the usual ones if it names none."""
-    return (tuple(suite.modes()) if isinstance(suite, OffersModes) else ()) or USUAL_MODES
+    return tuple(suite.modes()) or USUAL_MODES
 
 
 def categories_with_modes(suite: Suite) -> list[Category]:

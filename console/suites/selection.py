@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.core.run import Selection
 from console.core.suggestion import nearest
 from console.suites.modes import find_mode
-from console.suites.suite import Category, FindsCategories, GroupsCategories, Suite
+from console.suites.suite import Category, Suite
 
 
 def select_cases(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:
@@ -54,9 +54,8 @@ def _groups(suite: Suite, categories: Sequence[Category]) -> Mapping[str, list[s
     for category in categories:
         if category.group:
             groups.setdefault(category.group, []).append(category.name)
-    if isinstance(suite, GroupsCategories):
-        for group, names in suite.category_groups().items():
-            groups[group] = [name for name in names if name in own]
+    for group, names in suite.category_groups().items():
+        groups[group] = [name for name in names if name in own]
     return {group: members for group, members in groups.items() if members}
 
 
@@ -70,9 +69,9 @@ def _categories_to_read(suite: Suite, selection: Selection, setting: Setting) ->
         mode = find_mode(suite, None, setting.mode)
         playable = [category.name for category in categories if not category.modes or mode in category.modes]
         return None if playable == own else playable
-    if not isinstance(suite, FindsCategories):
+    named = [name for case_id in selection.ids if (name := suite.category_of(case_id)) is not None]
+    if len(named) < len(selection.ids):
         return None
-    named = [suite.category_of(case_id) for case_id in selection.ids]
     return list(dict.fromkeys(name if name in own else nearest(name, own) or "" for name in named))
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from console.core.case import Case, Setting
@@ -12,8 +12,7 @@ from console.core.statistics.intervals import mean_interval
 from console.suites.metrics import interval_metric, rate_metric, sample_of_results
 from console.suites.modes import NATIVE
 from console.suites.returned import checked_cases
-from console.suites.stage import Stage
-from console.suites.suite import Category, Estimate, Metric, Mode, Option, Report, Result, SuiteEntry
+from console.suites.suite import Category, Metric, Mode, Report, Result, Suite
 
 
 def verdict(
@@ -41,29 +40,11 @@ def verdict(
     return Verdict(outcome, why, messages=tuple(messages), scores=dict(scores or {}), detail=detail)
 
 
-class SimpleSuite:
+class SimpleSuite(Suite):
     """Derive from it and write `cases`, `play` and `score`; override anything else where the default does not fit."""
 
-    options: tuple[Option, ...] = ()
-    """Options that a run may set; `setting.options` holds their values."""
     needs_roles: tuple[str, ...] = ()
     """Roles besides `model`, such as `judge`, or `user` for a simulated user."""
-
-    def __init__(self, entry: SuiteEntry) -> None:
-        """Open the suite of a folder, `entry.folder`, in which its data may lie."""
-        self.entry = entry
-
-    def cases(self, categories: Sequence[str], setting: Setting) -> Iterable[Case]:
-        """Return all cases in order; those of other categories than the given ones may be left out."""
-        raise TypeError("this suite has no `cases`")
-
-    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
-        """Hold the conversation of a case and return its output, a JSON value."""
-        raise TypeError("this suite has no `play`")
-
-    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Judge an output; see `verdict`. Called again for old runs, so it must depend on its arguments alone."""
-        raise TypeError("this suite has no `score`")
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the roles that a run with these options needs besides `model`."""
@@ -78,10 +59,6 @@ class SimpleSuite:
         setting = Setting(options={option.name: option.default for option in self.options})
         cases = checked_cases(self.cases, self.cases((), setting))
         return [Category(name, count) for name, count in Counter(case.category for case in cases).items()]
-
-    def estimate(self, case: Case, setting: Setting) -> Estimate | None:
-        """Leave it to earlier runs what a case costs."""
-        return None
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Compare what the verdict says was expected with what was there."""

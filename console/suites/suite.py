@@ -1,4 +1,4 @@
-"""The suite protocol: one benchmark format over one dataset folder. The engine and all views know suites only by it."""
+"""`Suite`: one benchmark format over one dataset folder. The engine and all views know suites only by it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +15,7 @@ from console.suites.stage import Stage
 
 if TYPE_CHECKING:
     from console.config.model import ModelConfig
+    from console.suites.leaderboard import LeaderboardRules
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -184,113 +185,6 @@ class RoleModel(msgspec.Struct, frozen=True):
     """Entry to take for a default whose key is missing."""
 
 
-@runtime_checkable
-class SettlesOptions(Protocol):
-    """A suite whose options are not kept as they were given: paths, files, chosen models."""
-
-    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
-        """Return the options as the manifest keeps them: checked, files read in, the chosen role models named.
-
-        Raises:
-            UsageError: an option is wrong or a file cannot be read.
-        """
-        ...
-
-
-@runtime_checkable
-class AdaptsToModels(Protocol):
-    """A suite that knows some models by name, and asks and reads each of them in its own way."""
-
-    def adapt(self, setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
-        """Return the setting of a run with a model.
-
-        Args:
-            setting: the same for every model.
-            model: as models.toml describes it.
-            mode: what a person chose; None: nothing, so that the model may decide.
-
-        Raises:
-            UsageError: what models.toml says of the model is unknown here, or is not what the person chose.
-        """
-        ...
-
-
-@runtime_checkable
-class NamesRoles(SettlesOptions, Protocol):
-    """A suite whose options can name the models of its roles, as the reference's arguments do."""
-
-    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
-        """Return what the options say, by role."""
-        ...
-
-
-@runtime_checkable
-class NeedsRolesByCase(Protocol):
-    """A suite of which only some cases need all its roles; a run then asks for those of its selected cases."""
-
-    def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
-        """Return which of `Suite.roles` these cases need."""
-        ...
-
-
-@runtime_checkable
-class HasNeeds(Protocol):
-    """A suite that needs more than models and data for some of its cases: weights, a file, a key of a service."""
-
-    def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
-        """Look whether everything is here, before anything is asked and paid.
-
-        Raises:
-            UsageError: the first thing that is missing, with the hint.
-        """
-        ...
-
-
-@runtime_checkable
-class EmbedsHere(Protocol):
-    """A suite whose own tools embed on this machine, besides what a model does in the role `embedding`."""
-
-    def embeds_here(self, cases: Sequence[Case]) -> Path | None:
-        """Return the folder of the weights that are used for these cases; None: none are."""
-        ...
-
-
-@runtime_checkable
-class GivesWarnings(Protocol):
-    """A suite with something a reader must know before a run, such as a weak confinement that was accepted."""
-
-    def notices(self, setting: Setting) -> list[str]:
-        """Return it, a sentence each."""
-        ...
-
-
-@runtime_checkable
-class OffersModes(Protocol):
-    """A suite with modes of its own; others have `prompt` and `fc`, as models.toml has."""
-
-    def modes(self) -> Sequence[Mode]:
-        """Return them, the usual one first."""
-        ...
-
-
-@runtime_checkable
-class GroupsCategories(Protocol):
-    """A suite with names for several categories together, besides `Category.group`."""
-
-    def category_groups(self) -> Mapping[str, Sequence[str]]:
-        """Return the categories of each group; those the dataset does not have are passed over."""
-        ...
-
-
-@runtime_checkable
-class FindsCategories(Protocol):
-    """A suite that can tell from an id where its case is, so that a few ids do not cost reading everything."""
-
-    def category_of(self, case_id: str) -> str:
-        """Return the category in which a case of this id must be, whether or not there is such a case."""
-        ...
-
-
 Row = dict[str, Any]
 """One line of `check`: a JSON object."""
 
@@ -325,76 +219,85 @@ class ChecksMoreLines(Protocol):
         ...
 
 
-@runtime_checkable
-class HasRowSchema(Protocol):
-    """A suite whose rows have a form that editors can check: JSON schema, the same for every dataset."""
-
-    def row_schema(self) -> dict[str, Any]:
-        """Return the schema of one row."""
-        ...
-
-
-@runtime_checkable
-class OffersProtocols(Protocol):
-    """A suite that can be played by several protocols, which differ in what they cost."""
-
-    def protocols(self, setting: Setting) -> Mapping[str, Setting]:
-        """Return the setting of the same run under each protocol, by name; the chosen one is among them."""
-        ...
-
-
 AFTER_REPLY = "after reply"
 """Key of what a conversation does from a reply of the model to its next call."""
 
 
-@runtime_checkable
-class NamesStates(Protocol):
-    """A suite whose conversations do more than ask models, such as run code: what watchers see meanwhile."""
+class Suite:
+    """A benchmark format over one dataset folder: what a benchmark offers, with a default for what it need not say.
 
-    def effect_states(self) -> Mapping[str, str]:
-        """Return it by kind of effect (see `Stage.perform`), and for `AFTER_REPLY`; other kinds are their own word."""
-        ...
-
-
-@runtime_checkable
-class ScoresSlowly(Protocol):
-    """A suite that judges some cases in more than a millisecond; the engine then judges them beside its event loop.
-
-    Long replies are judged there in every suite.
+    All methods but `play` are pure over their arguments and the dataset folder.
     """
 
-    def scores_slowly(self, case: Case) -> bool:
-        """Whether to judge a case in a thread; `score` must then bear being called from several at once."""
-        ...
+    options: tuple[Option, ...] = ()
+    """Options that a run may set; `setting.options` holds their values."""
+    headline: str = ""
+    """Score of each verdict by which rollouts are known in place of passing; empty: they pass or fail."""
+    leaderboard: "LeaderboardRules | None" = None
+    """How its models are ranked; None: as its benchmark says, else by passing or the headline."""
 
-
-class Suite(Protocol):
-    """What a benchmark must offer. All methods but `play` are pure over their arguments and the dataset folder."""
-
-    @property
-    def entry(self) -> SuiteEntry:
-        """The catalogue line this suite was opened from."""
-        ...
-
-    @property
-    def options(self) -> tuple[Option, ...]:
-        """Options a run may set."""
-        ...
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open the suite of a folder, `entry.folder`, in which its data may lie; files are read when first needed."""
+        self.entry = entry
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Roles besides `model` that a run of all cases with these options needs, such as `judge` and `embedding`."""
-        ...
+        """Return the roles besides `model` that a run of all cases with these options needs, such as `judge`."""
+        return ()
+
+    def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...] | None:
+        """Return which of `roles` these cases need; None: all of them."""
+        return None
+
+    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
+        """Return the models that options name, by role."""
+        return {}
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Return the options as the manifest keeps them: checked, files read in, the chosen role models named.
+
+        Raises:
+            UsageError: an option is wrong or a file cannot be read.
+        """
+        return options
+
+    def adapt(self, setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
+        """Return the setting of a run with a model that the suite asks in a way of its own.
+
+        Args:
+            setting: the same for every model.
+            model: as models.toml describes it.
+            mode: what a person chose; None: nothing, so that the model may decide.
+
+        Raises:
+            UsageError: what models.toml says of the model is unknown here, or is not what the person chose.
+        """
+        return setting
+
+    def modes(self) -> Sequence[Mode]:
+        """Return the suite's own modes, the usual one first; empty: `prompt` and `fc`, as models.toml has."""
+        return ()
 
     def categories(self) -> Sequence[Category]:
-        """All categories of the dataset, in official order.
+        """Return all categories of the dataset, in official order.
 
         Raises:
             UsageError: the data is missing or damaged; names the file and line.
         """
-        ...
+        raise TypeError("this suite has no `categories`")
+
+    def category_groups(self) -> Mapping[str, Sequence[str]]:
+        """Return names for several categories together, besides `Category.group`; absent categories are skipped."""
+        return {}
+
+    def category_of(self, case_id: str) -> str | None:
+        """Return the category that a case of this id must be in, so that a few ids do not cost reading everything.
+
+        Whether there is such a case does not matter. None: the id does not tell.
+        """
+        return None
 
     def cases(self, categories: Sequence[str], setting: Setting) -> Iterable[Case]:
-        """All cases in official order, complete with ground truth; selecting among them is not the suite's work.
+        """Return all cases in official order, complete with ground truth; the caller selects among them.
 
         Args:
             categories: at least the cases of these are wanted, with those they depend on; empty: of all categories.
@@ -403,24 +306,61 @@ class Suite(Protocol):
         Raises:
             UsageError: damaged data.
         """
-        ...
+        raise TypeError("this suite has no `cases`")
+
+    def row_schema(self) -> dict[str, Any] | None:
+        """Return the JSON schema of a row, for editors; None: rows have no form of their own."""
+        return None
+
+    def notices(self, setting: Setting) -> list[str]:
+        """Return what a reader must know before a run, such as an accepted weak confinement; a sentence each."""
+        return []
+
+    def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
+        """Check that everything besides models and data is here, before anything is asked and paid.
+
+        Raises:
+            UsageError: the first thing that is missing, such as weights or the key of a service, with the hint.
+        """
+
+    def embeds_here(self, cases: Sequence[Case]) -> Path | None:
+        """Return the folder of the weights that the suite's own tools embed with for these cases; None: none do."""
+        return None
 
     def estimate(self, case: Case, setting: Setting) -> Estimate | None:
-        """Expected calls and tokens of one case; None: the suite does not know, and earlier runs tell."""
-        ...
+        """Return expected calls and tokens of one case; None: the suite does not know, and earlier runs tell."""
+        return None
+
+    def protocols(self, setting: Setting) -> Mapping[str, Setting]:
+        """Return the setting of the same run under each protocol that differs in cost, by name, the chosen one too."""
+        return {}
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
         """Hold the conversation and return its output: the JSON value that `score` judges."""
-        ...
+        raise TypeError("this suite has no `play`")
+
+    def effect_states(self) -> Mapping[str, str]:
+        """Return what watchers see during an effect, by its kind (see `Stage.perform`) and for `AFTER_REPLY`.
+
+        Other kinds are their own word.
+        """
+        return {}
+
+    def scores_slowly(self, case: Case) -> bool:
+        """Return whether judging a case takes more than a millisecond, so that the engine does it in a thread.
+
+        `score` must then bear being called from several at once. Long replies are judged there in every suite.
+        """
+        return False
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Judge an output. Pure, deterministic, no network; never raises for bad output."""
-        ...
+        raise TypeError("this suite has no `score`")
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Compare expected with actual for review."""
-        ...
+        raise TypeError("this suite has no `compare`")
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the benchmark's own formula."""
-        ...
+        raise TypeError("this suite has no `report`")

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from console.core.case import Setting
 from console.core.outcome import Outcome
 from console.core.statistics.repeats import CaseCount, pass_k, variance_split
-from console.suites.headline import HasHeadline
 from console.suites.metrics import has_passed, interval_metric
 from console.suites.suite import CaseRepeats, Repeats, Report, Result, Suite
 
@@ -28,7 +27,7 @@ LETTERS = {
 def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
     """Return the suite's report of a run, with what its repeats say where nobody knows its cases by a score instead."""
     report = suite.report(results, setting)
-    repeats = None if isinstance(suite, HasHeadline) else repeats_of(results)
+    repeats = None if suite.headline else repeats_of(results)
     return report if repeats is None or report.fault else replace(report, repeats=repeats)
 
 

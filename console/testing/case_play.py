@@ -11,7 +11,7 @@ import msgspec
 from console.core.case import Case, Setting
 from console.core.outcome import Verdict
 from console.suites.modes import find_mode
-from console.suites.suite import SettlesOptions, Suite
+from console.suites.suite import Suite
 from console.testing.stage import CutOff, Effect, MemoryStage
 
 
@@ -30,9 +30,7 @@ class PlayedCase:
 def usual_setting(suite: Suite, options: Mapping[str, Any] | None = None, mode: str | None = None) -> Setting:
     """Return the setting of a run with these options and defaults for the others."""
     values = {option.name: option.default for option in suite.options} | dict(options or {})
-    if isinstance(suite, SettlesOptions):
-        values = suite.settle(values, {})
-    return Setting(mode=find_mode(suite, mode), options=values)
+    return Setting(mode=find_mode(suite, mode), options=suite.settle(values, {}))
 
 
 async def play_case(

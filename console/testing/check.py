@@ -14,7 +14,7 @@ from console.core.outcome import Verdict
 from console.core.run import Selection
 from console.suites.guard import describe_error, guard
 from console.suites.selection import select_cases
-from console.suites.suite import NeedsRolesByCase, Result, Suite
+from console.suites.suite import Result, Suite
 from console.testing.case_play import PlayedCase, journal_until_cut, play_case, usual_setting
 
 _MOST_CUTS = 40
@@ -113,8 +113,8 @@ class _Check:
         """Check that a run would have a model for each role that was used."""
         case, options = played.case, self.setting.options
         named = {"roles": self.suite.roles(options)}
-        if isinstance(self.suite, NeedsRolesByCase):
-            named["roles_of"] = self.suite.roles_of([case], self.setting)
+        if (by_case := self.suite.roles_of([case], self.setting)) is not None:
+            named["roles_of"] = by_case
         for method, roles in named.items():
             for role in sorted(played.stage.roles - {"model", *roles}):
                 self.problems.append(f"{case.id}: it uses the role {role}, which `{method}` does not name")

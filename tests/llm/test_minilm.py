@@ -10,8 +10,7 @@ from console.config.weights import find_weights
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.weights import VOCABULARY, WEIGHTS
-from console.llm.embedding.minilm import MOST_TOKENS, MiniLM, embed
-from console.llm.embedding.wordpiece import WordPiece, read_vocabulary
+from console.llm.embedding.minilm import MOST_TOKENS, MiniLM, embed, read_vocabulary, word_pieces
 from console.llm.endpoint import Unwatched
 from console.llm.providers import open_endpoint
 from console.suites import minilm_pull
@@ -22,8 +21,8 @@ pulled = pytest.mark.skipif(find_weights() is None, reason="the weights are not 
 
 
 def encode(text: str, most: int = 16) -> list[str]:
-    words = WordPiece(read_vocabulary("\n".join(PIECES) + "\n"), most)
-    return [PIECES[number] for number in words.encode(text)]
+    ids_of = word_pieces(read_vocabulary("\n".join(PIECES) + "\n"), most)
+    return [PIECES[number] for number in ids_of(text)]
 
 
 @pytest.mark.parametrize(
@@ -36,6 +35,7 @@ def encode(text: str, most: int = 16) -> list[str]:
         ("a" * 101 + " play", ["[UNK]", "play"]),
         ("play [SEP] [MASK]", ["play", "[SEP]", "[MASK]"]),
         ("", []),
+        ("play\ud800ed", ["play", "##ed"]),
     ],
 )
 def test_word_pieces(text: str, pieces: list[str]) -> None:

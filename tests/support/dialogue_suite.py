@@ -9,16 +9,14 @@ from console.core.chat import Message, ScriptedAnswers, Utterance
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome, Verdict
 from console.suites.stage import Stage
-from console.suites.suite import Category, Estimate, Metric, Option, Report, Result, SuiteEntry
+from console.suites.suite import Category, Estimate, Metric, Report, Result, Suite, SuiteEntry
 
 
-class DialogueSuite:
+class DialogueSuite(Suite):
     """Case `d3-2` has two turns; it passes when every reply ends with the turn's number."""
 
-    options: tuple[Option, ...] = ()
-
     def __init__(self, cases: int = 4, turns: int = 3, judged: bool = True, depends: bool = False) -> None:
-        self.entry = SuiteEntry("dialogue", "dialogue", Path("."), "Dialogue")
+        super().__init__(SuiteEntry("dialogue", "dialogue", Path("."), "Dialogue"))
         self.count, self.turns, self.judged, self.depends = cases, turns, judged, depends
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:

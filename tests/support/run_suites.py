@@ -13,10 +13,11 @@ from console.suites.guard import guard
 from console.suites.suite import Report, Result, Suite, SuiteEntry
 
 
-class ReviewedSuite:
+class ReviewedSuite(Suite):
     """A suite whose cases can be reviewed; one that compares derives from it."""
 
-    entry = SuiteEntry("reviewed", "", Path(), "Reviewed")
+    def __init__(self) -> None:
+        super().__init__(SuiteEntry("reviewed", "", Path(), "Reviewed"))
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         return Report(())

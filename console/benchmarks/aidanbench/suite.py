@@ -11,48 +11,23 @@ from console.benchmarks.aidanbench import options as names
 from console.benchmarks.aidanbench.conversation.prompts import ENVIRONMENT, ORIGINAL
 from console.benchmarks.aidanbench.conversation.wording import Wording, read_wording
 from console.benchmarks.aidanbench.data.dataset import QuestionSet, load_questions, read_folder
+from console.benchmarks.aidanbench.leaderboard import HEADLINE
 from console.benchmarks.aidanbench.options import OPTIONS, AidanOptions, read_options
 from console.config.weights import LOCAL_EMBEDDING
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
-from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, RoleModel, SuiteEntry
+from console.suites.suite import Category, Estimate, LineChecker, Report, Result, RoleModel, Suite
 
 if TYPE_CHECKING:
-    from console.suites.leaderboard import LeaderboardRules
     from console.suites.stage import Stage
 
 
-class AidanBenchSuite:
+class AidanBenchSuite(Suite):
     """One question list with its wording, bundled, pulled or the user's own."""
 
-    def __init__(self, entry: SuiteEntry) -> None:
-        """Open a catalogue line; files are read when first needed."""
-        self._entry = entry
-
-    @property
-    def entry(self) -> SuiteEntry:
-        """The catalogue line this suite was opened from."""
-        return self._entry
-
-    @property
-    def options(self) -> tuple[Option, ...]:
-        """The reference environment's arguments and ours."""
-        return OPTIONS
-
-    @property
-    def headline(self) -> str:
-        """Accepted answers: nobody passes or fails a loop."""
-        from console.benchmarks.aidanbench.leaderboard import HEADLINE
-
-        return HEADLINE
-
-    @property
-    def leaderboard(self) -> "LeaderboardRules":
-        """The mean of accepted answers."""
-        from console.benchmarks.aidanbench.leaderboard import AIDANBENCH_LEADERBOARD
-
-        return AIDANBENCH_LEADERBOARD
+    options = OPTIONS
+    headline = HEADLINE
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """A loop always needs a judge and an embedding; a second judge only when one is named."""
@@ -76,7 +51,7 @@ class AidanBenchSuite:
         checked = read_options(options)
         settled = {**checked.values, "thresholds": checked.thresholds._asdict()}
         if any(settled[name] is not None for name in ("questions", "questions_path", "dataset")):
-            question_set = load_questions(self._entry.folder, self._entry.name, checked)
+            question_set = load_questions(self.entry.folder, self.entry.name, checked)
             settled |= {"questions": [question.question for question in question_set.questions]}
             settled |= {"questions_path": None, "dataset": None}
         return settled | {f"{role}_model": name for role, name in roles.items() if f"{role}_model" in settled}
@@ -84,7 +59,7 @@ class AidanBenchSuite:
     def categories(self) -> Sequence[Category]:
         """The categories of the suite's own questions, in file order."""
         counts: dict[str, int] = {}
-        for question in read_folder(self._entry.folder, self._entry.name).questions:
+        for question in read_folder(self.entry.folder, self.entry.name).questions:
             counts[question.category] = counts.get(question.category, 0) + 1
         return [Category(name, count) for name, count in counts.items()]
 
@@ -92,7 +67,7 @@ class AidanBenchSuite:
         """All questions in file order; each case records its question set and wording."""
         del categories
         options = read_options(setting.options)
-        question_set = load_questions(self._entry.folder, self._entry.name, options)
+        question_set = load_questions(self.entry.folder, self.entry.name, options)
         about = self._provenance(question_set, options)
         return [
             Case(
@@ -154,7 +129,7 @@ class AidanBenchSuite:
 
     @cached_property
     def _wording(self) -> Wording:
-        return read_wording(self._entry.folder)
+        return read_wording(self.entry.folder)
 
     def _provenance(self, question_set: QuestionSet, options: AidanOptions) -> dict[str, dict[str, str]]:
         wording = self._wording
@@ -166,7 +141,7 @@ class AidanBenchSuite:
     def _comparability(self, options: AidanOptions) -> str:
         """Say in words whether totals may be compared with published ones."""
         why: list[str] = []
-        if not self._entry.comparable or options.values["questions"] is not None:
+        if not self.entry.comparable or options.values["questions"] is not None:
             why.append("not the official questions")
         if self._wording.name_for(options.protocol) != "official":
             why.append("not the official wording")

@@ -19,48 +19,26 @@ from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import Fault
 from console.core.outcome import Verdict
-from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, SuiteEntry
+from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, Suite
 
 if TYPE_CHECKING:
     from console.benchmarks.bfcl.conversation.wording import Wording
     from console.benchmarks.bfcl.models.handlers.handler import Handler
     from console.config.model import ModelConfig
-    from console.suites.leaderboard import LeaderboardRules
     from console.suites.stage import Stage
 
 
-class BfclSuite:
+class BfclSuite(Suite):
     """One dataset in the official layout: the pulled release, a bundled one, or the user's own."""
 
-    def __init__(self, entry: SuiteEntry) -> None:
-        """Open a catalogue line; files are read when first needed."""
-        self._entry = entry
-
     @property
-    def entry(self) -> SuiteEntry:
-        """The catalogue line this suite was opened from."""
-        return self._entry
-
-    @property
-    def options(self) -> tuple[Option, ...]:
+    def options(self) -> tuple[Option, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Where web search gets its answers; everything else is fixed by the benchmark."""
         if not any("web_search" in name for name in self.dataset.categories):
             return ()
         from console.benchmarks.bfcl.conversation.web_search.choice import OPTION
 
         return (OPTION,)
-
-    @property
-    def leaderboard(self) -> "LeaderboardRules":
-        """The official formula and tables."""
-        from console.benchmarks.bfcl.leaderboard import BFCL_LEADERBOARD
-
-        return BFCL_LEADERBOARD
-
-    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """No other model takes part."""
-        del options
-        return ()
 
     def categories(self) -> Sequence[Category]:
         """The categories this dataset has, in official order; prerequisites of memory are not counted."""
@@ -219,13 +197,13 @@ class BfclSuite:
         """Judge saved outputs of this dataset's entries."""
         from console.benchmarks.bfcl.conformance import BfclLineChecker
 
-        return BfclLineChecker(self._entry.folder)
+        return BfclLineChecker(self.entry.folder)
 
     def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
         """Check what is sent: prompts of local models, and requests to the other APIs."""
         from console.benchmarks.bfcl.request_check import CompletionExchange, RequestChecker, ServiceExchange
 
-        folder = self._entry.folder
+        folder = self.entry.folder
         return {
             "templates": lambda: RequestChecker(folder, CompletionExchange()),
             "requests": lambda: RequestChecker(folder, ServiceExchange()),
@@ -236,12 +214,12 @@ class BfclSuite:
         del setting
         from console.benchmarks.bfcl.rules.report import report
 
-        return report(results, self._counts, comparable=self._entry.comparable)
+        return report(results, self._counts, comparable=self.entry.comparable)
 
     @cached_property
     def dataset(self) -> Dataset:
         """The files of the suite's folder."""
-        return Dataset(self._entry.folder, self._entry.data)
+        return Dataset(self.entry.folder, self.entry.data)
 
     @cached_property
     def wording(self) -> "Wording":

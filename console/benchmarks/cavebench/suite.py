@@ -20,11 +20,9 @@ from console.suites.suite import (
     Estimate,
     LineChecker,
     Mode,
-    Option,
     Report,
     Result,
-    RoleModel,
-    SuiteEntry,
+    Suite,
 )
 
 if TYPE_CHECKING:
@@ -44,32 +42,10 @@ _STATES = {
 }
 
 
-class CaveBenchSuite:
+class CaveBenchSuite(Suite):
     """One folder of scenarios, bundled, pulled or the user's own."""
 
-    def __init__(self, entry: SuiteEntry) -> None:
-        """Open a catalogue line; files are read when first needed."""
-        self._entry = entry
-
-    @property
-    def entry(self) -> SuiteEntry:
-        """The catalogue line this suite was opened from."""
-        return self._entry
-
-    @property
-    def options(self) -> tuple[Option, ...]:
-        """What a run may set."""
-        return OPTIONS
-
-    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """No model but the one that is examined."""
-        del options
-        return ()
-
-    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
-        """No option names a model."""
-        del options
-        return {}
+    options = OPTIONS
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Check the options before a launch, and that code can be confined on this machine.
@@ -145,7 +121,7 @@ class CaveBenchSuite:
         """Hold the conversation."""
         from console.benchmarks.cavebench.conversation.play import Dataset, play_case
 
-        return await play_case(case, stage, setting, Dataset(self._entry.folder, self._withheld))
+        return await play_case(case, stage, setting, Dataset(self.entry.folder, self._withheld))
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Judge every turn."""
@@ -181,11 +157,11 @@ class CaveBenchSuite:
     def _withheld(self) -> list[Path]:
         from console.benchmarks.cavebench.conversation.confined import withheld_files
 
-        return withheld_files(self._entry.folder, {item.file for item in self._scenarios})
+        return withheld_files(self.entry.folder, {item.file for item in self._scenarios})
 
     @cached_property
     def _scenarios(self) -> list[Scenario]:
-        return read_scenarios(self._entry.folder)
+        return read_scenarios(self.entry.folder)
 
 
 def _cases(scenario: Scenario) -> list[Case]:

@@ -16,14 +16,16 @@ from console.core.outcome import Verdict
 from console.suites.modes import NATIVE
 from console.suites.simulated_user import USER
 from console.suites.stage import SECOND_JUDGE
-from console.suites.suite import Category, Estimate, Mode, Option, Report, Result, RoleModel, SuiteEntry
+from console.suites.suite import Category, Estimate, Mode, Report, Result, RoleModel, Suite, SuiteEntry
 
 if TYPE_CHECKING:
     from console.suites.stage import Stage
 
 
-class DialogueSuite:
+class DialogueSuite(Suite):
     """One folder with rows."""
+
+    options = OPTIONS
 
     def __init__(self, entry: SuiteEntry) -> None:
         """Open a catalogue line; files are read when first needed."""
@@ -35,11 +37,6 @@ class DialogueSuite:
         if not self.dataset.is_read:
             return self._entry
         return replace(self._entry, source={**self._entry.source, "digest": self.dataset.digest})
-
-    @property
-    def options(self) -> tuple[Option, ...]:
-        """What a run may set."""
-        return OPTIONS
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """A judge where a check needs one, a second one where it is named, a user where one is simulated.

@@ -10,21 +10,13 @@ from console.core.outcome import Outcome, Verdict
 from console.core.statistics.intervals import mean_interval, rate_interval
 from console.suites.metrics import interval_metric, rate_metric, sample_of_results
 from console.suites.stage import Stage
-from console.suites.suite import Category, Estimate, Metric, Option, Report, Result, SuiteEntry
+from console.suites.suite import Category, Estimate, Metric, Report, Result, Suite
 
 _LONGEST_VALUE = 4000
 
 
-class RecordedSuite:
+class RecordedSuite(Suite):
     """What is known of imported runs."""
-
-    def __init__(self, entry: SuiteEntry) -> None:
-        self.entry = entry
-        self.options: tuple[Option, ...] = ()
-
-    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return nothing: nobody is asked."""
-        return ()
 
     def categories(self) -> Sequence[Category]:
         """Return nothing: the cases are in the runs."""

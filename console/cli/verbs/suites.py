@@ -17,7 +17,7 @@ from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.suites.catalog import Catalog
 from console.suites.modes import categories_with_modes, modes_of
-from console.suites.suite import HasRowSchema, SuiteEntry
+from console.suites.suite import SuiteEntry
 
 SUITES = JsonKind("suites", "suites", "All suites.", {"suites": "name, cases, origin, format and folder of each"})
 SUITE = JsonKind(
@@ -90,15 +90,16 @@ def _list(catalog: Catalog, args: SuitesArguments) -> int:
 
 def _schema(catalog: Catalog, name: str, output: Output) -> int:
     suite = catalog.open_format(name)
-    if not isinstance(suite, HasRowSchema):
+    schema = suite.row_schema() if suite else None
+    if schema is None:
         raise UsageError(
             f"the format {name!r} has no row schema" if suite else f"there is no format {name!r}",
             where="suites schema",
         )
     if output.machine:
-        output.data(ROW_SCHEMA, {"format": name, "row_schema": suite.row_schema()})
+        output.data(ROW_SCHEMA, {"format": name, "row_schema": schema})
     else:
-        output.text(json.dumps(suite.row_schema(), indent=2))
+        output.text(json.dumps(schema, indent=2))
     return Exit.OK
 
 

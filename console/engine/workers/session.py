@@ -48,7 +48,7 @@ from console.llm.limits.share import LimitShare
 from console.suites.allowed import NotAllowed
 from console.suites.catalog import Catalog
 from console.suites.selection import select_cases
-from console.suites.suite import HasNeeds, Suite
+from console.suites.suite import Suite
 
 BATCH_S = 0.05
 """Maximum seconds for which events are collected before they are sent."""
@@ -121,8 +121,7 @@ class WorkerSession:
                     f"no key for the {role} {model.name}: {state.text}",
                     hint="Set the variable on that node before Ray is started there; keys never go through Ray.",
                 )
-        if isinstance(suite, HasNeeds):
-            suite.check_needs(cases, manifest.setting)
+        suite.check_needs(cases, manifest.setting)
         self._setup, self._suite = setup, suite
         self.models, self.endpoints = setup.models, Endpoints(setup.models, manifest)
         self.redactor = redactor_for(setup.models.values())

@@ -1,4 +1,4 @@
-"""Embedding on this machine with all-MiniLM-L6-v2: no key, no network, no torch; numpy and the pulled weights only.
+"""Embedding on this machine with all-MiniLM-L6-v2: no key, no network, no torch.
 
 Six BERT layers, mean over the tokens, length one: 384 numbers for a text, of which the first 256 tokens count.
 Thresholds made for other embeddings do not carry over: results with it are not comparable with published totals.
@@ -7,7 +7,7 @@ Thresholds made for other embeddings do not carry over: results with it are not 
 import json
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from console.config.weights import find_weights
 from console.core.fault import Fault, FaultKind
 from console.core.weights import VOCABULARY, WEIGHTS
-from console.llm.embedding.wordpiece import WordPiece, read_vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +27,7 @@ MOST_TOKENS = 256
 
 _LAYERS, _HEADS = 6, 12
 _EPSILON = 1e-12
+_SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _HINT = "Run `eval-console pull minilm`, or name another embedding model."
 
 
@@ -64,7 +64,7 @@ class MiniLM:
         try:
             self._weights = _read_tensors(folder / WEIGHTS)
             vocabulary = read_vocabulary((folder / VOCABULARY).read_text(encoding="utf-8"))
-            self._pieces = WordPiece(vocabulary, MOST_TOKENS)
+            self._tokenizer = word_pieces(vocabulary, MOST_TOKENS)
             self._check(len(vocabulary))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             message = f"the local embedding in {folder} cannot be read: {error}"
@@ -82,7 +82,7 @@ class MiniLM:
     def _embed(self, text: str) -> list[float]:
         import numpy as np
 
-        ids = self._pieces.encode(text)
+        ids = self._tokenizer(text)
         state = (
             self._weights["embeddings.word_embeddings.weight"][ids]
             + self._weights["embeddings.position_embeddings.weight"][: len(ids)]
@@ -120,6 +120,36 @@ class MiniLM:
         centred = state - state.mean(axis=-1, keepdims=True)
         spread = (centred * centred).mean(axis=-1, keepdims=True)
         return centred / (spread + _EPSILON) ** 0.5 * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+
+
+def read_vocabulary(text: str) -> dict[str, int]:
+    """Read a `vocab.txt`: one piece a line, its id the line number from 0."""
+    return {piece: number for number, piece in enumerate(text.removesuffix("\n").split("\n"))}
+
+
+def word_pieces(vocabulary: dict[str, int], most_tokens: int) -> Callable[[str], list[int]]:
+    """Return what turns a text into the ids of uncased BERT, between the start and the end token.
+
+    Args:
+        vocabulary: ids by piece.
+        most_tokens: greatest length of a result, special tokens included.
+
+    Raises:
+        KeyError: the vocabulary lacks a special token.
+    """
+    import tokenizers
+    from tokenizers import models, normalizers, pre_tokenizers, processors
+
+    ids = {token: vocabulary[token] for token in _SPECIAL}
+    unknown = "[UNK]"
+    pieces = models.WordPiece(vocabulary, unk_token=unknown, max_input_chars_per_word=100)
+    tokenizer: Any = tokenizers.Tokenizer(pieces)
+    tokenizer.normalizer = normalizers.BertNormalizer(strip_accents=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    tokenizer.add_special_tokens(list(_SPECIAL))
+    tokenizer.enable_truncation(most_tokens)
+    return lambda text: tokenizer.encode(text.encode("utf-8", "ignore").decode("utf-8")).ids
 
 
 def _gelu(values: "Array") -> "Array":

@@ -17,7 +17,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.run import Selection
 from console.suites.catalog import read_entry
 from console.suites.selection import select_cases
-from console.suites.suite import NamesRoles, Result, Suite
+from console.suites.suite import Result, Suite
 
 STARTER = Path(__file__).resolve().parents[3] / "data" / "aidan-starter"
 
@@ -33,8 +33,8 @@ def setting(**options: Any) -> Setting:
 
 def test_it_is_a_suite(suite: AidanBenchSuite) -> None:
     typed: Suite = suite
-    assert isinstance(typed, NamesRoles)
     assert typed.roles({}) == ("judge", "embedding")
+    assert set(typed.role_models({})) == {"judge", "embedding"}
 
 
 def test_bundled_questions_are_many_varied_and_what_the_catalogue_says(suite: AidanBenchSuite) -> None:

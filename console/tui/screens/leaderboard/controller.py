@@ -7,7 +7,7 @@ from console.exchange.leaderboard_measures import completed
 from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, leaderboards
 from console.suites.catalog import Catalog
-from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
+from console.suites.leaderboard import LeaderboardRules
 from console.tui.data.runs import RunLine, listed_runs
 from console.tui.data.suites import Suites
 
@@ -93,7 +93,7 @@ def _rules_of(catalog: Catalog | None, suites: Iterable[str]) -> Mapping[str, Le
     for name in suites:
         try:
             suite = catalog.open(name) if catalog is not None else None
-            if isinstance(suite, HasLeaderboard):
+            if suite is not None and suite.leaderboard is not None:
                 rules[name] = suite.leaderboard
         except UsageError:  # it cannot be opened, or its code fails
             continue
