@@ -264,7 +264,7 @@ def check_journals(runs: Path | None) -> list[Finding]:
 
 
 def check_benchmarks() -> list[Finding]:
-    """Check that what other packages offer can be loaded, and what single benchmarks check themselves."""
+    """Check that benchmarks of other packages can be loaded, and run the benchmarks' own checks."""
     parts = [name for name in Benchmark._fields if name not in ("name", "view")]
     findings = [Finding("benchmarks", "packages", WARNING, warning) for warning in broken_benchmarks(parts)]
     checks: Iterator[Check] = loaded_parts("doctor")

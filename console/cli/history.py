@@ -4,7 +4,7 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.core.case import Case, Key
+from console.core.case import Case, Key, Slot
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
@@ -79,8 +79,8 @@ def read_history(folder: RunFolder) -> History:
         UsageError: the folder is not a run.
     """
     cases: dict[str, Case] = {}
-    keys: dict[tuple[str, int], Key] = {}
-    latest: dict[tuple[str, int], Finished] = {}
+    keys: dict[Slot, Key] = {}
+    latest: dict[Slot, Finished] = {}
     reader = JournalReader(folder.journal_path)
     for record in reader.iter_all():
         if isinstance(record, Finished):

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from console.cli.history import read_overview
 from console.core.annotation import NO_ANNOTATION, Annotation, Label
+from console.core.case import Slot
 from console.insight.filter import Filter
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.store.search import conversations_with
 

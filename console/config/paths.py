@@ -24,7 +24,7 @@ class WorkspacePaths(msgspec.Struct, frozen=True):
 
 
 class DataRoots(msgspec.Struct, frozen=True):
-    """Folders that hold dataset folders. Later ones win if two hold the same name."""
+    """Folders that hold dataset folders. Of two datasets with one name the user's counts, then the bundled one."""
 
     bundled: Path
     """Shipped with the program; read-only."""
@@ -32,18 +32,6 @@ class DataRoots(msgspec.Struct, frozen=True):
     """Target of `pull` for official data; may not exist yet."""
     user: tuple[Path, ...] = ()
     """Folder given with --data or EVAL_CONSOLE_DATA, else ./data if it exists."""
-
-    def existing(self) -> list[tuple[str, Path]]:
-        """Return (origin, folder) for those that exist, each folder once."""
-        folders: list[tuple[str, Path]] = []
-        for origin, folder in (
-            ("bundled", self.bundled),
-            ("pulled", self.pulled),
-            *(("user", folder) for folder in self.user),
-        ):
-            if folder.is_dir() and folder not in (listed for _, listed in folders):
-                folders.append((origin, folder))
-        return folders
 
 
 def checkout() -> Path | None:

@@ -21,6 +21,10 @@ class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return text if self.attempt == 1 else f"{text} attempt {self.attempt}"
 
 
+Slot = tuple[str, int]
+"""Case id and rollout: what stays the same when one attempt supersedes another."""
+
+
 class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One test case, complete: a journal that holds it can be scored without the dataset."""
 

@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.case_counts import CaseCounts
 from console.core.outcome import Outcome, Verdict
 from console.core.record import (
@@ -100,9 +100,9 @@ class RunFold(msgspec.Struct):
     reasons: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     cut: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
-    latest: dict[tuple[str, int], Ended] = msgspec.field(default_factory=dict[tuple[str, int], Ended])
+    latest: dict[Slot, Ended] = msgspec.field(default_factory=dict[Slot, Ended])
     """Latest ending of each rollout."""
-    unfinished: dict[tuple[str, int], Key] = msgspec.field(default_factory=dict[tuple[str, int], Key])
+    unfinished: dict[Slot, Key] = msgspec.field(default_factory=dict[Slot, Key])
     unsettled: dict[Key, dict[str, RoleSpending]] = msgspec.field(default_factory=dict[Key, dict[str, RoleSpending]])
     """Spending by role in conversations that have not ended: already paid, but without a result so far."""
     category_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])

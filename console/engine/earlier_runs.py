@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.run import Summary
 from console.core.statistics.power import Detectable
@@ -18,7 +19,6 @@ _MOST_BYTES = 32_000_000
 _RUNS_FOR_USE = 5
 _ENOUGH_CASES = 20
 """Minimum number of graded cases that two runs must share."""
-Slot = tuple[str, int]
 
 
 def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:

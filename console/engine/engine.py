@@ -11,7 +11,7 @@ from typing import Any
 
 from console import __version__
 from console.config.secrets import redactor_for
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import Began, Command, Status
@@ -28,7 +28,7 @@ from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
-from console.engine.queue import Job, JobQueue, RetryScope, Slot, all_played, plan_jobs
+from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
 from console.engine.recorded_effects import ConversationEffects, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings

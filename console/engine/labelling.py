@@ -14,7 +14,7 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.config.models import facts
 from console.core.annotation import LABELS, Label
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, Utterance
 from console.core.fault import HALTING, Fault
 from console.core.json_text import read_json
@@ -75,7 +75,7 @@ class Question:
     """The failure as quoted data; see `insight.failure_text`."""
 
     @property
-    def slot(self) -> tuple[str, int]:
+    def slot(self) -> Slot:
         """Case id and rollout."""
         return self.key.case, self.key.rollout
 
@@ -255,9 +255,9 @@ def _read_label(reply: Reply, source: Label) -> Label:
     return Label(name, sentence, source.model, source.prompt, source.cost_usd, source.simulated or reply.simulated)
 
 
-def _tries(notes: Sequence[Note], model: ModelConfig) -> Counter[tuple[tuple[str, int], str]]:
+def _tries(notes: Sequence[Note], model: ModelConfig) -> Counter[tuple[Slot, str]]:
     """Count the unreadable replies to each question to a model, except those before a retraction."""
-    counts: Counter[tuple[tuple[str, int], str]] = Counter()
+    counts: Counter[tuple[Slot, str]] = Counter()
     for note in notes:
         slot = note.key.case, note.key.rollout
         if note.label is None or note.label.model != model.name:

@@ -16,12 +16,11 @@ from typing import Any, cast
 import msgspec
 
 from console.config.paths import DataRoots
-from console.core.case import Case, Key
+from console.core.case import Case, Key, Slot
 from console.core.fault import UsageError
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Performed, Started
 from console.core.run import Manifest
 from console.engine.outputs import has_answer
-from console.engine.queue import Slot
 from console.engine.recorded_effects import read_whole
 from console.store.journal import JournalReader, JournalWriter
 from console.store.lock import RunLock

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from console.core.case import Case
+from console.core.case import Case, Slot
 from console.core.outcome import Outcome
 from console.core.record import Finished
 
@@ -14,7 +14,7 @@ class DependencyOutputs:
     def __init__(self, cases: Iterable[Case]) -> None:
         """Find the cases that others depend on."""
         self._dependencies = {need for case in cases for need in case.depends_on}
-        self._by_slot: dict[tuple[str, int], Any] = {}
+        self._by_slot: dict[Slot, Any] = {}
 
     def add(self, finished: Finished) -> None:
         """Keep a rollout's output if another case depends on it; None without an answer."""

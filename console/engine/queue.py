@@ -6,14 +6,11 @@ from enum import StrEnum
 
 import msgspec
 
-from console.core.case import Case, Key
+from console.core.case import Case, Key, Slot
 from console.core.outcome import Outcome
 from console.core.record import Finished
 from console.core.tally import Ended
 from console.engine.recorded_effects import JournalEffects
-
-Slot = tuple[str, int]
-"""Case id and rollout: played once, whatever the number of attempts."""
 
 
 class RetryScope(StrEnum):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from console.core.case import Case, Key
+from console.core.case import Case, Key, Slot
 from console.core.fault import UsageError
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost, Noted, Performed, Scored, Started
 from console.core.request import Thread
@@ -71,9 +71,9 @@ class JournalEffects:
     """Effects and outcomes in a whole journal, for resuming."""
 
     cases: dict[str, Case] = field(default_factory=dict[str, Case])
-    finished: dict[tuple[str, int], Finished] = field(default_factory=dict[tuple[str, int], Finished])
+    finished: dict[Slot, Finished] = field(default_factory=dict[Slot, Finished])
     unfinished: dict[Key, ConversationEffects] = field(default_factory=dict[Key, ConversationEffects])
-    attempts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+    attempts: dict[Slot, int] = field(default_factory=dict[Slot, int])
 
     def add_all(self, records: Iterable[AnyRecord]) -> None:
         """Add records in journal order; effects of finished conversations are dropped."""

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from console.core.annotation import Annotation
-from console.core.case import Case
+from console.core.case import Case, Slot
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.core.record import Finished
 from console.core.run import Manifest, Summary
 from console.insight.conversation import Conversation
 from console.insight.judging import Judging
-from console.insight.rollout import SETUP, Rollout, Slot, outcome_word
+from console.insight.rollout import SETUP, Rollout, outcome_word
 from console.suites.suite import Report
 
 ANNOTATION_FIELDS = ("tag", "comment", "dispute", "disputed_by", "label", "label_why", "labelled_by")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from console.core.annotation import NO_ANNOTATION, Annotation
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.exchange.document import AnnotationFields, Item, RunDocument, annotation_fields
@@ -13,7 +13,7 @@ from console.exchange.imports.in_place import whole_records
 from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_of
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.store.journal_index import JournalIndex
 from console.store.notes import Notes
 from console.store.runs import RunFolder

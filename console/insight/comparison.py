@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Literal
 
+from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.paired import SIGNIFICANT, Difference, holm, paired_observations, paired_rates, resampled
@@ -22,7 +23,7 @@ from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import plural
 from console.insight.pairing import Pairing, pair_slots
 from console.insight.reasons import reason_words
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.suites.headline import headline_of
 
 

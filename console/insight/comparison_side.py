@@ -9,12 +9,12 @@ from typing import Any
 
 import msgspec
 
-from console.core.case import Case, Key
+from console.core.case import Case, Key, Slot
 from console.core.record import AnyRecord, Asked, Started
 from console.core.run import Manifest
 from console.insight.message import normalized_message
 from console.insight.overview import Overview
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 
 
 class ComparisonSide:

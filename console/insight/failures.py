@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from console.core.annotation import NO_ANNOTATION, Annotation
+from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.insight.reasons import cut_group, reason_words
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 
 _RANKS: dict[Outcome | None, int] = {Outcome.FAILED: 0, Outcome.UNDECIDED: 1, Outcome.BROKEN: 2}
 _LAST = 3

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval, mean_interval, rate_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.comparison_side import ComparisonSide
 from console.insight.reasons import sentence
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.suites.headline import headline_of
 
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from console.core.annotation import NO_ANNOTATION, Annotation
+from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.core.statistics.agreement import JudgeAgreement, cohens_kappa
 from console.core.statistics.intervals import Interval, bounds, rate_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.number_format import plural, rate, score, with_interval
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
 
 JUDGE = "judge"

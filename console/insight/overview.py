@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sys import intern
 from typing import Any, cast
 
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.fault import HALTING
 from console.core.live import AnyFrame, Began, Delta, Deltas, Status
 from console.core.outcome import Outcome
@@ -32,7 +32,7 @@ from console.core.tally import RunFold, without_output
 from console.insight.executed_code import SANDBOX, Confinement, read_confinement
 from console.insight.failing_requests import FailingRequests
 from console.insight.pace import Pace
-from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Slot, Track
+from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Track
 
 KEPT_PROBLEMS = 1000
 _BEFORE_TEXT = frozenset({"", "queued", "asking"})

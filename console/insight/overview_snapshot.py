@@ -7,7 +7,7 @@ from zlib import crc32
 import msgspec
 
 from console import __version__
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.case_counts import CaseCounts, ClusterCounts
 from console.core.record import Finished, Steered
 from console.core.run import Tally
@@ -15,7 +15,7 @@ from console.core.spending import RoleSpending
 from console.core.tally import Ended, RunFold
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview, Problem
-from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Slot, Track
+from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Track
 
 PORTION = 2_000
 """Rollouts that are decoded together, so that texts they have in common are never in memory for all of them."""

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from console.core.case import Slot
 from console.insight.comparison_side import ComparisonSide
-from console.insight.rollout import Slot
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.outcome import Outcome, Verdict
 from console.core.tally import plain_verdict
 
@@ -12,9 +12,6 @@ MESSAGE_LIMIT = 400
 """Characters kept of a verdict's first message."""
 SETUP = "setup"
 """The name of the end of a rollout that ended well and is not graded, such as BFCL's memory conversations."""
-
-Slot = tuple[str, int]
-"""Case id and rollout: what stays the same when an attempt supersedes another."""
 
 
 class Track(msgspec.Struct, gc=False):

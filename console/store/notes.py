@@ -13,7 +13,7 @@ from typing import BinaryIO
 import msgspec
 
 from console.core.annotation import Annotation, Label
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
@@ -81,10 +81,10 @@ class Notes:
             return []
         return [note for line in lines if line and (note := _decode_note(line)) is not None]
 
-    def annotations(self) -> dict[tuple[str, int], Annotation]:
+    def annotations(self) -> dict[Slot, Annotation]:
         """Return the current annotation by case id and rollout; notes on earlier attempts apply to their rollout."""
         notes = self.all()
-        by_slot: dict[tuple[str, int], dict[str, Note]] = {}
+        by_slot: dict[Slot, dict[str, Note]] = {}
         for note in notes:
             of_slot = by_slot.setdefault((note.key.case, note.key.rollout), {})
             of_slot.pop(note.kind, None)
@@ -98,14 +98,14 @@ class Notes:
         }
 
 
-def current_labels(notes: Iterable[Note], model: str | None = None) -> dict[tuple[str, int], Label]:
+def current_labels(notes: Iterable[Note], model: str | None = None) -> dict[Slot, Label]:
     """Return the newest label by case id and rollout; retracting one uncovers that of another model.
 
     Args:
         notes: all notes, in order of writing.
         model: only labels of this model.
     """
-    by_slot: dict[tuple[str, int], dict[str, Label]] = {}
+    by_slot: dict[Slot, dict[str, Label]] = {}
     for note in notes:
         if note.kind == LABEL and note.label is not None and model in (None, note.label.model):
             labels = by_slot.setdefault((note.key.case, note.key.rollout), {})

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
-from console.core.case import Key
+from console.core.case import Key, Slot
 
 PIECE_BYTES = 128 << 10
 """Bytes scanned at a time; small enough not to block other threads."""
@@ -29,9 +29,9 @@ _NOT_SHOWN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome
 """Members whose values are words of the format or no text."""
 
 
-def conversations_with(path: Path, texts: Iterable[str]) -> dict[tuple[str, int], set[str]]:
+def conversations_with(path: Path, texts: Iterable[str]) -> dict[Slot, set[str]]:
     """Return which of the given strings occur in the conversations of each case id and rollout."""
-    by_conversation: dict[tuple[str, int], set[str]] = {}
+    by_conversation: dict[Slot, set[str]] = {}
     for text in texts:
         for key in TextSearch(path, text).run():
             by_conversation.setdefault((key.case, key.rollout), set()).add(text)

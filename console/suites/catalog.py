@@ -10,12 +10,12 @@ other is reported. Formats are ours, imported only when one of their suites is o
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import msgspec
 import tomli
 
-from console.config.paths import find_data_roots
+from console.config.paths import DataRoots, find_data_roots
 from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.core.suggestion import nearest
@@ -37,29 +37,10 @@ def official_data() -> list[OfficialData]:
     return [benchmark.load("pull") for benchmark in built_in() if benchmark.pull]
 
 
-class Roots(Protocol):
-    """Where dataset folders are looked for."""
-
-    @property
-    def bundled(self) -> Path:
-        """Datasets that came with the program."""
-        ...
-
-    @property
-    def pulled(self) -> Path:
-        """Datasets brought by `pull`."""
-        ...
-
-    @property
-    def user(self) -> tuple[Path, ...]:
-        """The user's own: dataset folders, or folders of them."""
-        ...
-
-
 class Catalog:
     """All suites that can be opened."""
 
-    def __init__(self, roots: Roots) -> None:
+    def __init__(self, roots: DataRoots) -> None:
         """Take the folders; they are scanned when something is first looked up."""
         self._roots = roots
         self._entries: dict[str, SuiteEntry] | None = None
@@ -245,7 +226,7 @@ def read_suite_toml(folder: Path) -> dict[str, Any]:
         raise UsageError(f"is not TOML: {error}", where=str(place)) from error
 
 
-def _folders(roots: Roots) -> Iterator[tuple[str, Path]]:
+def _folders(roots: DataRoots) -> Iterator[tuple[str, Path]]:
     seen: set[Path] = set()
     places = [*(("user", root) for root in roots.user), ("bundled", roots.bundled), ("pulled", roots.pulled)]
     for origin, root in places:

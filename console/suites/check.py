@@ -9,9 +9,10 @@ from contextlib import AbstractContextManager
 from itertools import islice
 from typing import cast
 
+from console.config.paths import DataRoots
 from console.core.fault import Fault, UsageError
 from console.core.json_text import read_json
-from console.suites.catalog import Catalog, Roots
+from console.suites.catalog import Catalog
 from console.suites.line_checks import OutputChecker
 from console.suites.suite import ChecksLines, ChecksMoreLines, LineChecker, Row
 
@@ -25,7 +26,7 @@ _NAMES = ("case", "id")
 class LineCheck:
     """Judges lines by the rules of a suite while it is iterated over; blank lines are passed over."""
 
-    def __init__(self, suite: str, lines: Iterable[Line], roots: Roots, ahead: int) -> None:
+    def __init__(self, suite: str, lines: Iterable[Line], roots: DataRoots, ahead: int) -> None:
         self._suite, self._lines, self._roots, self._ahead = suite, lines, roots, ahead
         self.errors = 0
         """Lines so far that could not be judged."""
@@ -48,7 +49,7 @@ class LineCheck:
             yield answer
 
 
-def check(suite: str, lines: Iterable[Line], roots: Roots, *, ahead: int = 1) -> LineCheck:
+def check(suite: str, lines: Iterable[Line], roots: DataRoots, *, ahead: int = 1) -> LineCheck:
     """Judge each line by the rules of a suite; the answers are made as they are iterated over.
 
     Args:
@@ -64,7 +65,7 @@ def check(suite: str, lines: Iterable[Line], roots: Roots, *, ahead: int = 1) ->
     return LineCheck(suite, lines, roots, ahead)
 
 
-def _open_checker(name: str, roots: Roots) -> AbstractContextManager[LineChecker]:
+def _open_checker(name: str, roots: DataRoots) -> AbstractContextManager[LineChecker]:
     catalog = Catalog(roots)
     if not any(entry.name == name for entry in catalog.entries()):
         suite = catalog.open_format(name)

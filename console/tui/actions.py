@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
-from console.exchange.exports.export_names import own_exports
+from console.exchange.exports.formats import own_exports
 
 
 class Action(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from textual.app import App
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.exchange.exports.export_names import own_exports
+from console.exchange.exports.formats import own_exports
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.sanitize import one_line
@@ -48,16 +48,15 @@ class Exports:
         self._app.run_worker(lambda: self._write_run(run, form), thread=True, group="export")
 
     def _write_run(self, run: RunFolder, form: str) -> None:
-        from console.exchange.exports.export_folders import export_folder
-        from console.exchange.exports.export_formats import export_file, export_format
+        from console.exchange.exports.files import write_file
 
-        services = self._services
+        services, export = self._services, own_exports()[form]
         try:
-            if own_exports()[form].folder:
-                [path, *more] = export_folder(form, run, data=services.paths.data, progress=self._progress())
+            if export.extension:
+                path, more = Path(f"{run.name}{export.extension}"), []
+                write_file(path, export.content(export.read(run, services.paths.data)[0]))
             else:
-                path, more = Path(f"{run.name}{export_format(form).extension}"), []
-                export_file(run, export_format(form), path, services.paths.data)
+                [path, *more] = export.write_folder(run, data=services.paths.data, progress=self._progress())
         except (UsageError, OSError) as error:
             services.from_thread(services.refuse, error)
             return
@@ -77,7 +76,7 @@ class Exports:
         return announce
 
     def export_text(self, text: str, path: Path) -> None:
-        from console.exchange.exports.export_formats import write_file
+        from console.exchange.exports.files import write_file
 
         try:
             write_file(path, text.encode())

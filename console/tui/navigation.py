@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from console.config.paths import find_runs_root
-from console.insight.rollout import Slot
+from console.core.case import Slot
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.tui.data.draft import Draft, keep_draft, kept_draft

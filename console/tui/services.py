@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeVar
 from textual.content import Content
 from textual.screen import Screen
 
-from console.insight.rollout import Slot
+from console.core.case import Slot
 from console.store.runs import RunFolder
 
 if TYPE_CHECKING:

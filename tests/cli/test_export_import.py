@@ -6,9 +6,9 @@ import json
 import zipfile
 
 import pytest
+from support.exports import EXPORT_FILES
 
 from console.cli.exitcode import Exit
-from console.exchange.exports.export_formats import EXPORT_FORMATS
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def bfcl(console) -> str:
     return ended.data["run"]
 
 
-@pytest.mark.parametrize("form", EXPORT_FORMATS)
+@pytest.mark.parametrize("form", EXPORT_FILES)
 def test_every_form_is_written_to_a_file_that_is_named(console, home, bfcl, form):
     refused = console("export", bfcl, "--format", form, "-o", "out/file")
     assert (refused.code, refused.err.splitlines()[0]) == (
@@ -65,7 +65,7 @@ def test_notes_of_the_command_line_travel_with_exports(console, bfcl):
 
 def test_tag_refuses_what_it_does_not_know(console, bfcl):
     for line, words in (
-        (("tag", bfcl, "model"), "names no case"),
+        (("tag", bfcl, "model"), "a case is required"),
         (("tag", f"{bfcl}#simple_python_9999", "model"), "has no case"),
         (("tag", f"{bfcl}#simple_python_0", "modle"), "Did you mean model?"),
         (("tag", f"{bfcl}#simple_python_0", "model", "--rollout", 7), "no rollout 7"),

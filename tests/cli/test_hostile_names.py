@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.exports import EXPORT_FILES
 from support.hostile_workspace import (
     ATTACK,
     CASE,
@@ -29,7 +30,6 @@ from support.hostile_workspace import (
 
 from console.cli.exitcode import Exit
 from console.cli.parser import HIDDEN, VerbParser, build, own_verbs
-from console.exchange.exports.export_formats import EXPORT_FORMATS
 from console.suites.new_folder import template_kinds
 
 RAW = re.compile(
@@ -218,7 +218,7 @@ def test_nothing_of_a_name_is_obeyed(
     assert marks or words[0] in SAYS_NO_NAMES, "no line showed a name, so nothing was tried"
 
 
-@pytest.mark.parametrize("form", [form.name for form in EXPORT_FORMATS.values() if form.is_text])
+@pytest.mark.parametrize("form", [form.name for form in EXPORT_FILES.values() if form.is_text])
 def test_an_export_says_the_same_on_a_terminal_as_in_a_file(
     console: Callable[..., Any], place: HostileWorkspace, home: Path, form: str
 ) -> None:

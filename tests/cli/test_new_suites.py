@@ -45,7 +45,7 @@ def test_nothing_is_written_over(console: Any, home: Path) -> None:
         (("../mine",), "cannot be the name of a new suite"),
         (("",), "cannot be the name of a new suite"),
         (("mine", "--kind", "pyhton"), "Did you mean python?"),
-        (("mine", "--kind", "bfcl", "--from", "x.csv"), "a table makes a suite of the kind dialogue, not bfcl"),
+        (("mine", "--kind", "bfcl", "--from", "x.csv"), "a table can only become a suite of kind dialogue, not bfcl"),
         (("mine", "--from", "x.csv"), "x.csv: cannot be read"),
     ],
 )

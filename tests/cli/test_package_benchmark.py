@@ -64,7 +64,7 @@ class Depths(PassRates):
 LEADERBOARD = Depths()
 """
 FILES = """
-from console.exchange.exports.export_names import ExportName
+from console.exchange.exports.formats import ExportFormat
 from console.exchange.imports.formats import ImportFormat, report_of
 
 
@@ -72,6 +72,10 @@ def write(run, root, data):
     root.mkdir(parents=True, exist_ok=True)
     (root / "rivers.map").write_text(run.name)
     return [root / "rivers.map"]
+
+
+def listed(document):
+    return f"rivers of {len(document.items)} cases"
 
 
 def load(path, settings):
@@ -93,7 +97,10 @@ def pull(request):
     return request.into("rivers", fill)
 
 
-EXPORTS = (ExportName("rivers-map", "x", "river map", "a map of rivers", "maps", write),)
+EXPORTS = (
+    ExportFormat("rivers-map", "x", "river map", "a map of rivers", "eval_rivers.files:write", folder="maps"),
+    ExportFormat("rivers-list", "l", "river list", "a list", "eval_rivers.files:listed", ".txt"),
+)
 IMPORTS = (
     ImportFormat("rivers-gauge", "readings of a gauge", lambda path, head: path.suffix == ".gauge", load,
                  add_arguments=add_arguments),
@@ -204,6 +211,8 @@ def test_runs_are_exported_in_its_form(console: Installed) -> None:
     written = console("export", "latest", "--format", "rivers-map")
     assert written.out.strip() == "maps/rivers.map  (simulated)", written.err
     assert (console.home / "maps" / "rivers.map").is_file()
+    listed = console("export", "latest", "--format", "rivers-list")
+    assert listed.out.startswith("rivers of "), listed.err
 
 
 def test_files_of_its_form_are_imported_with_its_options(console: Installed) -> None:

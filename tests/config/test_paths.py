@@ -65,7 +65,7 @@ def test_data_of_a_checkout(monkeypatch):
     root = Path(__file__).resolve().parents[2]
     roots = paths.find_data_roots(None)
     assert roots.bundled == roots.pulled == root / "data"
-    assert roots.existing() == [("bundled", root / "data")]
+    assert roots.user == ()
 
 
 def test_runs_go_where_one_works(home, monkeypatch):

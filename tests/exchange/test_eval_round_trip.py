@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from support.exported_runs import played, simulated_starter
+from support.exports import EXPORT_FILES, export_file
 
-from console.exchange.exports.export_formats import export_file, export_format
 from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.run_reader import RunReader
 from console.insight import number_format
@@ -16,7 +16,7 @@ from console.store.runs import RunFolder
 
 def test_what_goes_out_comes_back(tmp_path: Path):
     there = played(tmp_path / "there")
-    export_file(there, export_format("eval"), tmp_path / "log.eval", None)
+    export_file(there, EXPORT_FILES["eval"], tmp_path / "log.eval", None)
     (item,) = find_items(tmp_path / "log.eval")
     (report,) = item.form.load(item.path, ImportSettings(tmp_path / "back"))
     back = RunFolder(tmp_path / "back" / report.run)
@@ -47,7 +47,7 @@ def test_logs_of_two_runs_are_no_retries_of_one_another(tmp_path: Path, monkeypa
     tasks: set[str] = set()
     for number in (1, 2):
         run = simulated_starter(tmp_path / str(number))
-        export_file(run, export_format("eval"), tmp_path / "log.eval", None)
+        export_file(run, EXPORT_FILES["eval"], tmp_path / "log.eval", None)
         with zipfile.ZipFile(tmp_path / "log.eval") as archive:
             tasks.add(json.loads(archive.read("header.json"))["eval"]["task_id"])
             samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
@@ -60,7 +60,7 @@ def test_logs_of_two_runs_are_no_retries_of_one_another(tmp_path: Path, monkeypa
 
 def test_an_imported_simulated_run_is_simulated_still_and_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
-    export_file(simulated_starter(tmp_path / "there"), export_format("eval"), tmp_path / "log.eval", None)
+    export_file(simulated_starter(tmp_path / "there"), EXPORT_FILES["eval"], tmp_path / "log.eval", None)
     (item,) = find_items(tmp_path / "log.eval")
     (report,) = item.form.load(item.path, ImportSettings(tmp_path / "back"))
     summary = RunFolder(tmp_path / "back" / report.run).summary()

@@ -9,14 +9,12 @@ from support.graded_runs import graded_run
 
 from console.cli.parser import parse
 from console.core.fault import UsageError
-from console.exchange.exports.export_folders import export_folder
-from console.exchange.exports.export_formats import EXPORT_FORMATS
-from console.exchange.exports.export_names import own_exports
+from console.exchange.exports.formats import own_exports
 from console.tui.actions import ACTIONS
 
 
 def test_each_format_is_a_file_or_a_folder() -> None:
-    assert {form.name for form in own_exports().values() if not form.folder} == set(EXPORT_FORMATS)
+    assert [form.name for form in own_exports().values() if bool(form.folder) == bool(form.extension)] == []
 
 
 @pytest.mark.parametrize("where", ["home", "review"])
@@ -36,6 +34,6 @@ def test_each_folder_is_written_or_says_why_not(name: str, tmp_path: Path) -> No
     run = graded_run(tmp_path / "runs", "0101-0000-run", {"a": "f", "b": "p"})
     paths: list[Path] = []
     with contextlib.suppress(UsageError):  # of another benchmark
-        paths = export_folder(name, run, tmp_path / "out")
+        paths = [*own_exports()[name].write_folder(run, tmp_path / "out")]
     assert all(path.exists() for path in paths)
     assert paths or name not in ("site", "verifiers-traces", "every-eval-ever")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from support.exports import EXPORT_FILES, export_file
 
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply, ToolCall, Usage
@@ -21,7 +22,6 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.document import Item, RunDocument
-from console.exchange.exports.export_formats import EXPORT_FORMATS, export_file, export_format
 from console.exchange.exports.html_page import html_page
 from console.exchange.run_reader import read_document
 from console.store.journal import JournalWriter
@@ -74,12 +74,12 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def written(run: RunFolder, name: str) -> bytes:
-    document, why = read_document(run, None, with_conversations=EXPORT_FORMATS[name].with_conversations)
+    document, why = read_document(run, None, with_conversations=EXPORT_FILES[name].with_conversations)
     assert "gone" in why
-    return EXPORT_FORMATS[name].write(document)
+    return EXPORT_FILES[name].content(document)
 
 
-@pytest.mark.parametrize("name", EXPORT_FORMATS)
+@pytest.mark.parametrize("name", EXPORT_FILES)
 def test_every_form_says_that_the_run_is_simulated(run, name):
     data = written(run, name)
     if name == "eval":
@@ -162,11 +162,11 @@ def test_lone_surrogates_are_shown_and_never_written(run):
     document, _ = read_document(run, None, with_conversations=True)
     rollout = msgspec.structs.replace(document.items[1].rollout, message="\ud800", subject="\udfff", title="\ud83d")
     item = dataclasses.replace(document.items[1], rollout=rollout)
-    for form in EXPORT_FORMATS.values():
-        data = form.write(dataclasses.replace(document, items=[item]))
+    for form in EXPORT_FILES.values():
+        data = form.content(dataclasses.replace(document, items=[item]))
         if form.is_text:
             data.decode("utf-8")
-    assert b"U+D83D" in EXPORT_FORMATS["html"].write(dataclasses.replace(document, items=[item]))
+    assert b"U+D83D" in EXPORT_FILES["html"].content(dataclasses.replace(document, items=[item]))
 
 
 def test_the_page_shows_expected_beside_actual(run):
@@ -223,16 +223,14 @@ def test_the_same_run_gives_the_same_log(run):
 def test_files_are_replaced_and_bad_places_are_said(run, tmp_path):
     path = tmp_path / "deep" / "run.csv"
     with pytest.raises(UsageError, match="does not exist"):
-        export_file(run, export_format("csv"), path, None)
+        export_file(run, EXPORT_FILES["csv"], path, None)
     path.parent.mkdir()
-    assert "gone" in export_file(run, export_format("csv"), path, None)
-    export_file(run, export_format("json"), path, None)
+    assert "gone" in export_file(run, EXPORT_FILES["csv"], path, None)
+    export_file(run, EXPORT_FILES["json"], path, None)
     assert path.read_bytes().startswith(b"{")
     (tmp_path / "file").write_text("x")
     with pytest.raises(UsageError, match="does not exist"):
-        export_file(run, export_format("csv"), tmp_path / "file" / "run.csv", None)
-    with pytest.raises(UsageError, match="no form"):
-        export_format("docx")
+        export_file(run, EXPORT_FILES["csv"], tmp_path / "file" / "run.csv", None)
 
 
 def test_a_report_that_failed_says_why_instead_of_an_empty_table(run: RunFolder) -> None:

@@ -33,20 +33,22 @@ ROLLOUTS = [
     rollout(5, None),
 ]
 SUMMARY = Summary("run-1", 0.0, "bfcl", HOSTILE, True, 6, Tally(passed=1, failed=1), "stopped", reasons={HOSTILE: 1})
+MANIFEST = Manifest("run-1", 0.0, "bfcl", ModelFacts("m", "m", simulated=True), Setting())
+DOCUMENT = RunDocument(MANIFEST, SUMMARY, None, [Item(rollout) for rollout in ROLLOUTS])
 
 
 def test_csv_reads_back_and_holds_no_formula():
-    rows = list(csv.DictReader(io.StringIO(csv_table(ROLLOUTS, simulated=True))))
+    rows = list(csv.DictReader(io.StringIO(csv_table(DOCUMENT))))
     assert tuple(rows[0]) == HEADINGS
     assert [row["outcome"] for row in rows] == ["passed", "failed", "broken", "undecided", "not_run", "interrupted"]
     assert rows[1]["message"].startswith("'=cmd")
     assert rows[0]["simulated"] == "True"
     assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row.values())
-    assert "\x1b" not in csv_table(ROLLOUTS, simulated=True)
+    assert "\x1b" not in csv_table(DOCUMENT)
 
 
 def test_junit_reads_back_with_the_right_kinds():
-    suite = ElementTree.fromstring(junit_xml(SUMMARY, ROLLOUTS))
+    suite = ElementTree.fromstring(junit_xml(DOCUMENT))
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == (
         "6",
         "1",

@@ -19,7 +19,7 @@ from console.store.runs import RunFolder
 
 @pytest.fixture
 def traces(tmp_path: Path) -> list[dict[str, Any]]:
-    path = export_run(played(tmp_path / "runs"), tmp_path / "out", None)
+    (path,) = export_run(played(tmp_path / "runs"), tmp_path / "out", None)
     return [trace for line in path.read_text().splitlines() for trace in json.loads(line)["traces"]]
 
 
@@ -63,7 +63,7 @@ def test_the_score_that_a_run_is_known_by_is_the_reward(tmp_path: Path):
         recorder.ask(key, "1+1?", Reply("2"))
         verdict = Verdict(Outcome.PASSED, scores={"style": style})
         recorder.write(Finished(at=recorder.tick(), key=key, verdict=verdict, output="2"))
-    lines = export_run(recorder.close(), tmp_path / "out", None).read_text().splitlines()
+    lines = export_run(recorder.close(), tmp_path / "out", None)[0].read_text().splitlines()
     traces = [trace for line in lines for trace in json.loads(line)["traces"]]
     assert [trace["rewards"] for trace in traces] == [
         {"style": {"score": score, "weight": 1.0}} for score in (0.75, 0.25)

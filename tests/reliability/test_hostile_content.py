@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted
+from support.exports import EXPORT_FILES
 from support.lookup_suite import right, write_models, write_rows, write_suite
 from support.tmux_terminal import TmuxTerminal
-
-from console.exchange.exports.export_formats import EXPORT_FORMATS
 
 ATTACKS = {
     "markup": "[/x]",
@@ -82,7 +81,7 @@ def test_commands_and_exports(console, home: Path, hostile: Path) -> None:
         assert "\x07" not in shown
         assert one.code in (0, 2)
     (home / "out").mkdir()
-    for form in EXPORT_FORMATS:
+    for form in EXPORT_FILES:
         assert console("export", run.name, "--format", form, "-o", home / "out" / form).code == 0, form
     page = (home / "out" / "html").read_text()
     assert "<script>alert" not in page

@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.signal import Signal
 
 from console.config.paths import WorkspacePaths
-from console.insight.rollout import Slot
+from console.core.case import Slot
 from console.store.runs import RunFolder
 from console.tui.data.draft import Draft
 from console.tui.data.run_feed import RunFeeds

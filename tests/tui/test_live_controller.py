@@ -4,14 +4,13 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from console.core.case import Case, Key, Setting
+from console.core.case import Case, Key, Setting, Slot
 from console.core.live import Status
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Started
 from console.core.run import Manifest, ModelFacts
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
-from console.insight.rollout import Slot
 from console.insight.sort_orders import RUN_ORDER, WORST_FIRST, SortOrder
 from console.tui.screens.live.controller import (
     FIGURES_EVERY_S,

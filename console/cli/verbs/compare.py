@@ -20,6 +20,7 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.sections import show_section
 from console.config.paths import find_runs_root
+from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Summary
@@ -30,7 +31,7 @@ from console.exchange.exports.comparison import (
     comparison_junit,
     comparison_markdown,
 )
-from console.exchange.exports.export_formats import require_folder, write_file
+from console.exchange.exports.files import require_folder, write_file
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
@@ -91,9 +92,11 @@ def run(args: CompareArguments) -> int:
     sides = [reader.side for reader in readers]
     if len(sides) > 2:
         if args.form != "text":
-            raise UsageError("is for two runs", where="--format", hint="Use --json for more.")
+            raise UsageError("only works with two runs", where="--format", hint="Use --json for more.")
         if args.fail_if_worse:
-            raise UsageError("is for two runs", where="--fail-if-worse", hint="Name the baseline and the new run.")
+            raise UsageError(
+                "only works with two runs", where="--fail-if-worse", hint="Give the baseline and the new run."
+            )
         _show_grid(args.output, grid(sides))
         return Exit.OK
     comparison = compare(*sides)
@@ -133,7 +136,7 @@ def _check(args: CompareArguments) -> None:
     if args.out is not None:
         require_folder(args.out)
     if args.json and args.form != "text":
-        raise UsageError("says the form already", where="--json", hint="Leave it or --format out.")
+        raise UsageError("the file name already gives the format", where="--json", hint="Remove it or --format.")
 
 
 def _readers(args: CompareArguments) -> tuple[list[RunReader], list[Summary]]:
@@ -219,5 +222,5 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
     output.rows(headings, rows)
 
 
-def _label(slot: tuple[str, int]) -> str:
+def _label(slot: Slot) -> str:
     return slot[0] if slot[1] == 0 else f"{slot[0]} r{slot[1] + 1}"

@@ -55,7 +55,7 @@ def run(args: DisputeArguments) -> int:
     """
     if "#" not in args.which:
         if args.reason is not None or args.withdraw:
-            raise UsageError("names no case", where=args.which, hint="Write RUN#CASE before the reason.")
+            raise UsageError("a case is required", where=args.which, hint="Write RUN#CASE before the reason.")
         return _list(args)
     reader, rollout = find_rollout(args, args.which, args.rollout)
     if args.reason is not None or args.withdraw:

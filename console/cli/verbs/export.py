@@ -1,6 +1,7 @@
 """Write a run in another format: a file (csv, json, markdown, junit, html, otlp, eval) or a benchmark's own folders."""
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -9,11 +10,9 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.exports.export_folders import export_folder
-from console.exchange.exports.export_formats import export_format, require_folder, write_file
-from console.exchange.exports.export_names import all_exports
+from console.exchange.exports.files import require_folder, write_file
+from console.exchange.exports.formats import all_exports
 from console.exchange.json_kind import JsonKind
-from console.exchange.run_reader import read_document
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
@@ -80,22 +79,20 @@ def run(args: ExportArguments) -> int:
     if out is not None:
         require_folder(out)
     _refuse_hub_options(args, name)
+    form = all_exports()[name]
     if name == "site":
-        return _write_site(args, folders, out or Path(all_exports()[name].folder))
+        return _write_site(args, folders, out or Path(form.folder))
     folder = folders[0]
     if name == _HUB:
-        return _report_written(args, folder, name, [_export_hub(args, folder, out or Path(all_exports()[name].folder))])
-    if all_exports()[name].folder:
-        return _report_written(args, folder, name, export_folder(name, folder, out, args.data))
-    form = export_format(name)
+        return _report_written(args, folder, name, _export_hub(args, folder, out or Path(form.folder)))
+    if not form.extension:
+        return _report_written(args, folder, name, form.write_folder(folder, out, args.data))
     if out is None and not form.is_text:
         out = Path(f"{folder.name}{form.extension}")
-    document, why = read_document(
-        folder, args.data, with_conversations=form.with_conversations, with_failing=form.with_failing
-    )
+    document, why = form.read(folder, args.data)
     if why:
         args.output.warn(f"{why}\n  Exported without report and comparisons.")
-    data = form.write(document)
+    data = form.content(document)
     if out is None:
         return _write_text(args, folder, name, data.decode("utf-8"))
     if out.is_dir():
@@ -142,7 +139,7 @@ def _refuse_hub_options(args: ExportArguments, name: str) -> None:
             raise UsageError(f"{option} is for --format {_HUB}")
 
 
-def _export_hub(args: ExportArguments, folder: RunFolder, root: Path) -> Path:
+def _export_hub(args: ExportArguments, folder: RunFolder, root: Path) -> list[Path]:
     from console.exchange.exports.hub_results import Benchmark, export_run
 
     benchmark = Benchmark(args.hub_dataset or "", args.hub_task or "", args.hub_source or "")
@@ -157,7 +154,7 @@ def _write_text(args: ExportArguments, folder: RunFolder, form: str, text: str) 
     return Exit.OK
 
 
-def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: list[Path]) -> int:
+def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: Sequence[Path]) -> int:
     if args.json:
         args.output.data(EXPORT, _fields(folder, form, paths))
         return Exit.OK
@@ -167,6 +164,6 @@ def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: 
     return Exit.OK
 
 
-def _fields(folder: RunFolder, form: str, paths: list[Path]) -> dict[str, object]:
+def _fields(folder: RunFolder, form: str, paths: Sequence[Path]) -> dict[str, object]:
     simulated = folder.manifest().simulated
     return {"run": folder.name, "simulated": simulated, "format": form, "files": list(map(str, paths))}

@@ -16,11 +16,11 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION, Annotation
+from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.exchange.json_kind import JsonKind
 from console.insight.failures import Group, GroupBy, group
 from console.insight.filter import Filter, read_filter
-from console.insight.rollout import Slot
 from console.store.notes import Notes
 from console.store.run_list import find_run
 from console.store.runs import RunFolder

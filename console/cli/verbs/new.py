@@ -79,12 +79,12 @@ def run(args: NewArguments) -> int:
 
 
 def _usual() -> str:
-    """Return the kind that a suite has unless another is named: the first that can be made of a table."""
+    """Return the default kind of a suite: the first benchmark that can be built from a table."""
     return next(benchmark.name for benchmark in built_in() if benchmark.from_table)
 
 
 def _from_table(kind: str, root: Path, name: str, source: Path) -> tuple[list[Path], list[str]]:
     benchmark = find_benchmark(kind, "from_table")
     if benchmark is None:
-        raise UsageError(f"a table makes a suite of the kind {_usual()}, not {kind}", where="--from")
+        raise UsageError(f"a table can only become a suite of kind {_usual()}, not {kind}", where="--from")
     return benchmark.load("from_table")(root, name, source)

@@ -30,7 +30,7 @@ class PullArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("name", metavar="NAME", help=f"what to get: {', '.join(_sources())}")
+    parser.add_argument("name", metavar="NAME", help=f"data to download: {', '.join(_sources())}")
     parser.add_argument(
         "--from", dest="from_path", type=Path, metavar="PATH", help="use a local wheel, checkout or folder"
     )

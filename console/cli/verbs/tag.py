@@ -86,7 +86,7 @@ def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, R
     """
     name, case = split_case(which)
     if not case:
-        raise UsageError("names no case", where=which, hint="Write RUN#CASE, such as latest#live_simple_3-0-0.")
+        raise UsageError("a case is required", where=which, hint="Write RUN#CASE, such as latest#live_simple_3-0-0.")
     reader = RunReader(find_run(find_runs_root(args.runs), name))
     return reader, _rollout(reader, case, number)
 

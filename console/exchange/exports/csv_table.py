@@ -2,11 +2,9 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
 
 from console.core.text import visible_line
-from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields
-from console.insight.rollout import Rollout, Slot, outcome_word
+from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 
 HEADINGS = (
     *("case", "rollout", "attempt", "category", "outcome", "reason", "subject", "message", "seconds"),
@@ -16,38 +14,21 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What spreadsheets take for the beginning of a formula, or skip before one."""
 
 
-def csv_table(
-    rollouts: Iterable[Rollout],
-    *,
-    simulated: bool,
-    annotations: Mapping[Slot, AnnotationFields] | None = None,
-    words: Mapping[Slot, str] | None = None,
-) -> str:
-    """Return a whole file, heading first, lines ended by line feeds.
-
-    Args:
-        rollouts: one row each.
-        simulated: whether the run is.
-        annotations: what readers said, by rollout.
-        words: other words for outcomes, by rollout.
-    """
+def csv_table(document: RunDocument) -> str:
+    """Return a whole file, heading first, lines ended by line feeds."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)
-    for rollout in rollouts:
-        notes = (annotations or {}).get(rollout.slot, {})
-        values = (
-            *_values(rollout, simulated, (words or {}).get(rollout.slot)),
-            *(notes.get(kind, "") for kind in ANNOTATION_FIELDS),
-        )
+    for item in document.items:
+        values = (*_values(item, document.simulated), *map(item.annotation, ANNOTATION_FIELDS))
         writer.writerow([cell(value) for value in values])
     return out.getvalue()
 
 
-def _values(rollout: Rollout, simulated: bool, word: str | None) -> tuple[object, ...]:
-    outcome = word or outcome_word(rollout.outcome)
+def _values(item: Item, simulated: bool) -> tuple[object, ...]:
+    rollout = item.rollout
     return (
-        *(rollout.key.case, rollout.key.rollout, rollout.key.attempt, rollout.category, outcome),
+        *(rollout.key.case, rollout.key.rollout, rollout.key.attempt, rollout.category, item.outcome),
         *(rollout.reason, rollout.subject, rollout.message, round(rollout.seconds, 3)),
         *(rollout.input_tokens, rollout.output_tokens, rollout.cost_usd, rollout.calls, rollout.tries, simulated),
     )

@@ -21,7 +21,7 @@ from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval, mean_interval, rate_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.exchange.document import Item, RunDocument
-from console.exchange.exports.export_formats import write_file
+from console.exchange.exports.files import write_file
 from console.exchange.exports.inspect_messages import target_of
 from console.exchange.run_reader import read_document
 from console.insight.conversation import Conversation

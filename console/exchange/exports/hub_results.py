@@ -18,7 +18,7 @@ from console import __version__
 from console.core.fault import UsageError
 from console.core.text import visible_line
 from console.exchange.document import RunDocument
-from console.exchange.exports.export_formats import write_file
+from console.exchange.exports.files import write_file
 from console.exchange.run_reader import read_document
 from console.store.runs import RunFolder
 from console.suites.suite import Metric
@@ -43,8 +43,11 @@ class Benchmark(NamedTuple):
     """Commit of the dataset."""
 
 
-def export_run(run: RunFolder, root: Path, data: Path | None, benchmark: Benchmark) -> Path:
-    """Write the file into the folder `root` and return it.
+_OF_SUITE = Benchmark()
+
+
+def export_run(run: RunFolder, root: Path, data: Path | None, benchmark: Benchmark = _OF_SUITE) -> list[Path]:
+    """Write the file into the folder `root` and return its path.
 
     Raises:
         UsageError: dataset or task are not named or none, the run has no score, or the file cannot be written.
@@ -56,7 +59,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None, benchmark: Benchma
     text = "\n".join(_lines(document, _score(document), benchmark)) + "\n"
     path = root / f"{benchmark.task}.yaml"
     write_file(path, text.encode("ascii", "replace"))
-    return path
+    return [path]
 
 
 def _complete(benchmark: Benchmark, document: RunDocument) -> Benchmark:

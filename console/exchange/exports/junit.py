@@ -2,23 +2,20 @@
 
 import html
 import re
-from collections.abc import Mapping, Sequence
 
 from console.core.outcome import Outcome
-from console.core.run import Summary
 from console.core.text import visible
-from console.exchange.document import AnnotationFields
-from console.insight.rollout import Rollout, Slot
+from console.exchange.document import AnnotationFields, RunDocument
+from console.insight.rollout import Rollout
 
 _TAGS = {Outcome.FAILED: "failure", Outcome.BROKEN: "error", Outcome.UNDECIDED: "error"}
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit_xml(
-    summary: Summary, rollouts: Sequence[Rollout], annotations: Mapping[Slot, AnnotationFields] | None = None
-) -> str:
+def junit_xml(document: RunDocument) -> str:
     """Return a whole file; what readers said becomes properties of the test case."""
-    by_slot = annotations or {}
+    summary, by_slot = document.summary, document.annotations()
+    rollouts = [item.rollout for item in document.items if not item.is_setup]
     tags = [_tag(rollout) for rollout in rollouts]
     counts = f'failures="{tags.count("failure")}" errors="{tags.count("error")}" skipped="{tags.count("skipped")}"'
     mark = " (simulated)" if summary.simulated else ""

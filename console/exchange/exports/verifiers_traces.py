@@ -12,7 +12,7 @@ import msgspec
 
 from console.core.outcome import Outcome
 from console.exchange.document import Item, RunDocument
-from console.exchange.exports.export_formats import write_file
+from console.exchange.exports.files import write_file
 from console.exchange.exports.inspect_messages import target_of
 from console.exchange.run_reader import read_document
 from console.insight.conversation import Conversation, Exchange
@@ -28,8 +28,8 @@ _ROLES = {"developer": "system", "function": "tool"}
 Json = dict[str, Any]
 
 
-def export_run(run: RunFolder, root: Path, data: Path | None) -> Path:
-    """Write the file into the folder `root` and return it.
+def export_run(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
+    """Write the file into the folder `root` and return its path.
 
     Raises:
         UsageError: the run cannot be read, or the file not be written.
@@ -41,7 +41,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None) -> Path:
     episodes = (_episode(item, document, cases[item.rollout.key.case]) for item in document.items)
     lines = "".join(json.dumps(scrub(episode), allow_nan=False, default=str) + "\n" for episode in episodes)
     write_file(root / TRACES, lines.encode())
-    return root / TRACES
+    return [root / TRACES]
 
 
 def _episode(item: Item, document: RunDocument, number: int) -> Json:

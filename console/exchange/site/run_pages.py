@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from console.core.case import Slot
 from console.core.text import visible_line
 from console.exchange.document import Item, RunDocument
 from console.exchange.exports.html_parts import (
@@ -18,7 +19,6 @@ from console.exchange.site.site_run import SiteRun, above
 from console.insight.failures import Group
 from console.insight.number_format import headline, scored_by
 from console.insight.report import report_sections
-from console.insight.rollout import Slot
 
 LIST = "data/list.js"
 _PER_PAGE = 500

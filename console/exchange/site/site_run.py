@@ -4,10 +4,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from console.core.case import Slot
 from console.exchange.run_reader import RunReader
 from console.exchange.site.frame import Link
 from console.insight.failures import Group, GroupBy, group, in_order
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from console.core.case import Slot
 from console.core.fault import UsageError
 from console.exchange.document import Item, RunDocument
 from console.exchange.exports.html_parts import STYLE, safe
@@ -20,7 +21,6 @@ from console.exchange.site.run_pages import LIST, list_data, list_pages, overvie
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import RunComparison, compare
 from console.insight.number_format import headline
-from console.insight.rollout import Slot
 from console.store.runs import RunFolder
 
 CASE_BYTES = 40_000_000
@@ -73,6 +73,14 @@ def export_site(
             f"cannot be written: {error.strerror}", where=str(out), hint="Choose another folder with -o."
         ) from None
     return whys
+
+
+def export_run(
+    run: RunFolder, root: Path, data: Path | None, progress: Callable[[int, int], None] | None
+) -> list[Path]:
+    """Write one run as a site and return its first page; arguments and errors as of `export_site`."""
+    export_site([run], root, data, progress)
+    return [root / "index.html"]
 
 
 def require_replaceable(out: Path) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.fault import UsageError
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
 from console.core.record import AnyRecord, Asked, Finished
@@ -25,7 +25,6 @@ from console.engine.attach import EngineLink
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.overview_snapshot import decode_overview, encode_overview, layout
-from console.insight.rollout import Slot
 from console.store.journal_index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import STARTING_S, RunFolder
 

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from console.core.case import Slot
 from console.core.live import Status
 from console.core.run import Summary
 from console.core.wait import wait_words
 from console.insight import number_format
 from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.tui.data.runs import RunLine
 from console.tui.render.columns import Column
 from console.tui.render.lines import stacked

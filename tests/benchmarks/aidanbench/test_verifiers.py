@@ -97,7 +97,7 @@ def play(journal: JournalWriter, key: Key) -> None:
 
 
 def test_export_has_the_layout_and_names_of_the_tools(run: RunFolder, tmp_path: Path) -> None:
-    folder = export_run(run, tmp_path / "out")
+    (folder,) = export_run(run, tmp_path / "out")
     assert folder.parent == tmp_path / "out" / "aidanbench--org--model"
     assert len(folder.name) == 8
     metadata, rows = read_results(folder)
@@ -116,16 +116,16 @@ def test_export_has_the_layout_and_names_of_the_tools(run: RunFolder, tmp_path: 
 
 
 def test_results_are_found_below_the_folder_that_was_exported_to(run: RunFolder, tmp_path: Path) -> None:
-    folder = export_run(run, tmp_path / "out")
+    (folder,) = export_run(run, tmp_path / "out")
     assert read_results(tmp_path / "out") == read_results(folder)
-    other = export_run(run, tmp_path / "out")
+    (other,) = export_run(run, tmp_path / "out")
     with pytest.raises(UsageError, match="holds 2 results") as caught:
         read_results(tmp_path / "out")
     assert str(max(folder, other)) in caught.value.hint
 
 
 def test_what_was_exported_comes_back_the_same(run: RunFolder, tmp_path: Path) -> None:
-    folder = export_run(run, tmp_path / "out")
+    (folder,) = export_run(run, tmp_path / "out")
     back = import_results(folder, tmp_path / "imported")
     manifest = back.manifest()
     assert (manifest.suite, manifest.model.model_id, manifest.rollouts) == ("aidan-starter", "org/model", 2)
@@ -138,7 +138,7 @@ def test_what_was_exported_comes_back_the_same(run: RunFolder, tmp_path: Path) -
         return {record.key: (record.verdict, record.output) for record in found if record.verdict.outcome.is_graded}
 
     assert ends(back) == ends(run)
-    again = export_run(back, tmp_path / "again")
+    (again,) = export_run(back, tmp_path / "again")
     assert read_results(again)[1] == read_results(folder)[1]
 
 

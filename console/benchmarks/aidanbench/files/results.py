@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from console.core.case import Case
+from console.core.case import Case, Slot
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
@@ -53,8 +53,8 @@ class _PlayedRollout:
     thread: Thread = field(default_factory=Thread)
 
 
-def export_run(run: RunFolder, root: Path) -> Path:
-    """Write a run in this layout below `root` and return the folder with the two files.
+def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Path]:
+    """Write a run in this layout below `root` and return the folder with the two files; no suite is needed.
 
     Raises:
         UsageError: it is no AidanBench run, has no graded loop, or the folder cannot be written.
@@ -77,7 +77,7 @@ def export_run(run: RunFolder, root: Path) -> Path:
         write_atomically(folder / METADATA, json.dumps(metadata, indent=1).encode())
     except OSError as error:
         raise UsageError(f"cannot be written: {error.strerror}", where=str(folder)) from error
-    return folder
+    return [folder]
 
 
 def model_folder(manifest: Manifest) -> str:
@@ -90,7 +90,7 @@ def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _PlayedRollout]]:
     """Return the latest end of every rollout by case and rollout, and what was said in each attempt."""
     played: dict[str, _PlayedRollout] = {}
     reader = JournalReader(run.journal_path)
-    latest: dict[tuple[str, int], Finished] = {}
+    latest: dict[Slot, Finished] = {}
     order: dict[str, int] = {}
     for record in reader.iter_all():
         if isinstance(record, Finished):

@@ -9,16 +9,18 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from console.benchmarks.bfcl.files.inference_log import States, conversation_log, input_log, results_of
-from console.benchmarks.bfcl.files.layout import Line, read_lines, result_path
+from console.benchmarks.bfcl.files.layout import Line, folder_name, read_lines, result_path
 from console.benchmarks.bfcl.files.reading import MARK, mark_of
 from console.benchmarks.bfcl.files.results import result_line, write_results
 from console.benchmarks.bfcl.models.decoding import family_of, profile_of
 from console.benchmarks.bfcl.models.handlers.completion import recorded_thought
 from console.benchmarks.bfcl.models.templates.table import TEMPLATES
-from console.benchmarks.bfcl.rules.categories import category_of, is_prerequisite, is_single_turn
+from console.benchmarks.bfcl.rules.categories import ALL, category_of, is_prerequisite, is_single_turn
 from console.core.case import Key, Setting
 from console.core.fault import UsageError
 from console.core.record import AnyRecord, Asked, Finished, Performed, Started
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder
 
 
 def no_states(case_id: str, output: Any) -> States:
@@ -127,6 +129,22 @@ class ResultSink:
         if path not in self._known:
             self._known[path] = {str(line.get("id")) for line in read_lines(path)} if path.exists() else set()
         return self._known[path]
+
+
+def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Path]:
+    """Write a run as result files below `root` and return them; no suite is needed.
+
+    Raises:
+        UsageError: it holds no BFCL conversation, or a file cannot be written.
+    """
+    manifest = run.manifest()
+    played = [name for name in run.summary().categories if name]
+    if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
+        raise UsageError("holds no BFCL conversation", where=run.name, hint="Choose another --format.")
+    sink = ResultSink(root, folder_name(manifest.model.name), setting=manifest.setting, replace=True)
+    for record in JournalReader(run.journal_path).iter_all():
+        sink.add(record)
+    return sink.close()
 
 
 def _append(path: Path, line: Line) -> None:

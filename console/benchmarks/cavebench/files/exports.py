@@ -1,18 +1,11 @@
 """The format in which only runs of cave-bench can be exported. Light to load: it stands in the app's menu."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from console.exchange.exports.formats import ExportFormat
 
-from console.exchange.exports.export_names import ExportName
-
-if TYPE_CHECKING:
-    from console.store.runs import RunFolder
-
-
-def _write(run: "RunFolder", root: Path, data: Path | None) -> list[Path]:
-    from console.benchmarks.cavebench.files.results import export_run
-
-    return export_run(run, root)
-
-
-EXPORTS = (ExportName("cavebench", "k", "cave-bench results", "result files of cave-bench", "results", _write),)
+EXPORTS = (
+    ExportFormat(
+        *("cavebench", "k", "cave-bench results", "result files of cave-bench"),
+        "console.benchmarks.cavebench.files.results:export_run",
+        folder="results",
+    ),
+)

@@ -15,7 +15,7 @@ from console.benchmarks.cavebench.options import read_options
 from console.benchmarks.cavebench.rules.json_values import for_peer
 from console.benchmarks.cavebench.rules.score import Totals
 from console.benchmarks.cavebench.rules.verdict import JudgedTurn, judge_turns
-from console.core.case import Case
+from console.core.case import Case, Slot
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
@@ -32,8 +32,8 @@ _NO_METRICS = ("missing_calls", "wrong_argument_types", "wrong_argument_values",
                "total_tokens")  # fmt: skip
 
 
-def export_run(run: RunFolder, root: Path) -> list[Path]:
-    """Write a run below `root` and return the files, one for each rollout.
+def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Path]:
+    """Write a run below `root` and return the files, one for each rollout; no suite is needed.
 
     Raises:
         UsageError: it holds no finished conversation of cave-bench, or a file cannot be written.
@@ -129,7 +129,7 @@ def _read(run: RunFolder) -> tuple[dict[str, Case], list[Finished]]:
     """Return the cases by id and the latest end of every rollout, in order of first appearance."""
     cases: dict[str, Case] = {}
     reader = JournalReader(run.journal_path)
-    latest: dict[tuple[str, int], Finished] = {}
+    latest: dict[Slot, Finished] = {}
     for record in reader.iter_all():
         if isinstance(record, Finished):
             latest[record.key.case, record.key.rollout] = record

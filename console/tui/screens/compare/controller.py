@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from console.core.case import Slot
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, compare
 from console.insight.comparison_report import change_words
-from console.insight.rollout import Slot
 from console.store.runs import RunFolder, slug
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce, has_words

@@ -13,8 +13,8 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from console.core.case import Slot
 from console.core.fault import UsageError
-from console.insight.rollout import Slot
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce

@@ -10,11 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.insight.sort_orders import RUN_ORDER, WORST_FIRST, SortOrder
 
 LINGER_S = 1.5

@@ -9,10 +9,10 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
+from console.core.case import Slot
 from console.core.live import Status
 from console.insight import number_format
 from console.insight.overview import Overview
-from console.insight.rollout import Slot
 from console.tui.data.run_feed import Changes
 from console.tui.data.runs import RunLine
 from console.tui.render.columns import Face

@@ -12,12 +12,12 @@ from enum import Flag, auto
 from typing import Any
 
 from console.core.annotation import NO_ANNOTATION, Annotation
-from console.core.case import Key
+from console.core.case import Key, Slot
 from console.core.fault import UsageError
 from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
 from console.insight.judging import judge_name, judging_of
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
 from console.tui.render import diff

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import partial, partialmethod
 from pathlib import Path
 
+from console.core.case import Slot
 from console.insight.failures import GroupBy
-from console.insight.rollout import Slot
 from console.store.search import TextSearch
 from console.tui.data.throttle import Throttle
 from console.tui.render import diff

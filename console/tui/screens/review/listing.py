@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from console.core.annotation import NO_ANNOTATION, Annotation
+from console.core.case import Slot
 from console.insight.failures import Group, GroupBy, group, in_order
 from console.insight.filter import Filter
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.tui.data.throttle import Throttle
 
 AT_ONCE = 5_000

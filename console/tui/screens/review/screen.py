@@ -12,9 +12,9 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 
+from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.run import Manifest
-from console.insight.rollout import Slot
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import overload
 
 from console.core.annotation import NO_ANNOTATION, Annotation
+from console.core.case import Slot
 from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.screens.review.listing import GroupPath, Listing, ListRequest
 

@@ -1,0 +1,151 @@
+"""The registry of exports: every format that a run can be written in, those of benchmarks included. Light to load."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from console.suites.benchmark import built_in
+from console.suites.benchmarks import loaded_parts
+
+if TYPE_CHECKING:
+    from console.exchange.document import RunDocument
+    from console.store.runs import RunFolder
+
+_HERE = "console.exchange"
+
+
+class ExportFormat(NamedTuple):
+    """One format: a file if it has an extension, otherwise a folder."""
+
+    name: str
+    """As `export --format` takes it."""
+    letter: str
+    """Its key in the app's menu."""
+    title: str
+    """What the app calls it."""
+    meaning: str
+    writer: str
+    """Place of a function, `module:attribute`. Of a file, it takes a `RunDocument` and returns text or bytes. Of a
+    folder, it takes the run, the folder to write below and the folder of suites, if one was named, and returns the
+    paths that it has written."""
+    extension: str = ""
+    folder: str = ""
+    """Folder that it is written into unless another is named, as its tools look there."""
+    with_conversations: bool = False
+    """Whether the file holds whole conversations."""
+    with_failing: bool = False
+    """Whether the file holds the conversations that did not pass, or that a reader marked."""
+    is_text: bool = True
+    has_progress: bool = False
+    """Whether the writer of the folder also takes a function, called with the number of pages written and planned."""
+
+    def _load(self) -> Callable[..., Any]:
+        module, _, attribute = self.writer.partition(":")
+        if module.startswith("console."):
+            return getattr(import_module(module), attribute)
+        from console.suites.loading import load_place
+
+        return load_place(self.name, self.writer)
+
+    def read(self, run: "RunFolder", data: Path | None) -> "tuple[RunDocument, str]":
+        """Read a run as far as the file needs it; see `run_reader.read_document`."""
+        from console.exchange.run_reader import read_document
+
+        return read_document(run, data, with_conversations=self.with_conversations, with_failing=self.with_failing)
+
+    def content(self, document: "RunDocument") -> bytes:
+        """Return the whole file.
+
+        Raises:
+            UsageError: another package offers it and cannot be loaded.
+        """
+        content: str | bytes = self._load()(document)
+        return content.encode() if isinstance(content, str) else content
+
+    def write_folder(
+        self,
+        run: "RunFolder",
+        root: Path | None = None,
+        data: Path | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Sequence[Path]:
+        """Write a run below a folder, by default the one where the format's tools look, and return what was written.
+
+        Raises:
+            UsageError: the run is of another benchmark, or something cannot be read or written.
+        """
+        more = (progress,) if self.has_progress else ()
+        return self._load()(run, root or Path(self.folder), data, *more)
+
+
+_FILES = (
+    ExportFormat(
+        *("csv", "c", "CSV", "one row for each rollout, for spreadsheets"),
+        f"{_HERE}.exports.csv_table:csv_table",
+        ".csv",
+    ),
+    ExportFormat(
+        *("json", "j", "JSON", "everything but the conversations"), f"{_HERE}.exports.json_table:json_text", ".json"
+    ),
+    ExportFormat(
+        *("markdown", "m", "Markdown", "tables for a pull request"), f"{_HERE}.exports.markdown:markdown_section", ".md"
+    ),
+    ExportFormat(*("junit", "u", "JUnit", "test results for CI"), f"{_HERE}.exports.junit:junit_xml", ".xml"),
+    ExportFormat(
+        *("html", "h", "HTML page", "one page to send around"),
+        f"{_HERE}.exports.html_page:html_page",
+        ".html",
+        with_failing=True,
+    ),
+    ExportFormat(
+        *("otlp", "o", "OpenTelemetry", "OpenTelemetry traces as OTLP JSON"),
+        f"{_HERE}.exports.otlp_traces:otlp_lines",
+        ".jsonl",
+        with_conversations=True,
+    ),
+    ExportFormat(
+        *("eval", "i", "Inspect log", "an Inspect log"),
+        f"{_HERE}.exports.inspect_log:eval_log",
+        ".eval",
+        with_conversations=True,
+        is_text=False,
+    ),
+)
+_FOLDERS = (
+    ExportFormat(
+        *("every-eval-ever", "e", "Every Eval Ever", "records of Every Eval Ever 0.3"),
+        f"{_HERE}.exports.every_eval_ever:export_run",
+        folder="records",
+    ),
+    ExportFormat(
+        *("verifiers-traces", "t", "verifiers traces", "traces.jsonl of verifiers v1"),
+        f"{_HERE}.exports.verifiers_traces:export_run",
+        folder="outputs",
+    ),
+    ExportFormat(
+        *("site", "s", "web pages", "a folder of web pages, of several runs with their comparison"),
+        f"{_HERE}.site.writer:export_run",
+        folder="site",
+        has_progress=True,
+    ),
+    ExportFormat(
+        *("hf-eval-results", "f", "Hugging Face result", "a result for a model repository of the Hugging Face Hub"),
+        f"{_HERE}.exports.hub_results:export_run",
+        folder=".eval_results",
+    ),
+)
+
+
+@cache
+def own_exports() -> dict[str, ExportFormat]:
+    """Return the formats that come with the program, by name."""
+    of_benchmarks = [form for benchmark in built_in() if benchmark.exports for form in benchmark.load("exports")]
+    return {form.name: form for form in (*_FILES, *of_benchmarks, *_FOLDERS)}
+
+
+def all_exports() -> dict[str, ExportFormat]:
+    """Return the formats by name, also those of other packages, which are slow to look for."""
+    offered: dict[str, ExportFormat] = {form.name: form for forms in loaded_parts("exports") for form in forms}
+    return own_exports() | {name: form for name, form in offered.items() if name not in own_exports()}
