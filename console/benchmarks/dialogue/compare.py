@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from console.benchmarks.dialogue.reasons import REASON_WORDS
 from console.benchmarks.dialogue.rules.answer import read_output
 from console.benchmarks.dialogue.rules.evaluate import evaluate
 from console.benchmarks.dialogue.rules.finding import Finding
@@ -13,6 +12,7 @@ from console.benchmarks.dialogue.rules.script import Script
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
+from console.suites.reason_words import own_words
 
 _SHOWN = 4000
 """Characters of an answer beside a check."""
@@ -37,7 +37,7 @@ def compare(script: Script, value: Any, verdict: Verdict) -> Comparison:
 def _sentence(verdict: Verdict) -> str:
     if verdict.outcome is Outcome.PASSED:
         return "all checks hold"
-    words = REASON_WORDS.get(verdict.reason or "", verdict.reason or "")
+    words = own_words().get(verdict.reason or "", verdict.reason or "")
     return f"{words}: {verdict.messages[0]}" if verdict.messages else words
 
 
