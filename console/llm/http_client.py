@@ -22,8 +22,7 @@ from console.llm.servers.model_list import served_models_hint
 from console.llm.servers.prompt_budget import UNCOUNTED, budget_of
 from console.llm.servers.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
 from console.llm.transport.deadlines import Deadlines
-from console.llm.transport.fault_hints import hint_for
-from console.llm.transport.faults import fault_of, read_provider_error
+from console.llm.transport.faults import fault_of, hint_for, read_provider_error
 from console.llm.transport.http import LARGEST_BODY, ErrorResponse, HttpSession, read
 from console.llm.transport.response_reader import decode, receive
 from console.llm.wires.provider_api import api_of
