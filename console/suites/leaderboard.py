@@ -86,12 +86,15 @@ class LeaderboardRules(Protocol):
 
     @property
     def headings(self) -> Mapping[str, str]:
-        """Other words for some columns; the others are called by their name."""
+        """What the app calls some columns; the others, and all on the command line, are called by their name."""
         ...
 
     @property
     def score(self) -> str:
-        """The mean score that ranks, of each model's newest run; empty: rates do, of several runs together."""
+        """The mean score that ranks, of each model's newest run; empty: rates do, of several runs together.
+
+        Rules apply only if this is the `headline` of the suite; otherwise the default ranking is used.
+        """
         ...
 
     def fits(self, categories: Collection[str]) -> bool:
