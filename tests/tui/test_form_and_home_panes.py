@@ -139,7 +139,7 @@ async def test_the_start_list_shows_only_what_makes_sense_now() -> None:
     assert "Queue" not in text
     stranded = StartList()
     text = await shown(stranded, lambda: stranded.set_steps(NextSteps(is_stranded=True), wide=True, most=9))
-    assert "nobody plays them" in text
+    assert "queue stopped" in text
     assert "function calls" in text
 
 
@@ -151,7 +151,7 @@ async def test_an_empty_list_of_runs_says_why() -> None:
 
     assert "reading runs" in await text_for("", is_complete=False, mistake="")
     assert "Nothing has been run yet" in await text_for("", is_complete=True, mistake="")
-    assert "No run has “x”" in await text_for("x", is_complete=True, mistake="")
+    assert "No run matches “x”" in await text_for("x", is_complete=True, mistake="")
     assert "is not a folder" in await text_for("x", is_complete=True, mistake="runs is not a folder")
 
 
