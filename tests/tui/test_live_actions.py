@@ -133,7 +133,7 @@ def test_a_run_that_is_live_cannot_be_replayed(tmp_path: Path) -> None:
     services = FakeServices()
     controls, happened = replay_of(plain_run(tmp_path).folder, EngineFeed(), services)
     assert not controls.takes_over
-    assert controls.why_not(action("replay.back")) == "only a finished run is replayed"
+    assert controls.why_not(action("replay.back")) == "only finished runs can be replayed"
     controls.action_replay_back()
     assert "p replays a finished run" in services.messages[0].plain
     assert not happened
