@@ -1,4 +1,4 @@
-"""Write docs/json.md anew: `python docs/make_json_page.py`. A test holds the page equal to the kinds in the code."""
+"""Generate docs/json.md: `python docs/make_json_page.py`. A test compares the page with the kinds in the code."""
 
 import importlib
 import pkgutil
@@ -12,20 +12,19 @@ from console.exchange.json_kind import SCHEMA, JsonKind
 PAGE = Path(__file__).resolve().parent / "json.md"
 _HEAD = f"""# JSON of the command line
 
-Every verb writes JSON with `--json`, on stdout and nothing else there; talk goes to stderr. Each object stands on one
-line and has one shape:
+With `--json` every verb writes only JSON to stdout; messages go to stderr. Each object is on one line and has this
+shape:
 
     {{"schema": {SCHEMA}, "kind": "…", …}}
 
-`schema` grows with every change that a reader must know of; new fields may come without one. A verb that writes several
-objects writes them as they come, one a line (NDJSON); below they are marked *stream*. When a command ends early, an
-object of the kind `error` is the last one, and its `exit_code` is that of the process. ASCII only: what is not, is
-escaped.
+`schema` grows with every incompatible change; new fields can appear without one. A verb with several objects writes
+them as they arrive, one per line (NDJSON), marked *stream* below. If a command ends early, the last object is of kind
+`error`, and its `exit_code` is that of the process. The output is ASCII; other characters are escaped.
 
-`check` without `--json` answers lines with bare lines, in the form of its suite; so does nothing else.
+`check` without `--json` answers each line with a bare line, in the format of its suite; no other verb does.
 
 Schema 1 had the same fields without `kind`, and bare lists in place of `runs`, `models`, `suites`, `failures`,
-`findings` and `bfcl_results`. This page is made from the code: `python docs/make_json_page.py`.
+`findings` and `bfcl_results`. This page is generated: `python docs/make_json_page.py`.
 """
 
 
@@ -40,7 +39,7 @@ def kinds() -> dict[str, JsonKind]:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             for value in vars(importlib.import_module(module.name)).values():
                 if isinstance(value, JsonKind) and found.setdefault(value.name, value) is not value:
-                    raise ValueError(f"{module.name} declares the JSON kind {value.name!r}, which another one is named")
+                    raise ValueError(f"{module.name} declares the JSON kind {value.name!r}, which already exists")
     return dict(sorted(found.items()))
 
 
@@ -50,7 +49,7 @@ def page() -> str:
 
 
 def section(kind: JsonKind) -> str:
-    """Return what is said of one kind."""
+    """Return the section of one kind."""
     stream = " *Stream.*" if kind.is_stream else ""
     rows = "".join(f"| `{field}` | {meaning} |\n" for field, meaning in kind.fields.items())
     head = f"{kind.meaning}{stream} Written by `{kind.written_by}`."

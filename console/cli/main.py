@@ -19,7 +19,7 @@ from console.cli.output import Output, flush, separate_prints, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack_size import ensure_stack_size
 from console.core.fault import Fault, UsageError
-from console.engine.leaving import leave
+from console.engine.forced_exit import finish
 
 COMPLETING = "_ARGCOMPLETE"
 """Environment variable set by the shell when it asks for completions."""
@@ -34,7 +34,7 @@ _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 
 def run(argv: Sequence[str]) -> int:
     """Parse, dispatch, and turn every outcome into an exit code."""
-    return leave(_run(argv), flush)
+    return finish(_run(argv), flush)
 
 
 def _run(argv: Sequence[str]) -> int:

@@ -24,12 +24,12 @@ from console.exchange.json_kind import JsonKind
 ERROR = JsonKind(
     "error",
     "any verb",
-    "Why a command ended early, beside the same words on stderr.",
+    "Why a command ended early; stderr has the same text.",
     {
         "message": "what is wrong",
         "where": "option, file, line or key; may be empty",
         "hint": "what to do; may be empty",
-        "exit_code": "as the process ends",
+        "exit_code": "exit code of the process",
     },
 )
 

@@ -17,7 +17,6 @@ from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.suites.benchmark import Benchmark, built_in
-from console.suites.benchmarks import benchmarks_with
 
 _VERBS = {
     "run": "run a suite with a model",
@@ -78,6 +77,8 @@ def own_verbs() -> dict[str, Verb]:
 
 def all_verbs() -> dict[str, Verb]:
     """Return the verbs by name, also those of other packages, which are slow to look for."""
+    from console.suites.benchmarks import benchmarks_with
+
     verbs: dict[str, Verb] = {}
     for benchmark in benchmarks_with("verbs"):
         if not benchmark.is_built_in:
@@ -193,9 +194,6 @@ class VerbParser(Parser):
         )
 
 
-_HELP = {"-h", "--help"}
-
-
 def _nearest_option(word: str, options: Iterable[str]) -> str | None:
     """Return the most similar option, ignoring the dashes that all of them share."""
     by_name = {option.lstrip("-"): option for option in options}
@@ -258,7 +256,7 @@ def parse(argv: Sequence[str]) -> Arguments:
     """
     parser = build(own_verbs())
     verb = parser.check_before_verb(argv)
-    if verb not in verbs_of(parser) and (verb or _HELP.intersection(argv)):
+    if verb and verb not in verbs_of(parser):
         parser = build(all_verbs())
     return parser.parse_args(argv, namespace=Arguments())
 

@@ -25,13 +25,13 @@ from console.suites.summing import summed_up
 RUN = JsonKind(
     "run",
     "show, run, resume, retry, branch, merge",
-    "A run with its counts and the report of its suite. `run` writes one for each run that it plays.",
+    "A run with its counts and its suite's report. `run` writes one for each run it plays.",
     {
         "run": "its name",
-        "folder": "where it is kept",
+        "folder": "its path",
         "summary": "state, counts, tokens, cost",
-        "report": "metrics by the suite's own formula, with intervals; null when the suite is not here",
-        "labels": "optional: what a model holds the causes of failures to be; opinions, no results",
+        "report": "metrics by the suite's formula, with intervals; null if the suite is missing",
+        "labels": "optional: a model's opinions on the causes of failures; not results",
     },
     is_stream=True,
 )

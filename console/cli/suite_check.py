@@ -24,13 +24,13 @@ from console.testing.case_play import PlayedCase, play_case, usual_setting
 SUITE_CHECK = JsonKind(
     "suite_check",
     "suites check SUITE",
-    "Whether a suite can be read, run and graded, tried with simulated models.",
+    "Result of checking a suite with simulated models.",
     {
         "suite": "its name",
         "cases": "their number",
         "played": "a case of each category with a right and a wrong answer, and what the suite's code printed",
-        "run": "calls, tokens and cost of a whole run",
-        "ok": "whether nothing is wrong",
+        "run": "calls, tokens and cost of a complete run",
+        "ok": "true if there are no problems",
     },
 )
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Literal
 
 from console.core.fault import Fault, FaultKind
-from console.sandbox.limits import Limits
+from console.sandbox.limits import WorkerLimits
 
 Cause = Literal["timeout", "died", "protocol", "killed", "start"]
 OnTell = Callable[[str, Any], None]
@@ -47,7 +47,12 @@ class Exchange:
     """
 
     def __init__(
-        self, limits: Limits, on_tell: OnTell | None, on_ask: OnAsk | None, wall_s: float, new_span: Collection[str]
+        self,
+        limits: WorkerLimits,
+        on_tell: OnTell | None,
+        on_ask: OnAsk | None,
+        wall_s: float,
+        new_span: Collection[str],
     ) -> None:
         """Start the deadline of the call."""
         self._limits, self._on_tell, self._on_ask = limits, on_tell, on_ask

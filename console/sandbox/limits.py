@@ -7,7 +7,7 @@ MEBIBYTE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WorkerLimits:
     """Caps on one worker, enforced by the kernel or the engine."""
 
     call_s: float = 120.0

@@ -21,7 +21,7 @@ from console.sandbox.exchange import Exchange, OnAsk, OnTell, WorkerError, Worke
 from console.sandbox.frames import BadFrame, pack, read_frame
 from console.sandbox.launch import import_paths, open_paths, readable_paths, spawn
 from console.sandbox.level import Level, read_level
-from console.sandbox.limits import Limits
+from console.sandbox.limits import WorkerLimits
 from console.sandbox.scratch import make_scratch, remove_scratch
 
 
@@ -44,7 +44,7 @@ class Worker:
         process: asyncio.subprocess.Process,
         streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         scratch: str,
-        limits: Limits,
+        limits: WorkerLimits,
     ) -> None:
         """Wrap a started process; use `Worker.start`."""
         self._process = process
@@ -66,7 +66,7 @@ class Worker:
         setup: Any = None,
         read_only: Sequence[str | Path] = (),
         hidden: Sequence[str | Path] = (),
-        limits: Limits | None = None,
+        limits: WorkerLimits | None = None,
         allow_weaker: bool = False,
         layers: Layers | None = None,
     ) -> "Worker":
@@ -85,7 +85,7 @@ class Worker:
             UsageError: the confinement is too weak and `allow_weaker` is not set.
             WorkerLost: the worker could not be started, or its program failed to load.
         """
-        limits = limits or Limits()
+        limits = limits or WorkerLimits()
         scratch = make_scratch()
         ours, theirs = socket.socketpair()
         try:

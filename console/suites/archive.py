@@ -28,7 +28,7 @@ _SMALL = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ArchiveLimits:
     """Caps of one archive; sizes in bytes."""
 
     members: int = 20_000
@@ -51,7 +51,9 @@ def tree_sha256(folder: Path, without: tuple[str, ...] = ()) -> str:
     return digest.hexdigest()
 
 
-def unpack_zip(archive: Path, target: Path, keep: Callable[[str], bool], limits: Limits | None = None) -> list[Path]:
+def unpack_zip(
+    archive: Path, target: Path, keep: Callable[[str], bool], limits: ArchiveLimits | None = None
+) -> list[Path]:
     """Unpack the members that `keep` accepts (by their name in the archive) below `target`.
 
     All members are checked, also those not kept: an archive with one unsafe member is not trusted at all.
@@ -62,7 +64,7 @@ def unpack_zip(archive: Path, target: Path, keep: Callable[[str], bool], limits:
     Raises:
         UsageError: not a zip, damaged, or an unsafe or oversize member (named).
     """
-    limits = limits or Limits()
+    limits = limits or ArchiveLimits()
     try:
         with zipfile.ZipFile(archive) as opened:
             members = list(_checked(archive, opened, limits))
@@ -71,7 +73,7 @@ def unpack_zip(archive: Path, target: Path, keep: Callable[[str], bool], limits:
         raise UsageError(f"not a readable zip archive: {error}", where=str(archive)) from error
 
 
-def unpack_tar(parts: Iterable[bytes], target: Path, limits: Limits) -> dict[str, Path]:
+def unpack_tar(parts: Iterable[bytes], target: Path, limits: ArchiveLimits) -> dict[str, Path]:
     """Unpack all members of an uncompressed tar that comes in parts; nobody but the owner can read what is written.
 
     Args:
@@ -138,7 +140,7 @@ def _write_private(source: IO[bytes], target: Path, name: PurePosixPath) -> Path
     return path
 
 
-def _checked(archive: Path, opened: zipfile.ZipFile, limits: Limits) -> Iterator[zipfile.ZipInfo]:
+def _checked(archive: Path, opened: zipfile.ZipFile, limits: ArchiveLimits) -> Iterator[zipfile.ZipInfo]:
     infos = opened.infolist()
     if len(infos) > limits.members:
         raise UsageError(f"has {len(infos)} members, at most {limits.members} are unpacked", where=str(archive))
@@ -174,7 +176,7 @@ def _unsafe_kind(info: zipfile.ZipInfo) -> str:
     return "is a link or a device"
 
 
-def _oversize(info: zipfile.ZipInfo, limits: Limits) -> str:
+def _oversize(info: zipfile.ZipInfo, limits: ArchiveLimits) -> str:
     if info.file_size > limits.member_bytes:
         return f"is larger than {limits.member_bytes >> 20} MiB"
     if info.file_size > _SMALL and info.file_size > limits.ratio * max(info.compress_size, 1):
@@ -182,7 +184,7 @@ def _oversize(info: zipfile.ZipInfo, limits: Limits) -> str:
     return ""
 
 
-def _write(opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, limits: Limits) -> Path:
+def _write(opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, limits: ArchiveLimits) -> Path:
     path = target.joinpath(*PurePosixPath(info.filename).parts)
     path.parent.mkdir(parents=True, exist_ok=True)
     left = min(info.file_size, limits.member_bytes)

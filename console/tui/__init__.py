@@ -1,1 +1,1 @@
-"""The terminal app: a viewer and controller of runs. The only room that imports Textual."""
+"""The terminal app: a viewer and controller of runs. The only package that imports Textual."""

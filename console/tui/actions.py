@@ -1,9 +1,9 @@
-"""`ACTIONS`: everything a reader can do. Bindings, key line, help and command palette are all made from this table.
+"""`ACTIONS`: the table of all user actions, from which bindings, key line, help and command palette are built.
 
-An id is stable (readers remap keys by it); its method is `action_` + the id with `_` for `.`, on the first
-responder that has it (see `responders`). Grammar: a number is a screen, a letter a verb, a capital the same for all
-that is shown or backwards (but `B` and `H`, screens without a number), `/` narrows, `:` does anything, escape is one
-step back, `?` tells what can be done here.
+Ids are stable, because users remap keys by them; an action's method is `action_` + its id with `_` for `.`, on the
+first responder that has it (see `key_dispatch`). Key grammar: a number is a screen, a letter a verb, a capital its
+reverse or the same for everything shown (except `B` and `H`, screens without a number), `/` filters, `:` opens the
+palette, escape goes back one step, `?` lists the available actions.
 """
 
 from collections.abc import Mapping
@@ -15,28 +15,27 @@ from console.exchange.exports.formats import own_exports
 
 
 class Action(msgspec.Struct, frozen=True):
-    """One thing a reader can do."""
+    """One user action."""
 
     id: str
     keys: tuple[str, ...]
-    """Default keys in Textual's names; none for what is only in the palette."""
+    """Default keys, by Textual's names; empty for actions only in the palette."""
     title: str
     """`Area: verb`, as the palette shows it."""
     meaning: str
-    """One short sentence for help."""
+    """Short description for help."""
     where: str
-    """`all`, a screen (a name of `navigation.SCREENS`), or a kind of widget (`rows`, `text`, `line` while something is
-    typed)."""
+    """`all`, a screen (a name of `navigation.SCREENS`), or a kind of widget (`rows`, `text`, `line` while typing)."""
     group: str
     """Heading in help."""
     footer: str = ""
-    """Word in the footer; without one it is not shown there."""
+    """Word in the key line; empty to omit the action there."""
     priority: int = 50
-    """When the footer is too narrow, the smallest go first."""
+    """When the key line is too narrow, actions with the lowest priority are dropped first."""
     pair: str = ""
-    """Id of the opposite action; both keys share one place in footer and help."""
+    """Id of the opposite action; both share one entry in key line and help."""
     menu: str = ""
-    """Id of the menu this belongs to; its key is then the second one pressed."""
+    """Id of the menu it belongs to; its key is pressed after the menu's."""
     opens_menu: bool = False
     palette: bool = True
 
@@ -54,16 +53,15 @@ def _copy(letter: str, part: str, meaning: str, where: str) -> Action:
     return Action(f"copy.{part}", (letter,), f"Copy: {meaning}", meaning, where, "COPY", menu="copy")
 
 
-def _export(letter: str, form: str, meaning: str, where: str) -> Action:
-    return Action(
-        f"export.{form.replace('-', '_')}", (letter,), f"Export: {meaning}", meaning, where, "EXPORT", menu="export"
-    )
+def _export(letter: str, format_name: str, meaning: str, where: str) -> Action:
+    id = f"export.{format_name.replace('-', '_')}"
+    return Action(id, (letter,), f"Export: {meaning}", meaning, where, "EXPORT", menu="export")
 
 
 def _exports(where: str) -> tuple[Action, ...]:
     opener = Action("export", ("E",), "Export: menu", "export …", where, "EXPORT", "export", 42, opens_menu=True,
                     palette=False)  # fmt: skip
-    return (opener, *(_export(form.letter, form.name, form.title, where) for form in own_exports().values()))
+    return (opener, *(_export(each.letter, each.name, each.title, where) for each in own_exports().values()))
 
 
 def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
@@ -179,7 +177,7 @@ _LAUNCH = (
     Action("filter.clear", ("F",), "New run: show all", "show all", "launch", "NEW RUN"),
     Action("launch.try", ("t",), "New run: try three cases", "run 3 cases to try", "launch", "NEW RUN",
            "try 3 cases", 85),
-    Action("launch.review", ("v",), "New run: see the trial", "see what was tried", "launch", "NEW RUN",
+    Action("launch.review", ("v",), "New run: see the trial", "see the trial", "launch", "NEW RUN",
            "see trial", 87),
     Action("preset.load", ("p",), "Preset: load", "fill in from a preset", "launch", "PRESETS", "presets", 65),
     Action("preset.save", ("w",), "Preset: save", "save as a preset", "launch", "PRESETS", "save preset", 64),
@@ -187,7 +185,7 @@ _LAUNCH = (
            "refresh", 40),
     Action("copy", ("y",), "Copy: menu", "copy …", "launch", "COPY", "copy command", 50, opens_menu=True,
            palette=False),
-    _copy("c", "command", "the same for a shell", "launch"),
+    _copy("c", "command", "shell command", "launch"),
 )  # fmt: skip
 
 _LIVE = (
@@ -213,7 +211,7 @@ _LIVE = (
     Action("wall", ("w",), "Live: wall", "more side by side", "live", "WATCH", "wall", 58),
     Action("pin", ("m",), "Live: keep in the wall", "keep this one shown", "live", "WATCH", "pin", 42),
     Action("problems", ("i",), "Live: problems", "waits and errors", "live", "WATCH", "problems", 55),
-    Action("workers", ("W",), "Live: workers", "who plays it", "live", "WATCH"),
+    Action("workers", ("W",), "Live: workers", "list the workers", "live", "WATCH"),
     Action("find", ("/",), "Live: find", "find in the text", "live", "WATCH"),
     Action("fold", ("x",), "View: fold", "fold, or open a block", "live", "WATCH"),
     Action("run.review", ("v",), "Run: review", "failures so far", "live", "WATCH", "review", 60),
@@ -354,7 +352,7 @@ _BOARD = (
            "suite", 70, pair="group.next"),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "board",
            "LEADERBOARD", "mark", 60),
-    Action("reload", ("ctrl+r",), "Leaderboard: look again", "read all runs again", "board", "LEADERBOARD"),
+    Action("reload", ("ctrl+r",), "Leaderboard: refresh", "read all runs again", "board", "LEADERBOARD"),
 )  # fmt: skip
 
 _LIBRARY = (
@@ -363,8 +361,8 @@ _LIBRARY = (
     Action("fold", ("x",), "Library: fold", "fold or unfold", "library", "LIBRARY"),
     Action("model.ping", ("p",), "Model: ping", "ask its server", "library", "LIBRARY", "ping", 55),
     Action("entry.edit", ("e",), "Library: edit", "edit its file", "library", "LIBRARY", "edit", 40),
-    Action("suite.new", ("n",), "Suite: new", "make one of your own", "library", "LIBRARY", "new suite", 45),
-    Action("reload", ("ctrl+r",), "Library: look again", "read all again", "library", "LIBRARY"),
+    Action("suite.new", ("n",), "Suite: new", "make your own suite", "library", "LIBRARY", "new suite", 45),
+    Action("reload", ("ctrl+r",), "Library: refresh", "read all again", "library", "LIBRARY"),
     Action("copy", ("y",), "Copy: menu", "copy …", "library", "COPY", "copy", 30, opens_menu=True, palette=False),
     _copy("i", "id", "name of this", "library"),
     _copy("c", "command", "shell command", "library"),
@@ -386,7 +384,7 @@ _GRID = (
 
 _TRENDS = (
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "trends", "RUNS", "mark", 60),
-    Action("reload", ("ctrl+r",), "Trends: look again", "read all runs again", "trends", "RUNS"),
+    Action("reload", ("ctrl+r",), "Trends: refresh", "read all runs again", "trends", "RUNS"),
 )
 
 ACTIONS: tuple[Action, ...] = (
@@ -405,24 +403,24 @@ class HasOwnKeys(Protocol):
 
 @runtime_checkable
 class TakesLetters(Protocol):
-    """A widget into which letters go, so that the keys of the screen mean nothing while it has the focus."""
+    """A widget that takes typed letters, which disables the screen's keys while it has the focus."""
 
     @property
     def typing_words(self) -> Mapping[str, str] | None:
-        """Words of the key line for the few keys it has, by action id; None while it takes no letters."""
+        """Key line words for its own keys, by action id; None while it takes no letters."""
         ...
 
 
 class ActionSource(Protocol):
-    """What help and palette ask a screen: what can be done there, and what cannot be done now."""
+    """A screen as seen by help and palette: its actions and their availability."""
 
     heading: ClassVar[str]
-    """What the screen is called."""
+    """Display name of the screen."""
 
     def actions_here(self) -> tuple[Action, ...]:
-        """Return every action of the screen and the focused pane."""
+        """Return all actions of the screen and the focused pane."""
         ...
 
     def why_not(self, action: Action) -> str:
-        """Return why an action cannot act now, in words, or an empty text."""
+        """Return the reason an action is not available now; empty if it is."""
         ...

@@ -1,4 +1,4 @@
-"""`AppServices`: the app's own `Services`."""
+"""`AppServices`: the app's implementation of `Services`."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 
 SAME_MOMENT_S = 0.3
-"""What is said within so short a time is read together."""
+"""Seconds within which notifications are shown together."""
 
 
 class AppServices:
-    """Does what screens ask of the app; `services.Services` describes it."""
+    """Implements `services.Services`."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class AppServices:
         key_map: KeyMap,
         run_ended: Callable[[RunLine], None],
     ) -> None:
-        """Open the workspace, which reads nothing yet; `run_ended` is told of each live run that ends."""
+        """Create the services; `run_ended` is called for each live run that ends."""
         self._app = app
         self.paths = paths
         self.ui_state = ui_state
@@ -55,12 +55,11 @@ class AppServices:
         self._feeds: RunFeeds | None = None
         self._notified_at = -SAME_MOMENT_S
         self.messages: list[Content] = []
-        """Everything that was announced, oldest first."""
+        """All notifications, oldest first."""
         self.shows_help = False
-        """Whether help stands beside every screen that has room for it."""
 
     def _in_loop(self, callback: Callable[..., None], *arguments: Any) -> None:
-        """Call in the app's own loop, unless the app is leaving."""
+        """Call a function in the app's loop, unless the app is exiting."""
         if self._app.is_running:
             self._app.call_later(callback, *arguments)
 
@@ -78,7 +77,6 @@ class AppServices:
 
     @property
     def badge(self) -> Content:
-        """The sign that runs are live, for every top line; empty when none is."""
         live = self.workspace.live
         if not live:
             return Content.empty()
@@ -86,7 +84,7 @@ class AppServices:
         share = sum(line.tally.finished for line in live) / planned if planned else 0.0
         if self._app.size.width < 120:
             return Content.styled(f"{SYMBOLS.live} {share:.0%}", "bold $live")
-        # Live itself says what its run costs, up to the last answer; here only finished conversations count.
+        # Live shows the cost itself, up to the last reply; here only finished conversations count.
         screen = self._app.screen
         is_cost_shown = isinstance(screen, BaseScreen) and screen.where == "live"
         is_paid = not is_cost_shown and any(line.summary and not line.summary.simulated for line in live)
@@ -96,10 +94,7 @@ class AppServices:
         )
 
     def notify(self, text: Content, *, severity: Severity = "information") -> None:
-        """Show a toast in place of earlier ones, and keep it under `Messages`. Foreign parts come through `sanitize`.
-
-        What is said at the same moment, such as the ends of several runs, stands together.
-        """
+        """Show a toast in place of earlier ones; those of the same moment stay, such as the ends of several runs."""
         now = time.monotonic()
         is_same_moment = now - self._notified_at <= SAME_MOMENT_S
         if is_same_moment and self.messages and self.messages[-1].plain == text.plain:
@@ -111,11 +106,10 @@ class AppServices:
         self._app.notify(text.plain, severity=severity, timeout=4, markup=False)
 
     def refuse(self, error: Exception) -> None:
-        """Say why something cannot be done. May be foreign text."""
         self.notify(literal(str(error), 600), severity="error")
 
     def copy(self, text: str, name: str) -> None:
-        """Put text on the clipboard, without control characters, and say so. `name` is a word of ours."""
+        """Copy text without control characters to the clipboard, and confirm. `name` is trusted."""
         from console.core.text import without_hidden
 
         self._app.copy_to_clipboard(without_hidden(text))
@@ -135,7 +129,7 @@ class AppServices:
 
 
 def _spent(live: Sequence[RunLine]) -> str:
-    """Return what runs have cost so far: `cost ?` where nobody knows any of it, a lower bound where part of it."""
+    """Return the cost of runs so far; a lower bound if part of it is unknown, `cost ?` if all is."""
     known = sum(line.tally.cost_usd for line in live)
     is_partial = any(line.tally.cost_unknown for line in live)
     return number_format.money(known, at_least=is_partial) if known or not is_partial else "cost ?"

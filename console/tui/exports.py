@@ -1,4 +1,4 @@
-"""`Exports`: writes runs and texts to files of the current folder, in any of the forms that can be exported."""
+"""Export of runs and text to files in the current folder."""
 
 import time
 from collections.abc import Callable
@@ -17,40 +17,40 @@ from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 
-_FORMS = {f"action_export_{name.replace('-', '_')}": name for name in own_exports()}
+_FORMATS = {f"action_export_{name.replace('-', '_')}": name for name in own_exports()}
 _ANNOUNCED_EVERY_S = 2.0
-"""How often a long export says how far it is."""
+"""Seconds between progress messages of a long export."""
 
 
 class Exports:
-    """Writes the run that is shown, or under the cursor, to a file."""
+    """Exports the run shown or under the cursor; provides one action method per export format."""
 
     def __init__(self, app: App[Any], services: Services) -> None:
         self._app = app
         self._services = services
 
-    def _export(self, form: str) -> None:
+    def _export(self, format_name: str) -> None:
         screen = self._app.screen
         run = screen.shown_run or screen.run_under_cursor if isinstance(screen, BaseScreen) else None
         if run is None:
             self._services.notify(Content("There is no run to export here."))
         else:
-            self.export_run(run, form)
+            self.export_run(run, format_name)
 
     def __getattr__(self, name: str) -> Callable[[], None]:
-        """Return what exports in one form; each of `own_exports` has an action in the table of keys."""
-        if name not in _FORMS:
+        """Return the action method of an export format; the action table has an entry for each of `own_exports`."""
+        if name not in _FORMATS:
             raise AttributeError(name)
-        return partial(self._export, _FORMS[name])
+        return partial(self._export, _FORMATS[name])
 
-    def export_run(self, run: RunFolder, form: str) -> None:
-        """Write a run in a form to a file of the current folder, and say where; quitting waits for it."""
-        self._app.run_worker(lambda: self._write_run(run, form), thread=True, group="export")
+    def export_run(self, run: RunFolder, format_name: str) -> None:
+        """Write a run to a file in the current folder and report its path; quitting waits until it is written."""
+        self._app.run_worker(lambda: self._write_run(run, format_name), thread=True, group="export")
 
-    def _write_run(self, run: RunFolder, form: str) -> None:
+    def _write_run(self, run: RunFolder, format_name: str) -> None:
         from console.exchange.exports.files import write_file
 
-        services, export = self._services, own_exports()[form]
+        services, export = self._services, own_exports()[format_name]
         try:
             if export.extension:
                 path, more = Path(f"{run.name}{export.extension}"), []
@@ -63,7 +63,7 @@ class Exports:
         services.from_thread(services.notify, written_message(path, len(more)))
 
     def _progress(self) -> Callable[[int, int], None]:
-        """Return what announces now and then how many pages are written."""
+        """Return a progress callback that reports every few seconds how many pages are written."""
         announced_at = time.monotonic()
 
         def announce(done: int, planned: int) -> None:
@@ -87,6 +87,6 @@ class Exports:
 
 
 def written_message(path: Path, more: int = 0) -> Content:
-    """Return the message that a file was written, and how many more."""
+    """Return the message that a file, and so many more, were written."""
     also = f" and {more} more" if more else ""
     return Content.assemble("Written to ", one_line(str(path.resolve()), 200, "bold"), also)

@@ -1,4 +1,4 @@
-"""What of each frame goes to the terminal: what differs, in ASCII where there is no more, and nothing while it lags."""
+"""Output to the terminal: sends only what changed, drops frames while the terminal lags, and filters for ASCII."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,33 +15,32 @@ from console.core.ascii_text import to_ascii
 from console.tui.textual_patches import ChopsUpdate, CompositorUpdate, LayoutUpdate, filter_frames, writes_waiting
 
 MOST_WAITING = 6
-"""Writes that may wait for the terminal, two or three to a frame, before frames are left out."""
+"""Pending writes, two or three per frame, above which frames are dropped."""
 CATCH_UP_S = 0.05
-"""How often a slow terminal is asked whether it has taken everything."""
+"""Seconds between checks whether a slow terminal has caught up."""
 
 
 class FrameOutput:
-    """Stands between the app and its terminal from now on."""
+    """Intercepts the app's frames on their way to the terminal."""
 
     def __init__(self, app: App[Any], first_drawn: Callable[[], None]) -> None:
-        """Take over the app's frames; `first_drawn` is called once the first one is on its way to the terminal."""
+        """Intercept the app's frames; `first_drawn` is called once the first one has been sent."""
         self._app = app
         self._first_drawn = first_drawn
         self._has_drawn = False
         self.shown = ShownFrame()
         self.is_late = False
-        """Whether frames are left out because the terminal has not taken earlier ones yet."""
+        """Whether frames are being dropped because the terminal lags."""
         filter_frames(app, self._is_held, self.reduce)
 
     def reduce(self, update: CompositorUpdate) -> CompositorUpdate | None:
-        """Return what of an update the terminal does not show yet."""
+        """Return the part of an update that the terminal does not show yet."""
         if not self._has_drawn:
             self._has_drawn = True
             asyncio.get_running_loop().call_soon(self._first_drawn)
         return self.shown.reduce(update)
 
     def _is_behind(self) -> bool:
-        """Whether the terminal takes bytes more slowly than they come; nobody needs frames that are that old."""
         return writes_waiting(self._app) > MOST_WAITING
 
     def _is_held(self) -> bool:
@@ -53,7 +52,7 @@ class FrameOutput:
         return True
 
     def _catch_up(self) -> None:
-        """Draw the latest frame once the terminal has taken earlier ones."""
+        """Redraw once the terminal has caught up."""
         if not self._app.is_running:
             return
         if self._is_behind():
@@ -64,14 +63,13 @@ class FrameOutput:
 
 
 Piece = tuple[int, int, Strip]
-"""Line and column (from 0), and what is drawn from there on."""
+"""Line and column (from 0) of a strip, and the strip."""
 
 
 class Difference(CompositorUpdate):
-    """The pieces of the screen that have to be sent."""
+    """An update of separate pieces of the screen, in any order."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
-        """Take pieces in any order."""
         self.pieces = pieces
 
     def render_segments(self, console: Console) -> str:
@@ -80,22 +78,21 @@ class Difference(CompositorUpdate):
 
 
 class ShownFrame:
-    """What the terminal shows, so that only what differs is sent: bytes cost time over a remote line.
+    """The terminal's current contents, kept to send only differences, which saves time over a remote connection.
 
-    Textual sends every line of a widget that asks to be drawn: a list that scrolls, a scroll bar that stays where it
-    is, the border of a pane whose title changes. What was sent to each place is remembered and the rest let through.
-    A drawing of the whole screen is always sent whole: it overwrites whatever else may have been written there.
+    Textual sends every line of a widget that requests a redraw: a scrolling list, an unchanged scroll bar, the border
+    of a pane whose title changes. A full-screen redraw is sent whole, to overwrite anything other programs wrote.
     """
 
     def __init__(self) -> None:
         self._lines: dict[int, dict[int, tuple[int, Strip]]] = {}
 
     def forget(self) -> None:
-        """Forget what was sent, because another program has written to the terminal."""
+        """Discard the remembered contents, because another program has written to the terminal."""
         self._lines.clear()
 
     def reduce(self, update: CompositorUpdate) -> CompositorUpdate | None:
-        """Return what of an update has to be sent, None when it shows nothing new, and remember it."""
+        """Return the part of an update that differs from the screen, None if nothing does, and remember it."""
         match update:
             case ChopsUpdate():
                 pieces = [piece for y, x, end, strip in _pieces(update) if (piece := self._paint(y, x, end, strip))]
@@ -125,7 +122,7 @@ class ShownFrame:
 
 
 def _pieces(update: ChopsUpdate) -> list[tuple[int, int, int, Strip]]:
-    """Return (line, column, end, strip) of everything an update draws, as `ChopsUpdate.render_segments` does."""
+    """Return (line, column, end, strip) of everything an update draws, following `ChopsUpdate.render_segments`."""
     pieces: list[tuple[int, int, int, Strip]] = []
     for y, first, last in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
@@ -139,7 +136,7 @@ def _pieces(update: ChopsUpdate) -> list[tuple[int, int, int, Strip]]:
 
 
 def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:
-    """Return the piece of a strip that differs from what stands in its place, None when nothing does."""
+    """Return the part of a strip that differs from the one on screen; None if nothing does."""
     if before is now:
         return None
     old, new = list(before), list(now)
@@ -157,14 +154,13 @@ def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:
 
 
 class AsciiFilter(LineFilter):
-    """With `--ascii`, replaces every sign of ours that is no ASCII by one that is, of the same width.
+    """Replaces our non-ASCII characters by ASCII ones of the same width, for `--ascii`.
 
-    Marks have ASCII letters of their own (`console.tui.symbols`); this takes care of what figures, frames,
-    bars and sentences use. Foreign letters stay as they are: they are what the reader came to read.
+    Covers numbers, frames, bars and sentences; symbols have ASCII variants of their own (`console.tui.symbols`).
+    Foreign letters are kept.
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments with our signs in ASCII."""
         return [
             segment if segment.control or segment.text.isascii() else Segment(to_ascii(segment.text), segment.style)
             for segment in segments

@@ -1,8 +1,8 @@
-"""From a typed key to the method that does its action: keys wait their turn, then the first responder is asked.
+"""Dispatch of typed keys to action methods, one key at a time.
 
-Textual gives a key to whatever has the focus when it arrives, and runs its binding only after the key has travelled up
-to the app. A key typed in between would go to the list, screen or field that the first key is just leaving.
-An action is done by the focused widget or what holds it, else by the action groups of the screen, then of the app.
+Textual sends a key to the widget focused when it arrives, and runs its binding only after the key has bubbled up to the
+app. A second key typed meanwhile would go to the list, screen or field that the first one is about to leave.
+An action is handled by the focused widget or its ancestors, else by the responders of the screen, then of the app.
 """
 
 import asyncio
@@ -21,44 +21,44 @@ from textual.screen import Screen
 from console.tui.screens.base import BaseScreen
 
 _PATIENCE_S = 0.4
-"""How long a key waits for the one before it, should that one's trace be lost with a removed widget."""
+"""Seconds a key waits for the previous one, whose `KeyHandled` is lost if its widget is removed."""
 
 
 class KeyHandled(Message):
-    """Follows a key through the same queues; when it reaches the app, so has the key."""
+    """Follows a key through the same message queues; when it reaches the app, the key has been handled."""
 
 
 class KeyQueue:
-    """Hands keys to the app one at a time."""
+    """Delivers keys to the app one at a time."""
 
     def __init__(self, app: App[Any], deliver: Callable[[events.Event], Awaitable[None]]) -> None:
-        """Make an empty queue; `deliver` is how Textual itself takes a key."""
+        """Make an empty queue; `deliver` is Textual's own key handler."""
         self._app = app
         self._deliver = deliver
         self._waiting: deque[events.Key] = deque()
         self._sent_at: float | None = None
-        """When the key in flight was sent; None: none is."""
+        """When the key in flight was sent; None if there is none."""
         self._waiting_since = 0.0
 
     async def put(self, event: events.Key) -> None:
-        """Queue a key, and send it if no other is under way."""
+        """Queue a key, and send it if no other is in flight."""
         if not self._waiting:
             self._waiting_since = time.monotonic()
         self._waiting.append(event)
         await self._send_next()
 
     async def go_on(self) -> None:
-        """Send the next key: the one before it has had its effect."""
+        """Send the next key, after the previous one was handled."""
         self._sent_at = None
         await self._send_next()
 
     async def _send_next(self) -> None:
-        """Send the next key on its way, unless one is under way or the screen is still coming up."""
+        """Send the next key, unless one is in flight or the screen is not ready."""
         now = time.monotonic()
         if not self._waiting or (self._sent_at is not None and now - self._sent_at < _PATIENCE_S):
             return
         if not self._is_ready() and now - self._waiting_since < _PATIENCE_S:
-            # Not set_timer, which never calls back when the machine is too busy at the wrong moment.
+            # Not set_timer, which may never fire on a busy machine.
             asyncio.get_running_loop().call_later(0.01, self._app.call_later, self._send_next)
             return
         event = self._waiting.popleft()
@@ -68,7 +68,7 @@ class KeyQueue:
             self._sent_at = None
 
     def _is_ready(self) -> bool:
-        """Whether the screen on top is drawn and has its focus, if it wants one."""
+        """Whether the top screen is mounted and, unless it wants none, has a focused widget."""
         if not self._app.screen_stack:
             return True
         screen = self._app.screen
@@ -79,7 +79,7 @@ ActionMethod = Callable[[], Awaitable[None] | None]
 
 
 def responders_on(screen: Screen[Any], of_app: Sequence[object]) -> Iterator[object]:
-    """Yield everything that may do an action while a screen is shown, the nearest to the reader first."""
+    """Yield every object that may handle an action on a screen, the focused widget first."""
     nodes = screen.focused.ancestors_with_self if screen.focused else [screen]
     yield from (node for node in nodes if not isinstance(node, App))
     if isinstance(screen, BaseScreen):
@@ -90,7 +90,7 @@ def responders_on(screen: Screen[Any], of_app: Sequence[object]) -> Iterator[obj
 
 
 def find_method(method: str, responders: Iterable[object]) -> ActionMethod | None:
-    """Return the first responder's method of an action, unless that responder says that it does not do it now."""
+    """Return the action method of the first responder that has it and does not disable it now."""
     for responder in responders:
         action_method = getattr(responder, f"action_{method}", None)
         if action_method is not None and not (
@@ -101,7 +101,7 @@ def find_method(method: str, responders: Iterable[object]) -> ActionMethod | Non
 
 
 async def do_action(action_method: ActionMethod) -> None:
-    """Call an action's method and wait for it if it can be waited for."""
-    outcome = action_method()
-    if isawaitable(outcome):
-        await outcome
+    """Call an action method and await its result if needed."""
+    result = action_method()
+    if isawaitable(result):
+        await result

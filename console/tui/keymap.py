@@ -1,7 +1,7 @@
-"""From the action table to keys: bindings, the reader's own keys, and what footer, help and menus list.
+"""Key bindings: the defaults from the action table and the user's own from `keys.toml`.
 
-The reader's keys come from `keys.toml` in the config folder, by action id: `"run.new" = "N"` or a list of keys.
-A mistake there is reported with its hint and never stops the app.
+`keys.toml` is in the config folder and maps action ids to keys: `"run.new" = "N"` or a list of keys. Errors in it are
+reported and never stop the app.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,11 +32,11 @@ _NAMES = {
 
 
 OWN_KEYS = ("rows", "text", "line")
-"""Kinds of widgets that do their keys themselves, in any app; all other keys go to `ConsoleApp.action_perform`."""
+"""Kinds of widgets that handle their keys themselves; all other keys go to `ConsoleApp.action_perform`."""
 
 
 def bindings_for(where: str) -> list[BindingType]:
-    """Return the default bindings of a screen or a kind of widget; `all` is the app's own."""
+    """Return the default bindings of a screen, a kind of widget, or (for `all`) the app."""
     return [_binding(action) for action in ACTIONS if action.where == where and action.keys and not action.menu]
 
 
@@ -53,12 +53,12 @@ def _binding(action: Action) -> Binding:
 
 @cache
 def actions_at(*wheres: str) -> tuple[Action, ...]:
-    """Return all actions of these screens and kinds of widgets, menus' entries included, in table order."""
+    """Return all actions of these screens and kinds of widgets, including menu entries, in table order."""
     return tuple(action for action in ACTIONS if action.where in wheres)
 
 
 def find_action(id: str, *wheres: str) -> Action | None:
-    """Return the action of that id of the first of these screens and kinds of widgets that has one."""
+    """Return the action with an id from the first of these screens and kinds of widgets that has it."""
     for where in wheres:
         for action in ACTIONS:
             if action.id == id and action.where == where:
@@ -67,17 +67,17 @@ def find_action(id: str, *wheres: str) -> Action | None:
 
 
 class KeyMap(msgspec.Struct):
-    """Which keys are in use: the defaults, with the reader's own over them."""
+    """The keys in use: the defaults overridden by the user's own."""
 
     own: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict[str, tuple[str, ...]])
     mistakes: list[str] = msgspec.field(default_factory=list[str])
 
     def keys_of(self, action: Action) -> tuple[str, ...]:
-        """Return an action's keys in Textual's names."""
+        """Return an action's keys, by Textual's names."""
         return self.own.get(action.id, action.keys)
 
     def shown(self, action: Action, *, all_keys: bool = False) -> str:
-        """Return an action's keys as a reader knows them, `n/N` for a pair."""
+        """Return an action's keys for display, `n/N` for a pair."""
         names = [name_of_key(key) for key in self.keys_of(action)]
         text = " ".join(names) if all_keys else "".join(names[:1])
         if action.pair and (other := find_action(action.pair, action.where)) is not None and not all_keys:
@@ -85,27 +85,27 @@ class KeyMap(msgspec.Struct):
         return text
 
     def path(self, action: Action) -> str:
-        """Return all keys of an action, those of a menu after the menu's own; nothing for what has no key."""
+        """Return all keys of an action, preceded by its menu's key; empty without a key."""
         text = self.shown(action, all_keys=True)
         opener = find_action(action.menu, action.where) if action.menu else None
         return f"{self.shown(opener)} {text}" if opener else text
 
     def for_textual(self) -> dict[str, str]:
-        """Return the reader's keys in the form `App.set_keymap` takes."""
+        """Return the user's keys for `App.set_keymap`."""
         return {id: ",".join(keys) for id, keys in self.own.items()}
 
 
 def name_of_key(key: str) -> str:
-    """Return the name of a key that a reader knows."""
+    """Return the display name of a key."""
     return _NAMES.get(key, key)
 
 
 def load_key_map(path: Path) -> KeyMap:
-    """Read the reader's keys; a missing file means the defaults."""
+    """Read the user's keys; a missing file means the defaults."""
     key_map = KeyMap()
     if not path.exists():
         return key_map
-    import tomli  # here, as most readers have no keys of their own
+    import tomli  # imported late: most users have no keys.toml
 
     try:
         table = tomli.loads(path.read_text(encoding="utf-8"))
@@ -119,7 +119,7 @@ def load_key_map(path: Path) -> KeyMap:
 
 
 def _conflicts(key_map: KeyMap) -> list[str]:
-    """Say of each key that the reader gave to one action which other action of the same place had it."""
+    """Return an error for each key assigned to an action while another action in the same place has it."""
     conflicts: list[str] = []
     for action in (remapped for remapped in ACTIONS if remapped.id in key_map.own):
         for other in ACTIONS:
@@ -134,7 +134,7 @@ def _conflicts(key_map: KeyMap) -> list[str]:
 
 
 def _meet(action: Action, other: Action) -> bool:
-    """Whether two actions can be meant at the same time."""
+    """Whether two actions can be available at the same time."""
     return action.where == other.where or "all" in (action.where, other.where)
 
 
@@ -153,7 +153,7 @@ def _set_keys(key_map: KeyMap, id: str, value: Any) -> None:
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
-    """Walk dotted and nested keys alike: `run.new = "N"` is a nested table in TOML."""
+    """Yield dotted ids with their values; unquoted, `run.new = "N"` is a nested table in TOML."""
     for name, value in table.items():
         if isinstance(value, dict):
             yield from _flat(cast("dict[str, Any]", value), f"{prefix}{name}.")

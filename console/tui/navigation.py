@@ -1,4 +1,4 @@
-"""`Navigator`: opens every screen, and goes from screen to screen. The app owns it; screens reach it by `Services`."""
+"""`Navigator`: opens screens and keeps the way back. Owned by the app; screens reach it through `Services`."""
 
 import importlib
 import itertools
@@ -34,25 +34,25 @@ SCREENS = {
     "board": "console.tui.screens.leaderboard.screen:LeaderboardScreen",
     "trends": "console.tui.screens.trends.screen:TrendsScreen",
 }
-"""All screens by their name in the action table; each is imported when first opened, so that the app paints at once."""
+"""Screens by their name in the action table; each is imported when first opened, to keep startup fast."""
 LOADED_AHEAD = ("live", "review")
-"""What a reader is likely to open next."""
+"""Screens likely to be opened next, imported in the background."""
 HOME = "home"
 _IN_GRID = 3, 4
-"""How many runs a grid has at least and at most that nobody has chosen the runs of."""
+"""Minimum and maximum number of runs in a grid opened without a selection."""
 LONGEST_WAY_BACK = 8
-"""Screens that escape leads back through before Home; each may hold a whole run in memory."""
+"""Maximum number of screens between here and Home; each may hold a whole run in memory."""
 
 
 class OpenedRuns(NamedTuple):
-    """What a screen was made for."""
+    """A screen and the runs it was opened for."""
 
     screen: str
-    """Its name in the action table."""
+    """Name in the action table."""
     runs: tuple[Path, ...]
-    """Folders of the runs it shows."""
+    """Folders of the runs."""
     slot: Slot | None = None
-    """The rollout it was opened at."""
+    """The rollout to start at."""
 
 
 def screen_class(name: str) -> Any:
@@ -62,41 +62,38 @@ def screen_class(name: str) -> Any:
 
 
 def load_screens() -> None:
-    """Import what a reader is likely to open next; in a thread, so that keys go first."""
+    """Import the screens likely to be opened next; call it in a thread, to stay responsive."""
     for name in LOADED_AHEAD:
         screen_class(name)
 
 
 class Navigator:
-    """Opens screens, and leads back to where the reader came from.
+    """Opens screens and keeps the way back; implements `services.Navigation`.
 
-    Each screen is one of the app's modes, made when first opened, except the form for a new run, which lies over a
-    screen. `services.Navigation` describes what screens ask of it.
+    Each screen is one of the app's modes, created when first opened, except the form for a new run, which is pushed on
+    top of a screen.
     """
 
     def __init__(self, app: App[Any], services: Services) -> None:
-        """Offer Home; nothing is imported before it is opened."""
         self._app = app
         self._services = services
         self._way_back: list[str] = []
-        """Modes that escape leads back through, the last one first, and then Home; each is in it once."""
+        """Modes that escape returns to before Home, most recent last, without duplicates."""
         self._opened: dict[str, OpenedRuns] = {}
-        """What the screens of certain runs show, by mode."""
+        """Modes of screens that show particular runs."""
         self._latest: dict[str, str] = {}
-        """Mode that shows what was opened last, by screen."""
+        """The mode opened last, by screen."""
         self._numbers = itertools.count(1)
         self._single: set[str] = set()
-        """Modes that were added once for all."""
+        """Modes of screens that exist once."""
         self.launched: list[RunFolder] = []
-        """Runs started from here since the app opened."""
         self.marked: tuple[RunFolder, Slot | None] | None = None
-        """The run that was marked for Compare, and the rollout it was marked at."""
         self._draft = kept_draft(services.ui_state)
         self._add_once(HOME)
 
     @property
     def draft(self) -> Draft | None:
-        """What was filled into the form for a new run and not started; None: nothing. Kept for the next start."""
+        """The unstarted contents of the form for a new run, if any; persisted across starts."""
         return self._draft
 
     @draft.setter
@@ -105,10 +102,10 @@ class Navigator:
         keep_draft(draft, self._services.ui_state)
 
     def start_with(self, name: str, case: str = "") -> None:
-        """Let the app start with a run (and case) instead of Home; to be called before it runs.
+        """Make the app start with a run (and case) instead of Home; call it before the app runs.
 
         Raises:
-            UsageError: no such run.
+            UsageError: there is no such run.
         """
         run = find_run(find_runs_root(self._services.paths.runs, may_be_new=True), name)
         screen = "live" if run.is_live and not case else "review"
@@ -131,14 +128,14 @@ class Navigator:
             self._add_mode(name, lambda: screen_class(name)(self._services))
 
     def _add_opened(self, opened: OpenedRuns, make: Callable[[], Screen[Any]]) -> str:
-        """Add the mode of a screen that shows certain runs."""
+        """Add a mode for a screen that shows particular runs."""
         mode = f"{opened.screen} {next(self._numbers)}"
         self._opened[mode], self._latest[opened.screen] = opened, mode
         self._add_mode(mode, make)
         return mode
 
     def _show(self, mode: str, *, in_place: bool = False) -> None:
-        """Switch to a mode; escape leads back to the present one, or where that led if it is replaced."""
+        """Switch to a mode; escape then returns to the current one, unless it is replaced `in_place`."""
         present = self._app.current_mode
         if mode == present:
             return
@@ -148,7 +145,7 @@ class Navigator:
         self._switch(mode)
 
     def _switch(self, mode: str) -> None:
-        """Show a mode, and end those that nothing leads to any more."""
+        """Show a mode and remove those no longer reachable."""
         if mode in self._opened:
             self._latest[self._opened[mode].screen] = mode
         self._app.switch_mode(mode)
@@ -158,7 +155,7 @@ class Navigator:
             self._app.remove_mode(other)
 
     def _find_opened(self, opened: OpenedRuns) -> str | None:
-        """Return the mode that shows these runs, the one opened last if there are several; None: there is none."""
+        """Return the latest mode that shows these runs on this screen, if any."""
         modes = [mode for mode, other in self._opened.items() if other[:2] == opened[:2]]
         return modes[-1] if modes else None
 
@@ -172,15 +169,14 @@ class Navigator:
         self._open("live", run, None)
 
     def switch_live(self, run: RunFolder) -> None:
-        """Watch another run in place of the one that is watched; escape leads back to where that was opened."""
+        """Watch another run in place of the current one; escape returns to where that one was opened."""
         self._open("live", run, None, in_place=True)
 
     def open_review(self, run: RunFolder, slot: Slot | None = None) -> None:
-        """Look at a run's failures, with the cursor on a rollout if one is named."""
         self._open("review", run, slot)
 
     def _open(self, name: str, run: RunFolder, slot: Slot | None, *, in_place: bool = False) -> None:
-        """Show the screen of this run as it was left, made anew at a named rollout; it is the run looked at last."""
+        """Show a run's existing screen, or a new one if a rollout is given, and remember the run as the last viewed."""
         self._services.ui_state.keep("run", run.name)
         mode = self._find_opened(OpenedRuns(name, (run.path,))) if slot is None else None
         self._show(mode or self._add_run_mode(name, run, slot), in_place=in_place)
@@ -191,7 +187,7 @@ class Navigator:
         return self._add_opened(opened, lambda: screen_class(name)(self._services, *arguments))
 
     def action_go_live(self) -> None:
-        """Watch the run on the screen, else the one watched before unless only others are live, else the last."""
+        """Watch the shown run, else the one watched last (unless only other runs are live), else the latest."""
         live = self._services.workspace.live
         mode = self._latest.get("live")
         if self._shown_run is None and mode is not None and live:
@@ -203,12 +199,12 @@ class Navigator:
             self._services.notify(Content("No run is live, and none has been run yet. L starts one."))
 
     def action_go_review(self) -> None:
-        """Review the run that is on the screen, else the one reviewed before, else the newest one."""
+        """Review the shown run, else the one reviewed last, else the latest."""
         if not self._go("review", self._last_first()):
             self._services.notify(Content("There is no run to review yet. L starts one."))
 
     def _go(self, name: str, candidates: Sequence[RunLine]) -> bool:
-        """Show a screen of one run; say whether there is any run for it."""
+        """Show a single-run screen; return False if there is no run for it."""
         readable = (line.folder for line in candidates if line.summary is not None and not line.is_queued)
         if (shown := self._shown_run) is not None:
             self._open(name, shown, None)
@@ -227,7 +223,7 @@ class Navigator:
         return next((line.folder.path for line in self._last_first()), None)
 
     def _last_first(self) -> list[RunLine]:
-        """Return all runs, the one that was looked at last before the others."""
+        """Return all runs, the last viewed one first."""
         last = self._services.ui_state.text("run")
         return sorted(self._services.workspace.runs or [], key=lambda line: line.name != last)
 
@@ -245,7 +241,6 @@ class Navigator:
             self.open_compare(first, run, slot or at)
 
     def open_compare(self, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
-        """Compare two runs, with the cursor on a rollout if one is named; from Compare, in place of the two there."""
         opened = OpenedRuns("compare", (a.path, b.path), slot)
         mode = self._find_opened(opened)
         if mode is None or (slot is not None and self._opened[mode] != opened):
@@ -258,7 +253,7 @@ class Navigator:
         self._show(mode or self._add_opened(opened, lambda: screen_class("grid")(self._services, runs)))
 
     def action_go_compare(self) -> None:
-        """Go back to the runs that are compared, or compare the newest two of one suite."""
+        """Return to the last comparison, or compare the newest two runs of one suite."""
         if (mode := self._latest.get("compare")) is not None:
             self._show(mode)
             return
@@ -269,7 +264,7 @@ class Navigator:
             self.open_compare(newest[1].folder, newest[0].folder)
 
     def action_go_grid(self) -> None:
-        """Go back to the last grid, or lay the newest runs of one suite side by side."""
+        """Return to the last grid, or show the newest runs of one suite side by side."""
         if (mode := self._latest.get("grid")) is not None:
             self._show(mode)
         elif newest := newest_alike(self._services.workspace.runs or [], *_IN_GRID):
@@ -281,29 +276,27 @@ class Navigator:
         self._go_to("board")
 
     def action_go_trends(self) -> None:
-        """Follow each model on each suite over its runs."""
         self._go_to("trends")
 
     # Home, library, form ---------------------------------------------------------------------------------------------
 
     def action_go_home(self) -> None:
-        """Go to Home, from which nothing leads back."""
+        """Go to Home and forget the way back."""
         self._way_back.clear()
         self._switch(HOME)
-        while len(self._app.screen_stack) > 1:  # a form that was left open
+        while len(self._app.screen_stack) > 1:  # a form still open
             self._app.pop_screen()
 
     def action_go_library(self) -> None:
         self._go_to("library")
 
     def action_run_new(self) -> None:
-        """Open the form for a new run, with what is under the cursor where that can be run."""
+        """Open the form for a new run, with the model or suite under the cursor."""
         screen = self._app.screen
         model, suite = screen.run_offer if isinstance(screen, BaseScreen) else ("", "")
         self.open_form(model=model, suite=suite)
 
     def open_form(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
-        """Open the form for a new run, with a model, a suite or a run's failed cases selected already."""
         form = screen_class("launch")
         if not isinstance(self._app.screen, form):
             self._app.push_screen(form(self._services, model=model, suite=suite, failed_of=failed_of))
@@ -321,7 +314,7 @@ class Navigator:
         return self._app.current_mode == HOME and len(self._app.screen_stack) == 1
 
     def action_back(self) -> None:
-        """Take one step back: inside the screen, then to the one the reader came from, and at last Home."""
+        """Go back one step: within the screen, then to the previous screen, finally to Home."""
         screen = self._app.screen
         if isinstance(screen, BaseScreen) and screen.go_back():
             return
@@ -331,7 +324,7 @@ class Navigator:
             self._switch(self._way_back.pop() if self._way_back else HOME)
 
     def action_jump(self) -> None:
-        """Find a run, or a case of the run at hand, and go there."""
+        """Open the finder for runs, and for cases of the shown or last viewed run."""
         from console.tui.dialogs.finder import Finder
 
         readable = [line.folder for line in self._last_first() if line.summary is not None]
@@ -347,16 +340,16 @@ class Navigator:
 
 
 def newest_alike(runs: Sequence[RunLine], least: int, most: int) -> list[RunLine]:
-    """Return the newest runs of one suite that share a category with the first of them.
+    """Return the newest graded runs of one suite that share a category with the newest of them.
 
     Args:
-        runs: to choose from, newest first.
-        least: fewer are not enough; then none are returned.
-        most: how many are returned at most.
+        runs: candidates, newest first.
+        least: minimum number of runs; with fewer, the result is empty.
+        most: maximum number of runs.
     """
     graded = [line for line in runs if line.summary is not None and line.tally.graded]
-    for place, line in enumerate(graded):
-        alike = [line, *(other for other in graded[place + 1 :] if _share_category(line, other))]
+    for index, line in enumerate(graded):
+        alike = [line, *(other for other in graded[index + 1 :] if _share_category(line, other))]
         if len(alike) >= least:
             return alike[:most]
     return []

@@ -1,6 +1,6 @@
-"""`Services`: what a screen may ask of the app. Every screen takes it as its first constructor argument.
+"""`Services`: the app's interface for screens, the first constructor argument of each.
 
-The app's own implementation is `app_services.AppServices`; tests mount a screen with a double of their own.
+Implemented by `app_services.AppServices`, and in tests by a double.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ class Navigation(Protocol):
 
     @property
     def draft(self) -> "Draft | None":
-        """What was filled into the form for a new run and not started; None: nothing."""
+        """The unstarted contents of the form for a new run, if any."""
         ...
 
     @draft.setter
@@ -45,75 +45,65 @@ class Navigation(Protocol):
 
     @property
     def next_review(self) -> Path | None:
-        """The run that Review opens from a screen that shows no run."""
+        """The run that Review opens from a screen without a run."""
         ...
 
     @property
     def marked(self) -> tuple[RunFolder, Slot | None] | None:
-        """The run that was marked for Compare, and the rollout it was marked at."""
+        """The run marked for Compare, and the rollout under the cursor at that time."""
         ...
 
     def open_live(self, run: RunFolder) -> None:
-        """Watch a run."""
+        """Watch a run in Live."""
         ...
 
     def switch_live(self, run: RunFolder) -> None:
-        """Watch another run in place of the one that is watched."""
+        """Watch another run in place of the current one."""
         ...
 
     def open_review(self, run: RunFolder, slot: Slot | None = None) -> None:
-        """Look at a run's failures, with the cursor on a case if one is named."""
+        """Open a run in Review, with the cursor on a rollout if given."""
         ...
 
     def open_compare(self, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
-        """Compare two runs, with the cursor on a case if one is named."""
+        """Compare two runs, with the cursor on a rollout if given."""
         ...
 
     def open_grid(self, runs: list[RunFolder]) -> None:
-        """Lay more than two runs side by side."""
+        """Show more than two runs side by side."""
         ...
 
     def open_form(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
-        """Open the form for a new run, with a model, a suite or a run's failed cases selected already."""
+        """Open the form for a new run, with a model, a suite or a run's failed cases preselected."""
         ...
 
     def action_run_new(self) -> None:
-        """Open the form for a new run, with what is under the cursor of the screen in sight."""
+        """Open the form for a new run, with the model or suite under the cursor."""
         ...
 
-    def action_go_home(self) -> None:
-        """Go to Home."""
-        ...
+    def action_go_home(self) -> None: ...
 
-    def action_go_library(self) -> None:
-        """Go to the Library."""
-        ...
+    def action_go_library(self) -> None: ...
 
     def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
-        """Mark a run as A; the second run that is marked is compared with it."""
+        """Mark a run as A for Compare, or compare it with the one marked before."""
         ...
 
     def add_launched(self, runs: Sequence[RunFolder]) -> None:
-        """Take up runs that were started from here just now."""
+        """Record runs just started from this app."""
         ...
 
 
 class Services(Protocol):
-    """What screens may ask of the app."""
+    """The app's interface for screens."""
 
     workspace: "Workspace"
-    """Models, suites and runs."""
     paths: "WorkspacePaths"
-    """Where models, data and runs are."""
     ui_state: "UiState"
-    """What is remembered from earlier starts."""
     key_map: "KeyMap"
-    """The keys in use."""
 
     @property
-    def navigator(self) -> Navigation:
-        """Opens screens."""
-        ...
+    def navigator(self) -> Navigation: ...
 
     @property
     def feeds(self) -> "RunFeeds":
@@ -122,7 +112,7 @@ class Services(Protocol):
 
     @property
     def badge(self) -> Content:
-        """The sign that runs are live, for every top line; empty when none is."""
+        """Indicator of live runs for the top line; empty without any."""
         ...
 
     @property
@@ -132,31 +122,31 @@ class Services(Protocol):
 
     @property
     def shows_help(self) -> bool:
-        """Whether help stands beside every screen that has room for it."""
+        """Whether help is shown next to every screen with room for it."""
         ...
 
     def notify(self, text: Content, *, severity: Severity = "information") -> None:
-        """Show a toast and keep it under `Messages`. Foreign parts must come through `sanitize`."""
+        """Show a toast and record it under `Messages`. Foreign parts must be sanitized."""
         ...
 
     def refuse(self, error: Exception) -> None:
-        """Say why something cannot be done. May be foreign text."""
+        """Show an error as a toast. Its text may be foreign."""
         ...
 
     def copy(self, text: str, name: str) -> None:
-        """Put text on the clipboard and say so. `name` is a word of ours."""
+        """Copy text to the clipboard and confirm with a toast. `name` is trusted."""
         ...
 
     def export_text(self, text: str, path: Path) -> None:
-        """Write a text to a file of the current folder, and say where."""
+        """Write text to a file in the current folder and report its path."""
         ...
 
     async def ask(self, dialog: Screen[AnswerT]) -> AnswerT | None:
-        """Show a dialog and return its answer; must be called in a worker."""
+        """Show a dialog and return its result; must be called in a worker."""
         ...
 
     def from_thread(self, callback: Callable[CallP, object], *args: CallP.args, **kwargs: CallP.kwargs) -> None:
-        """Call a function in the app's own thread and wait until it has returned."""
+        """Call a function in the app's thread and wait until it has returned."""
         ...
 
     def suspend(self) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""`run_app`: opens the app from the command line; refuses without a terminal, restores it whatever happens."""
+"""Starting the app from the command line, and ending it on signals."""
 
 import asyncio
 import contextlib
@@ -17,28 +17,28 @@ from console.tui.serve import is_served
 
 CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 PATIENCE_S = 3.0
-"""How long leaving in order may take, the terminal's last frame included."""
+"""Seconds an orderly exit may take, including the last frame."""
 
 
 def _watch_terminal(descriptor: int) -> None:
-    """Wait until the terminal is closed, then take that for SIGHUP.
+    """Wait until the terminal is closed, then send SIGHUP to this process.
 
-    The system sends that signal to the first process of a terminal only, and not every one passes it on: under a bare
-    `make run` the app would stay behind, and read the end of its input for ever.
+    The system sends it only to a terminal's first process, which may not forward it: under a bare `make run` the app
+    would survive and read end-of-file forever.
     """
     poller = select.poll()
-    poller.register(descriptor, 0)  # no event is asked for: a hang-up is told all the same
+    poller.register(descriptor, 0)  # hang-ups are reported even without requested events
     if any(event & (select.POLLHUP | select.POLLERR) for _, event in poller.poll()):
         os.kill(os.getpid(), signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def leaving_on_signals(leave_with: Callable[[int], None]) -> Generator[None]:
-    """Let signals end the app in order, and the process without order when that takes too long.
+    """Exit the app on SIGTERM and SIGHUP, and kill the process if that takes too long.
 
-    An app waits for its terminal to take what was written. A terminal that was closed, or that stands still, may never
-    do so; then the app must not stay behind as a process that nobody sees. Engines are processes of their own.
-    The handlers run in the main thread even while it waits for the terminal, which those of asyncio do not.
+    The app blocks until its terminal accepts its output; a closed or frozen terminal never does, and the app would
+    linger as an orphan. Engines are separate processes. Unlike asyncio's handlers, these run in the main thread even
+    while it blocks on the terminal.
 
     Args:
         leave_with: called in the app's loop with the exit code.
@@ -51,7 +51,7 @@ def leaving_on_signals(leave_with: Callable[[int], None]) -> Generator[None]:
         last_resort.start()
         try:
             asyncio.get_running_loop().call_soon_threadsafe(leave_with, code)
-        except RuntimeError:  # the app is not up yet, or down already
+        except RuntimeError:  # the app has not started yet, or has ended
             raise SystemExit(code) from None
 
     before = {number: signal.signal(number, leave) for number in CODES}
@@ -72,26 +72,26 @@ HEADLESS = (
 def run_app(
     paths: WorkspacePaths, *, run: str = "", case: str = "", theme: str = "", ascii: bool = False, mouse: bool = True
 ) -> int:
-    """Run the app until the reader leaves it and return the exit code.
+    """Run the app until the user leaves it and return the exit code.
 
     Args:
         paths: where models, data and runs are.
-        run: opened at once: in Live while an engine plays it, else in Review.
-        case: put the cursor on this case of the run.
-        theme: one of our themes; empty: what was chosen last, as far as the terminal can show it.
-        ascii: draw in ASCII, also where the terminal could do more.
-        mouse: whether the mouse is the app's.
+        run: run to open, in Live while an engine plays it, else in Review.
+        case: case of the run to put the cursor on.
+        theme: one of our themes; empty for the last one used, if the terminal can show it.
+        ascii: draw in ASCII even if the terminal supports Unicode.
+        mouse: whether the app uses the mouse.
 
     Returns:
         0, or 143 and 129 after SIGTERM and SIGHUP.
 
     Raises:
         UsageError: stdin or stdout is not a terminal, or the theme is unknown.
-        Exception: whatever ended the app; the terminal is restored, and the caller says it in one sentence.
+        Exception: the error that ended the app; the terminal is restored.
     """
     if not is_served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the app needs a terminal for both input and output", hint=HEADLESS)
-    gc.disable()  # the first collection would fall into the first frame; the app turns it on again after that
+    gc.disable()  # the first collection would delay the first frame; the app enables it afterwards
     from console.tui.app import ConsoleApp
     from console.tui.data.ui_state import UiState
     from console.tui.symbols import SYMBOLS

@@ -1,4 +1,4 @@
-"""Signs, words and bars of outcomes and states, in Unicode and in plain ASCII; `SYMBOLS` is the set in use."""
+"""Symbols, words and bars for outcomes and states, in Unicode and in ASCII."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from console.insight import number_format
 
 
 class Symbols(msgspec.Struct):
-    """One sign for each state. `SYMBOLS` is the set in use; `use_ascii` changes it before the app starts."""
+    """A symbol for each state. `SYMBOLS` is the set in use; `use_ascii` changes it before the app starts."""
 
     passed: str = "✓"
     failed: str = "✗"
@@ -37,7 +37,6 @@ class Symbols(msgspec.Struct):
     is_ascii: bool = False
 
     def use_ascii(self) -> None:
-        """Change to signs that every terminal and font has."""
         self.passed, self.failed, self.not_run = "P", "F", "."
         self.is_ascii, self.changed, self.setup = True, "x", "="
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
@@ -45,14 +44,13 @@ class Symbols(msgspec.Struct):
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 
     def of(self, outcome: Outcome) -> str:
-        """Return the sign of an outcome: the field of that name."""
-        sign: str = getattr(self, outcome.value)
-        return sign
+        symbol: str = getattr(self, outcome.value)
+        return symbol
 
 
 SYMBOLS = Symbols()
 MUTED = "$muted"
-"""Theme role of what is said aside."""
+"""Theme role of secondary text."""
 OUTCOME_STYLES = {
     Outcome.PASSED: "$pass",
     Outcome.FAILED: "$fail",
@@ -64,22 +62,22 @@ OUTCOME_STYLES = {
 
 
 def muted(words: str) -> Content:
-    """Return words of ours that are said aside."""
+    """Return trusted words in the muted style."""
     return Content.styled(words, MUTED)
 
 
 def block_title(words: str) -> Content:
-    """Return the title of a block of facts, in words of ours."""
+    """Return trusted words in the style of a block's title."""
     return Content.styled(words, f"bold {MUTED}")
 
 
 def outcome_sign(outcome: Outcome | None) -> Content:
-    """Return the sign of how a rollout ended, in its style; None: it goes on."""
+    """Return the styled symbol of an outcome; None means still running."""
     return muted(SYMBOLS.running) if outcome is None else Content.styled(SYMBOLS.of(outcome), OUTCOME_STYLES[outcome])
 
 
 def outcome_counts(tally: Tally) -> list[tuple[str, int, str]]:
-    """Return (sign, count, style) of the four outcomes, in the order in which they are listed everywhere."""
+    """Return (symbol, count, style) of the four outcomes, in display order."""
     counts = (
         (Outcome.PASSED, tally.passed),
         (Outcome.FAILED, tally.failed),
@@ -106,17 +104,14 @@ _STATES = {
 
 
 def state_word(state: str, sign: str = "") -> Content:
-    """Return the word for a state as the journal or an engine names it, in its style; `unknown` for any other.
+    """Return the styled word for a state; `unknown` for unknown states.
 
     Args:
-        state: the state's name on disk or on the socket.
-        sign: a mark to set before the word.
+        state: the state's name in the journal or on the engine's socket.
+        sign: a symbol to put before the word.
     """
     word, style = _STATES.get(state, ("unknown", MUTED))
     return Content.styled(f"{sign} {word}" if sign else word, style)
-
-
-_STEPS = "_.:-=+*#"
 
 
 def bar(share: float, width: int) -> str:
@@ -127,9 +122,9 @@ def bar(share: float, width: int) -> str:
 
 
 def spark(values: Sequence[float | None], width: int, top: float | None = None) -> str:
-    """Return the last values as bars, at most `width` of them."""
+    """Return a sparkline of the last values, at most `width` of them."""
     drawn = number_format.sparkline(list(values), width, top)
     return drawn.translate(_TO_ASCII) if SYMBOLS.is_ascii else drawn
 
 
-_TO_ASCII = str.maketrans(dict(zip("▁▂▃▄▅▆▇█", _STEPS, strict=True)))
+_TO_ASCII = str.maketrans("▁▂▃▄▅▆▇█", "_.:-=+*#")

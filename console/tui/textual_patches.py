@@ -1,6 +1,6 @@
-"""What the console changes in Textual by names private to it, or asks of it: one function each, with the reason.
+"""All uses of Textual's private names, one function each, with the reason.
 
-Textual is pinned exactly; `tests/tui/test_textual_patches.py` fails when one of these names changes in a newer one.
+Textual is pinned exactly; `tests/tui/test_textual_patches.py` fails if a newer version changes one of these names.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from textual.widget import Widget
 from textual.worker import WorkerFailed
 
 __all__ = ["ChopsUpdate", "CompositorUpdate", "LayoutUpdate"]
-"""What Textual draws: parts of lines, and whole lines. Its private compositor alone says what changed."""
+"""Textual's screen updates: parts of lines, and whole lines; only its private compositor reports what changed."""
 
 AppT = TypeVar("AppT", bound=type[App[Any]])
 ScreenT = TypeVar("ScreenT", bound=type[Screen[Any]])
@@ -26,9 +26,9 @@ WidgetT = TypeVar("WidgetT", bound=type[Widget])
 
 
 def reads_styles_once(app_class: AppT) -> AppT:
-    """Decorate an app: a new screen takes the styles as they are.
+    """Decorate an app so that a new screen is styled only once.
 
-    By itself Textual styles every new screen twice: the screen's count of updates is behind the app's.
+    Textual styles it twice, because the screen's update count lags behind the app's.
     """
     patched: Any = app_class
     upstream = patched._load_screen_css
@@ -43,16 +43,16 @@ def reads_styles_once(app_class: AppT) -> AppT:
 
 
 def has_screens(app: App[Any]) -> bool:
-    """Return whether the app's mode has a screen yet; without one, `App.screen` raises and nothing needs styles."""
+    """Whether the app's mode has a screen yet; without one, `App.screen` raises and nothing needs styles."""
     private: Any = app
     return bool(private._screen_stacks.get(private._current_mode))
 
 
 def start_in_mode(app: App[Any], mode: str) -> None:
-    """Let the first screen be that of a mode known only at run time.
+    """Set the mode whose screen is shown first, known only at run time.
 
-    Textual takes the first mode from the class (`DEFAULT_MODE`) as it is made. Opening another screen once the first
-    one stands would mean to lay out, style and draw a screen that nobody asked for.
+    Textual takes it from the class (`DEFAULT_MODE`). Switching after startup would lay out, style and draw an unwanted
+    screen first.
     """
     private: Any = app
     private._screen_stacks = {mode: []}
@@ -60,9 +60,9 @@ def start_in_mode(app: App[Any], mode: str) -> None:
 
 
 def set_size_classes(screen: Screen[Any]) -> None:
-    """Give a screen the classes of the terminal's size while it is empty: later, everything in it is styled anew.
+    """Set a screen's size classes while it is empty.
 
-    Textual sets them at the first resize, when the screen is full.
+    Textual sets them on the first resize, when everything in the screen has to be styled again.
     """
     private: Any = screen
     app: Any = private.app
@@ -73,15 +73,15 @@ def set_size_classes(screen: Screen[Any]) -> None:
 
 
 def stylesheet_of(widget: Widget) -> Stylesheet:
-    """Return the app's style sheet, to apply styles before the next refresh; `Widget.app` has an unknown type."""
+    """Return the app's style sheet, to apply styles before the next refresh; `Widget.app` is untyped."""
     untyped: Any = widget
     return untyped.app.stylesheet
 
 
 def style_getter(widget: Widget) -> Callable[[str | Style], Style]:
-    """Return how a widget reads styles such as `$muted` in its colours.
+    """Return the function that resolves styles such as `$muted` for a widget.
 
-    Textual passes it to `Content.render_strips` for its own widgets; there is no public way to ask for it.
+    Textual passes it to `Content.render_strips` for its own widgets; there is no public way to get it.
     """
     getter: Callable[[str | Style], Style] = widget._get_style  # pyright: ignore[reportPrivateUsage]
     return getter
@@ -91,10 +91,10 @@ def style_getter(widget: Widget) -> Callable[[str | Style], Style]:
 
 
 def hold_drawing(app: App[Any], seconds: float) -> None:
-    """Draw nothing for a moment, and draw everything after it.
+    """Suspend drawing for some seconds, then redraw everything.
 
-    As `App.delay_update`, but by the loop's clock: Textual's timer may be lost on a busy machine, and with it all
-    drawing; and always with a refresh, which Textual leaves out.
+    Unlike `App.delay_update`, it uses the loop's clock, since Textual's timer may be lost on a busy machine and drawing
+    would never resume; and it always refreshes, which Textual omits.
     """
     private: Any = app
     private._begin_batch()
@@ -108,9 +108,9 @@ def hold_drawing(app: App[Any], seconds: float) -> None:
 
 
 def draws_nothing_while_held(screen_class: ScreenT) -> ScreenT:
-    """Decorate a screen: draw nothing while drawing is held back.
+    """Decorate a screen so that it draws nothing while drawing is suspended.
 
-    Textual draws it all, shows it to nobody and counts it as shown.
+    Textual would render everything, discard it, and consider it shown.
     """
     patched: Any = screen_class
     upstream: Callable[[Any], None] = patched._compositor_refresh
@@ -126,12 +126,12 @@ def draws_nothing_while_held(screen_class: ScreenT) -> ScreenT:
 def filter_frames(
     app: App[Any], is_held: Callable[[], bool], reduce: Callable[[CompositorUpdate], CompositorUpdate | None]
 ) -> None:
-    """Let an app send less than Textual would, which sends every line of whatever asked to be drawn.
+    """Filter an app's screen updates; Textual sends every line of every widget that requested a redraw.
 
     Args:
-        app: whose frames go through the two functions from now on.
-        is_held: asked before each frame; true leaves it out.
-        reduce: returns what of an update has to be sent; not asked while Textual itself holds drawing back.
+        app: the app to patch.
+        is_held: called before each frame; true drops the frame.
+        reduce: returns the part of an update to send; not called while Textual itself suspends drawing.
     """
     private: Any = app
     upstream = private._display
@@ -147,7 +147,7 @@ def filter_frames(
 
 
 def when_resumed(app: App[Any], call: Callable[[], None]) -> None:
-    """Call a function when the app has the terminal again; the signal's own type is unknown."""
+    """Call a function whenever the app resumes after being suspended; the signal is untyped."""
     untyped: Any = app
 
     def resumed(_: object) -> None:
@@ -157,14 +157,14 @@ def when_resumed(app: App[Any], call: Callable[[], None]) -> None:
 
 
 def writes_waiting(app: App[Any]) -> int:
-    """Return how many writes wait for the terminal to take them; Textual's writer queues thirty, and then all waits."""
+    """Return the number of pending terminal writes; Textual's writer queues thirty before the app blocks."""
     private: Any = app
     queue = getattr(getattr(private._driver, "_writer_thread", None), "_queue", None)
     return queue.qsize() if queue is not None else 0
 
 
 def write_to_terminal(app: App[Any]) -> Callable[[str], None] | None:
-    """Return how to write a sequence that draws nothing, such as a bell; None without a terminal."""
+    """Return the function that writes raw sequences such as a bell; None without a terminal."""
     private: Any = app
     return private._driver.write if private._driver is not None else None
 
@@ -173,9 +173,9 @@ def write_to_terminal(app: App[Any]) -> Callable[[str], None] | None:
 
 
 def sized_by_apply_size(widget_class: WidgetT) -> WidgetT:
-    """Decorate a widget: its method `apply_size` is given Textual's `_size_updated` to call.
+    """Decorate a widget so that its method `apply_size` wraps Textual's `_size_updated`.
 
-    `on_resize` comes too late: the frame with the new size and the old scroll bar would have been drawn.
+    `on_resize` comes too late: a frame with the new size and the old scroll bar would be drawn first.
     """
     patched: Any = widget_class
     upstream = patched._size_updated
@@ -188,30 +188,30 @@ def sized_by_apply_size(widget_class: WidgetT) -> WidgetT:
 
 
 def refresh_scrollbars(widget: Widget) -> None:
-    """Show or hide a widget's scroll bars as its content needs; Textual does so only with a layout of the screen."""
+    """Show or hide a widget's scroll bars to suit its content; Textual does so only when it lays out the screen."""
     private: Any = widget
     private._refresh_scrollbars()
 
 
-# End -----------------------------------------------------------------------------------------------------------------
+# Exit ----------------------------------------------------------------------------------------------------------------
 
 
 def catch_fatal_errors(app: App[Any], receive: Callable[[BaseException | None], None]) -> None:
-    """Give what ends the app to a function, and end it.
+    """Pass fatal errors to a function and close the app without Textual's traceback.
 
-    Textual prints the traceback with all local variables, which may hold keys and whole conversations.
+    That traceback prints all local variables, which may hold keys and whole conversations.
     """
     private: Any = app
 
     def _fatal_error() -> None:
         error = private._exception
-        receive(error.error if isinstance(error, WorkerFailed) else error)  # where it happened, not who waited
+        receive(error.error if isinstance(error, WorkerFailed) else error)  # the original error
         private._close_messages_no_wait()
 
     private._fatal_error = _fatal_error
 
 
 def end_by_error(app: App[Any]) -> None:
-    """End the app as after any error in a callback."""
+    """Close the app as if a callback had raised."""
     private: Any = app
     private._fatal_error()

@@ -1,7 +1,7 @@
-"""Themes: colours by role: pass, fail, broken, undecided, live, expected, actual, muted.
+"""Themes: colors by role: pass, fail, broken, undecided, live, expected, actual, muted.
 
-Pass is blue and fail is orange, so that red-green blindness does not matter; every coloured thing also has a mark or
-a word. Text has a contrast of at least 4.5 on whatever it stands on, 7 in the theme made for that; a test holds it.
+Pass is blue and fail is orange, readable with red-green blindness; every color is paired with a symbol or a word. Text
+has a contrast ratio of at least 4.5 against its background, 7 in the high-contrast theme; a test checks this.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ CONTRAST = "console-contrast"
 ANSI = "console-ansi"
 NAMES = (DARK, LIGHT, CONTRAST, ANSI)
 
-_COLOURS = {
+_COLORS = {
     "pass": ("#6cb6ff", "#0a58b0", "#66b3ff", "ansi_blue"),
     "fail": ("#f69d50", "#a64500", "#ffb000", "ansi_yellow"),
     "broken": ("#e884b8", "#a0205f", "#ff8acd", "ansi_magenta"),
@@ -34,13 +34,13 @@ _COLOURS = {
     "hit": ("#57471a", "#ffe9a8", "#ffff00", "ansi_yellow"),
     "hit-text": ("#ffe08a", "#5a4300", "#000000", "ansi_black"),
 }
-"""Colour of each role in each theme, in the order of `NAMES`."""
+"""Color of each role in each theme, in the order of `NAMES`."""
 
 
 def roles_of(name: str) -> dict[str, str]:
-    """Return the colour of each role in one of our themes."""
-    place = NAMES.index(name)
-    return {role: colours[place] for role, colours in _COLOURS.items()}
+    """Return the color of each role in one of our themes."""
+    index = NAMES.index(name)
+    return {role: colors[index] for role, colors in _COLORS.items()}
 
 
 def _variables(name: str, background: str) -> dict[str, str]:
@@ -61,7 +61,7 @@ def _variables(name: str, background: str) -> dict[str, str]:
 
 
 def themes() -> tuple[Theme, ...]:
-    """Return our own themes, in the order in which `Theme: next` goes through them."""
+    """Return our themes, in the order in which `Theme: next` cycles through them."""
     return (
         Theme(
             name=DARK, primary="#6bc8b0", secondary="#6cb6ff", accent="#6bc8b0", warning="#f69d50", error="#e884b8",
@@ -90,17 +90,17 @@ def themes() -> tuple[Theme, ...]:
 
 
 def choose_theme(environment: Mapping[str, str], remembered: str = "") -> str:
-    """Return the theme a terminal can show: the plain one for NO_COLOR and few colours, else what was chosen last."""
+    """Return the ANSI theme for NO_COLOR or a terminal with few colors, else the remembered one."""
     if environment.get("NO_COLOR") or environment.get("TERM", "") in ("dumb", "linux", "vt100", "vt220"):
         return ANSI
     return remembered if remembered in NAMES else DARK
 
 
 def has_black_on_white_cursor(node: DOMNode) -> bool:
-    """Whether the cursor line is black on white, so that whatever it holds must give up its own colours."""
+    """Whether the cursor row is black on white, so that its contents must drop their own colors."""
     return cast(Any, node).app.theme == CONTRAST
 
 
 def is_ansi(node: DOMNode) -> bool:
-    """Whether the app uses the terminal's own colours, which may be none: what must stand out is then reversed."""
+    """Whether the app uses the terminal's own colors; there may be none, so highlights are reversed instead."""
     return cast(Any, node).app.native_ansi_color

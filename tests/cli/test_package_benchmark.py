@@ -225,7 +225,7 @@ def test_its_verb_is_found_listed_and_writes_its_kind_of_json(console: Installed
     assert console("rivers", "--metres", "4").out == "The level is 4 m.\n"
     written = json.loads(console("rivers", "--json").out)
     assert (written["kind"], written["level"]) == ("rivers_state", 3.0)
-    assert "say how the rivers are" in console("--help").out
+    assert "say how the rivers are" in console("help").out
     assert "--metres" in console("help", "rivers").out
     assert "did you mean rivers?" in console("river").err
 

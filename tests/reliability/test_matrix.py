@@ -5,6 +5,7 @@ from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
 TABLE = TESTS.parent / "docs" / "reliability.md"
+FILE = re.compile(r"(?:[a-z0-9]+/)+test_\w+\.py")
 
 
 def test_every_row_names_tests_that_exist() -> None:
@@ -15,7 +16,7 @@ def test_every_row_names_tests_that_exist() -> None:
         first, _, last = row.split("|")[1].strip().partition("–")
         numbers |= set(range(int(first), int(last or first) + 1))
         shown = row.split("|")[4]
-        files = re.findall(r"[a-z0-9]+/test_\w+\.py", shown) or re.findall(r"[a-z0-9]+/test_\w+\.py", previous)
+        files = FILE.findall(shown) or FILE.findall(previous)
         assert files, row
         text = "\n".join((TESTS / name).read_text(encoding="utf-8") for name in files)
         for name in re.findall(r"::(\w+)", shown):

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from console.sandbox.limits import Limits
+from console.sandbox.limits import WorkerLimits
 from console.sandbox.worker import Layers, Worker, WorkerLost
 
 CELL = "console.sandbox.programs.cell"
-SMALL = Limits(call_s=20, memory_bytes=1 << 30, file_bytes=8 << 20)
+SMALL = WorkerLimits(call_s=20, memory_bytes=1 << 30, file_bytes=8 << 20)
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="confinement is made of Linux features")
 
 
@@ -194,7 +194,7 @@ async def test_memory(worker: Worker) -> None:
 
 
 async def test_processor_time() -> None:
-    worker = await Worker.start(CELL, limits=Limits(cpu_s=1, call_s=30), allow_weaker=True)
+    worker = await Worker.start(CELL, limits=WorkerLimits(cpu_s=1, call_s=30), allow_weaker=True)
     with pytest.raises(WorkerLost) as caught:
         await run(worker, "while True: pass")
     assert caught.value.cause == "died"

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from console.sandbox.limits import Limits
+from console.sandbox.limits import WorkerLimits
 from console.sandbox.linux import landlock
 from console.sandbox.worker import Layers, Worker, WorkerError, WorkerLost
 
@@ -125,7 +125,7 @@ async def test_random_system_calls_change_nothing_outside(outside: Outside, leve
             allow_weaker=True,
             layers=LEVELS[level],
             read_only=[outside.folder / "given"],
-            limits=Limits(call_s=6, memory_bytes=512 << 20),
+            limits=WorkerLimits(call_s=6, memory_bytes=512 << 20),
         )
         facts = f"seed, calls, skip, victim, parent = {seed}, {CALLS}, {skip}, {outside.victim.pid}, {os.getpid()}"
         try:
@@ -172,7 +172,7 @@ async def test_random_messages_end_every_call() -> None:
     for seed in range(3 * ROUNDS):
         pool = random.Random(seed)
         told.clear()
-        box = await Worker.start(CELL, allow_weaker=True, limits=Limits(call_s=3, call_messages=200))
+        box = await Worker.start(CELL, allow_weaker=True, limits=WorkerLimits(call_s=3, call_messages=200))
         stream = b"".join(any_frame(pool) for _ in range(pool.choice([1, 5, 300])))
         code = f"import os\nport._control.sendall({stream!r})\nos._exit(0)"
         with contextlib.suppress(WorkerLost, WorkerError):

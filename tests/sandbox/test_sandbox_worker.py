@@ -12,7 +12,7 @@ import pytest
 
 from console.core.fault import UsageError
 from console.sandbox.level import Level, read_level
-from console.sandbox.limits import Limits
+from console.sandbox.limits import WorkerLimits
 from console.sandbox.worker import Worker, WorkerError, WorkerLost
 
 CELL = "console.sandbox.programs.cell"
@@ -82,7 +82,7 @@ async def test_only_the_named_questions_give_new_time_and_room() -> None:
 
 @pytest.mark.parametrize("message", ["port.tell('x', 1)", "port.ask('x', 1)"])
 async def test_messages_are_counted(message: str) -> None:
-    worker = await started(limits=Limits(call_messages=50))
+    worker = await started(limits=WorkerLimits(call_messages=50))
     with pytest.raises(WorkerLost, match="sent too much") as caught:
         await run(worker, f"while True: {message}", on_ask=nothing)
     assert caught.value.cause == "protocol"
@@ -156,7 +156,7 @@ async def test_who_was_shot_is_told_from_who_ended_itself() -> None:
 
 
 async def test_used_up_processor_time_is_named() -> None:
-    worker = await started(limits=Limits(cpu_s=3, call_s=100))
+    worker = await started(limits=WorkerLimits(cpu_s=3, call_s=100))
     with pytest.raises(WorkerLost, match="processor time used up") as caught:
         await run(worker, "while True: pass")
     assert not caught.value.was_killed
@@ -231,7 +231,7 @@ async def test_start_refuses_a_weak_level() -> None:
 
 
 async def test_sixteen_at_once() -> None:
-    workers = await asyncio.gather(*(started(limits=Limits(start_s=60)) for _ in range(16)))
+    workers = await asyncio.gather(*(started(limits=WorkerLimits(start_s=60)) for _ in range(16)))
     await asyncio.gather(*(run(worker, f"x = {number}") for number, worker in enumerate(workers)))
     results = await asyncio.gather(*(run(worker, "print(x)") for worker in workers))
     assert [int(result["output"]) for result in results] == list(range(16))

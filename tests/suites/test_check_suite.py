@@ -32,7 +32,7 @@ CONFINED = pytest.mark.skipif(
         ("bfcl-starter", {"categories": ["simple_python", "multi_turn_base", "irrelevance"]}),
         ("bfcl-starter", {"categories": ["multi_turn_base"], "cases": 2}),
         ("dialogue-starter", {"cases": 29}),
-        pytest.param("cave-starter", {"categories": ["kitchen"], "cases": 1}, marks=CONFINED),
+        pytest.param("cave-starter", {"categories": ["kitchen"], "cases": 1}, marks=[CONFINED, pytest.mark.slow]),
     ],
 )
 def test_our_own_suites_keep_it(name: str, how: dict[str, Any]) -> None:

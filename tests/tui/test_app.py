@@ -110,7 +110,7 @@ def test_it_paints_and_quits(terminal: Callable[..., Any]) -> None:
 def test_a_terminal_that_takes_nothing_does_not_keep_the_app(
     number: int, code: int, terminal: Callable[..., Any]
 ) -> None:
-    one = terminal(PROGRAM)
+    one = terminal(f"from console.tui import start\nstart.PATIENCE_S = 0.5\n{PROGRAM}")
     one.read_until(b"SUITES")
     one.stall()
     one.send(b"51" * 40)

@@ -84,7 +84,7 @@ async def test_a_folder_that_vanishes_meanwhile_is_said(opened: Any, two: Any, m
         await read(app, pilot)
         shutil.rmtree(two[1].path)
         await pilot.press("n")
-        await assert_until(pilot, lambda: "cannot be read any more" in text_of(app))
+        await assert_until(pilot, lambda: "can no longer be read" in text_of(app))
         await pilot.press("ctrl+r")
         await assert_until(pilot, lambda: "this is not a run folder" in text_of(app))
 

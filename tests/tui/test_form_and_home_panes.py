@@ -119,7 +119,7 @@ async def test_the_forecast_says_size_and_price_or_what_stands_in_the_way() -> N
         return await shown(pane, lambda: pane.set_preflight(preflight, None, screen_width=60, wide=False))
 
     assert "choose a model" in await text_for(Preflight(mistakes=["choose a model: space"]))
-    assert "working out what this will take" in await text_for(Preflight())
+    assert "estimating" in await text_for(Preflight())
     refused = await text_for(Preflight(forecast=Forecast([run]), refusals=[("no key", "set it")]))
     assert "no key" in refused
     assert "set it" in refused

@@ -83,7 +83,7 @@ async def test_a_run_whose_folder_is_deleted_is_not_said_to_be_safe(opened: Any,
         await watch(app, pilot, folder)
         assert "nothing is lost" in text_of(app)
         shutil.rmtree(folder.path)
-        await assert_until(pilot, lambda: "was deleted; what is shown is in no file" in text_of(app))
+        await assert_until(pilot, lambda: "was deleted; what is shown exists only in memory" in text_of(app))
         assert "nothing is lost" not in text_of(app)
 
 

@@ -194,7 +194,7 @@ async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, w
         assert "sandbox open: network" in text_of(app)
         titles = [block.title.plain for block in screen.query_one("#watched", Transcript).blocks]
         assert "clock" not in titles
-        assert titles.count("told what it printed") == 3
+        assert titles.count("output sent to the model") == 3
         assert any("NameError" in title for title in titles)
 
 

@@ -83,7 +83,7 @@ async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
             assert word not in shown, word
         await pilot.press("s")
         await assert_until(pilot, lambda: "Numbers" in text_of(app))
-        assert "is it chance?" not in text_of(app)
+        assert "significance" not in text_of(app)
 
 
 async def test_a_prompt_left_as_it_was_asks_nothing(

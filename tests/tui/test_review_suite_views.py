@@ -86,7 +86,7 @@ def test_a_faulty_view_costs_only_what_it_was_to_draw() -> None:
 
 
 @pytest.mark.usefixtures("offered")
-@pytest.mark.parametrize(("name", "words"), [("number", "is no SuiteView"), ("absent", "No module named")])
+@pytest.mark.parametrize(("name", "words"), [("number", "is not a SuiteView"), ("absent", "No module named")])
 def test_a_view_that_cannot_be_loaded_says_why_and_the_standard_stays(name: str, words: str) -> None:
     assert words in registry.load_view(name)
     assert registry.load_view(name) == "", "it is said once"

@@ -27,7 +27,7 @@ def test_each_worker_has_a_line_that_says_what_it_is_at():
     playing, starting, lost = (line.plain for line in worker_lines(workers, now=100.0))
     assert playing.startswith("node-a/11")
     assert playing.endswith("3 conversations   2 calls/s")
-    assert starting.endswith("is being started")
+    assert starting.endswith("starting")
     assert "lost after 7 calls: the node died" in lost
     assert "\x1b" not in lost
 

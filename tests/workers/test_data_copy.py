@@ -33,7 +33,7 @@ from console.llm.limits.limiter import LIMITERS
 from console.store.journal import JournalReader
 from console.store.runs import create_run
 from console.suites import allowed
-from console.suites.archive import Limits, unpack_tar
+from console.suites.archive import ArchiveLimits, unpack_tar
 from console.suites.catalog import read_entry
 from console.suites.folder_code import FolderCode
 
@@ -134,9 +134,9 @@ def test_links_are_named_and_never_followed(folder: Path, tmp_path: Path) -> Non
         of(folder)
 
 
-@pytest.mark.parametrize("most", [Limits(members=2), Limits(total_bytes=1 << 20)])
+@pytest.mark.parametrize("most", [ArchiveLimits(members=2), ArchiveLimits(total_bytes=1 << 20)])
 def test_data_that_are_too_large_are_refused_with_their_size(
-    folder: Path, most: Limits, monkeypatch: pytest.MonkeyPatch
+    folder: Path, most: ArchiveLimits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(data_copy, "MOST", most)
     with pytest.raises(UsageError, match=r"questions: the data has 3 files of 2 MiB in all; at most .* sent to nodes"):
@@ -148,7 +148,7 @@ def test_names_that_lead_out_are_refused(name: str, tmp_path: Path) -> None:
     target = tmp_path / "in" / "target"
     target.mkdir(parents=True)
     with pytest.raises((UsageError, OSError)):
-        unpack_tar([tar((tarfile.TarInfo(name), b"text"))], target, Limits())
+        unpack_tar([tar((tarfile.TarInfo(name), b"text"))], target, ArchiveLimits())
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
@@ -160,20 +160,20 @@ def test_only_regular_files_are_unpacked(kind: bytes, tmp_path: Path) -> None:
     member = tarfile.TarInfo("member")
     member.type, member.linkname = kind, "/etc/passwd"
     with pytest.raises(UsageError):
-        unpack_tar([tar((member, b""), (tarfile.TarInfo("member/x"), b"text"))], tmp_path, Limits())
+        unpack_tar([tar((member, b""), (tarfile.TarInfo("member/x"), b"text"))], tmp_path, ArchiveLimits())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_sizes_numbers_and_doubled_names_are_bound(tmp_path: Path) -> None:
     two = tar((tarfile.TarInfo("a"), b"12345"), (tarfile.TarInfo("b"), b"12345"))
-    for limits in (Limits(member_bytes=4), Limits(total_bytes=9), Limits(members=1)):
+    for limits in (ArchiveLimits(member_bytes=4), ArchiveLimits(total_bytes=9), ArchiveLimits(members=1)):
         target = tmp_path / str(hash(limits))
         target.mkdir()
         with pytest.raises(UsageError, match=r"refused: member '[ab]'"):
             unpack_tar([two], target, limits)
     doubled = tar((tarfile.TarInfo("a"), b"1"), (tarfile.TarInfo("a"), b"2"))
     with pytest.raises(OSError, match="exists"):
-        unpack_tar([doubled], tmp_path, Limits())
+        unpack_tar([doubled], tmp_path, ArchiveLimits())
 
 
 @given(drawn=st.data())

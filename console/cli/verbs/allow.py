@@ -19,13 +19,13 @@ from console.suites.folder_code import FolderCode
 ALLOWED_SUITE = JsonKind(
     "allowed_suite",
     "allow",
-    "A suite whose code may run, as it is now.",
+    "A suite whose code may run in its present version.",
     {
         "suite": "its name",
         "is_allowed": "false after --revoke",
-        "digest": "optional: of its files",
-        "files": "optional: what the digest covers",
-        "cases": "optional: how many it has",
+        "digest": "optional: digest of its files",
+        "files": "optional: files covered by the digest",
+        "cases": "optional: number of cases",
     },
 )
 

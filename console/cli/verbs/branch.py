@@ -23,8 +23,8 @@ from console.insight.prompt_edit import as_text, from_text, opening_of
 PROMPT = JsonKind(
     "prompt",
     "branch --show-prompt",
-    "The opening of a case, to be edited.",
-    {"text": "in the form that --prompt reads"},
+    "The opening of a case, for editing.",
+    {"text": "the opening, in the format of --prompt"},
 )
 
 

@@ -25,7 +25,7 @@ from console.suites.check import check
 CHECKED_LINE = JsonKind(
     "checked_line",
     "check --json",
-    "The answer to one line of input. Without --json, `check` writes the bare answer, in the form of its input.",
+    "The answer to one line of input. Without --json, `check` writes the bare answer, in the format of its suite.",
     {"answer": "verdict fields of the suite, or `line` and `error`"},
     is_stream=True,
 )

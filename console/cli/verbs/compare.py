@@ -47,7 +47,7 @@ GRID = JsonKind(
     "grid",
     "compare A B C",
     "More than two runs side by side.",
-    {"runs": "their names", "rows": "the outcomes of each case, in the order of the runs"},
+    {"runs": "their names", "rows": "outcomes of each case, in the order of the runs"},
 )
 
 _MARKS = {

@@ -13,8 +13,8 @@ from console.exchange.json_kind import JsonKind
 COMPLETION = JsonKind(
     "completion",
     "completion",
-    "What a shell needs to complete.",
-    {"shell": "its name", "text": "to be evaluated by it"},
+    "The completion script of a shell.",
+    {"shell": "its name", "text": "script for the shell to evaluate"},
 )
 
 SHELLS = ("bash", "zsh", "fish")

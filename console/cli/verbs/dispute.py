@@ -19,8 +19,8 @@ from console.store.run_list import find_run
 DISPUTES = JsonKind(
     "disputes",
     "dispute RUN",
-    "Cases of a run whose ground truth somebody disputes.",
-    {"run": "its name", "disputed": "case, rollout, reason, who and when"},
+    "Cases of a run with disputed ground truth.",
+    {"run": "its name", "disputed": "case, rollout, reason, author and time"},
 )
 
 

@@ -13,14 +13,14 @@ from console.exchange.json_kind import JsonKind
 FINDINGS = JsonKind(
     "findings",
     "doctor",
-    "What was looked at.",
+    "Results of all checks.",
     {"findings": "area, name, state (good, warning, bad, absent), text and hint of each"},
 )
 TRIAL = JsonKind(
     "trial",
     "doctor --try",
-    "What a model answered to a request with tools and one without.",
-    {"findings": "as of `findings`", "entry": "the entry of models.toml that works"},
+    "Result of calling a model with and without tools.",
+    {"findings": "as in `findings`", "entry": "a working entry for models.toml"},
 )
 
 _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}

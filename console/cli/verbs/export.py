@@ -19,13 +19,13 @@ from console.store.runs import RunFolder
 EXPORT = JsonKind(
     "export",
     "export",
-    "What an export wrote; without a file to write to, the text itself.",
+    "Files written by an export, or its text if no file was given.",
     {
         "run": "its name",
-        "simulated": "whether the model was a simulated one",
+        "simulated": "true for a simulated model",
         "format": "its name",
-        "files": "what was written",
-        "text": "optional: the export itself, where no file was named",
+        "files": "paths of the files",
+        "text": "optional: the export itself, if no file was given",
     },
 )
 

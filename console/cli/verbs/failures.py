@@ -29,8 +29,8 @@ from console.suites.summing import LETTERS
 FAILURES = JsonKind(
     "failures",
     "failures",
-    "Failures of a run in groups.",
-    {"run": "its name", "groups": "label, count, cases and parts of each, and labels that a model gave"},
+    "Failures of a run by group.",
+    {"run": "its name", "groups": "label, count, cases and subgroups of each, and labels by models"},
 )
 
 

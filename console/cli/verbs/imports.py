@@ -16,7 +16,7 @@ from console.exchange.json_kind import JsonKind
 IMPORTS = JsonKind(
     "imports",
     "import",
-    "What became of each file that was imported.",
+    "Result of importing each file.",
     {"imported": "run, model, suite, counts, problems and totals of each", "failed": "file and reason of each"},
 )
 

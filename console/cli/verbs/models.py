@@ -28,11 +28,11 @@ PING = JsonKind(
     "models --ping",
     "Whether the server of a model answers.",
     {
-        "name": "of the model",
-        "good": "whether it can be asked",
-        "text": "what was found",
-        "hint": "what would help",
-        "seconds": "how long it took",
+        "name": "name of the model",
+        "good": "true if it can be called",
+        "text": "result in words",
+        "hint": "remedy",
+        "seconds": "duration of the check",
     },
 )
 

@@ -20,7 +20,7 @@ from console.suites.new_folder import new_suite, template_kinds
 NEW_SUITE = JsonKind(
     "new_suite",
     "new",
-    "A suite's folder that was written.",
+    "The folder of a new suite.",
     {"suite": "its name", "folder": "its path", "files": "their paths", "notes": "how a table was read"},
 )
 

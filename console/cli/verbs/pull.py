@@ -15,7 +15,7 @@ from console.suites.benchmark import Benchmark, OfficialData
 from console.suites.benchmarks import benchmarks_with
 from console.suites.pull import Pull
 
-PULL = JsonKind("pull", "pull", "Data that was brought here.", {"name": "its name", "folder": "where it is kept"})
+PULL = JsonKind("pull", "pull", "Downloaded data.", {"name": "its name", "folder": "its path"})
 _WEIGHTS = "minilm"
 """What `pull` calls the weights of the local embedding, which are of no benchmark."""
 

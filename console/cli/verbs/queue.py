@@ -18,8 +18,8 @@ from console.store.runs import RunFolder
 QUEUE = JsonKind(
     "queue",
     "queue",
-    "Runs that wait to be played, in order; of `queue cancel`, `up`, `down` and `go`: how it stands after that.",
-    {"is_playing": "whether a process plays it", "queue": "place, run, model, suite, state and cases of each"},
+    "Waiting runs in order; after the change for `queue cancel`, `up`, `down` and `go`.",
+    {"is_playing": "true if a process plays the queue", "queue": "place, run, model, suite, state and cases of each"},
 )
 
 

@@ -26,8 +26,8 @@ VERDICT = JsonKind(
         "attempt": "from 1",
         "category": "its name",
         "outcome": "passed, failed, broken, undecided, setup, interrupted",
-        "verdict": "reason, messages, scores; null while it runs",
-        "comparison": "expected beside actual; null where there is nothing to compare",
+        "verdict": "reason, messages, scores; null while playing",
+        "comparison": "expected and actual; null if there is nothing to compare",
     },
     is_stream=True,
 )

@@ -36,32 +36,30 @@ STARTED_RUN = JsonKind(
     "started_run",
     "run --detach, run --queue",
     "A run that plays, or will play, in the background.",
-    {"run": "its name", "folder": "where it is kept"},
+    {"run": "its name", "folder": "its path"},
     is_stream=True,
 )
 FORECAST = JsonKind(
     "forecast",
     "run --dry-run",
-    "What one run would ask and cost; nothing was asked.",
+    "Calls and cost of one run; no calls were made.",
     {
         "model": "its name",
         "suite": "its name",
         "cases": "their number",
-        "setup": "cases besides that are not graded: what graded ones build on",
-        "rollouts": "conversations for each case",
-        "calls": "requests to models, roles included",
-        "input_tokens": "in all",
-        "output_tokens": "in all",
-        "cost_usd": "null when a price is unknown",
-        "basis": "optional: what the estimate of a new suite rests on",
-        "detectable": "optional: the smallest difference that the run could show",
+        "setup": "number of setup cases, which are not graded",
+        "rollouts": "conversations per case",
+        "calls": "calls of models in all roles",
+        "input_tokens": "total",
+        "output_tokens": "total",
+        "cost_usd": "null if a price is unknown",
+        "basis": "optional: source of the estimate, if not from the suite",
+        "detectable": "optional: smallest difference that the run can show",
         "protocols": "optional: calls, tokens and cost by each protocol of the suite",
     },
     is_stream=True,
 )
-PRESET = JsonKind(
-    "preset", "run --save-preset", "A preset that was saved.", {"name": "its name", "file": "where it was saved"}
-)
+PRESET = JsonKind("preset", "run --save-preset", "A saved preset.", {"name": "its name", "file": "path of its file"})
 
 
 class RunArguments(PresetArguments):

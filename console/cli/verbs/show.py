@@ -30,16 +30,16 @@ from console.suites.suite import Report
 CASE = JsonKind(
     "case",
     "show RUN#CASE",
-    "One rollout of a case: the whole conversation, and expected beside actual.",
+    "One rollout of a case: the whole conversation, and expected next to actual.",
     {
         "run": "its name",
-        "simulated": "whether the model was a simulated one",
+        "simulated": "true for a simulated model",
         "key": "case, rollout and attempt",
-        "case": "what was asked",
-        "finished": "output, verdict, time, tokens, cost; null while it runs",
-        "comparison": "expected beside actual; null where there is nothing to compare",
+        "case": "the case with its data",
+        "finished": "output, verdict, time, tokens, cost; null while playing",
+        "comparison": "expected and actual; null if there is nothing to compare",
         "calls": "every request with messages, tools, parameters and reply",
-        "label": "optional: what a model holds the cause of the failure to be",
+        "label": "optional: a model's opinion on the cause of the failure",
     },
     is_stream=True,
 )

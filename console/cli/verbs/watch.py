@@ -24,7 +24,7 @@ RECORD = JsonKind(
     "record",
     "watch",
     "One record of a run's journal as it is written.",
-    {"record": "its type in `t`, its time in `at`, and what belongs to that type"},
+    {"record": "its type in `t`, its time in `at`, and the fields of that type"},
     is_stream=True,
 )
 

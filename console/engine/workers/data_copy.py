@@ -26,12 +26,12 @@ from console.config.weights import FOLDER
 from console.core.fault import UsageError
 from console.core.weights import PUBLISHED
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
-from console.suites.archive import Limits, file_sha256, unpack_tar
+from console.suites.archive import ArchiveLimits, file_sha256, unpack_tar
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-MOST = Limits(members=20_000, member_bytes=2 << 30, total_bytes=2 << 30)
+MOST = ArchiveLimits(members=20_000, member_bytes=2 << 30, total_bytes=2 << 30)
 """Larger data must reach the nodes by other means."""
 PART_BYTES = 8 << 20
 """Size of the parts held, moved and spilled by an object store."""

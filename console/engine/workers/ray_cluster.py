@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from console.core.fault import UsageError
-from console.engine.leaving import give_up
+from console.engine.forced_exit import skip_shutdown
 from console.engine.workers.messages import NotUnderstood, Piece
 from console.engine.workers.remote_player import WorkerGone, WorkerLink
 
@@ -219,7 +219,7 @@ class RayCluster:
             closing.start()
             closing.join(CLOSE_S)
         if self._is_gone or closing.is_alive():
-            give_up("ray")  # it would also wait for the head when this process ends
+            skip_shutdown("ray")  # it would also wait for the head when this process ends
 
 
 class RayLink:

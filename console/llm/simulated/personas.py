@@ -13,7 +13,27 @@ from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
 from console.core.fault import FaultKind
 from console.llm.simulated.judge import grade
 from console.llm.simulated.mutations import mutate_calls
-from console.llm.simulated.prose import filler_sentence, thinking_text
+
+_OPENINGS = ("In short,", "As I see it,", "Looking at the question,", "From what is given,", "To begin with,")
+_SUBJECTS = ("the most likely answer", "a sensible first step", "the main point", "one way to go", "what matters here")
+_VERBS = ("is to look at", "depends on", "follows from", "comes down to", "starts with")
+_OBJECTS = (
+    "the details that were mentioned",
+    "how the parts fit together",
+    "the order in which things happen",
+    "what is already known",
+    "the smaller of the two choices",
+    "a careful reading of the request",
+)
+_THOUGHTS = (
+    "Let me see what is being asked here.",
+    "There are several ways to read this.",
+    "The names of the parameters matter, so I should look at them again.",
+    "Wait, was a unit mentioned? I had better check.",
+    "It may be that one of the values has a default.",
+    "I could also ask back, but that seems needless.",
+    "So, putting it together now.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +74,7 @@ def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Thinks aloud, surrounds its answer with prose, and now and then buries it where no decoder finds it."""
     del number
-    thoughts = thinking_text(rng)
+    thoughts = _thinking_text(rng)
     planned = replace(
         _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.85)), reasoning=thoughts
     )
@@ -66,7 +86,7 @@ def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
         return replace(planned, content=before + (planned.content or ""))
     text = planned.content or as_text(planned.calls)
     return replace(
-        planned, content=f"{filler_sentence(rng)} I would try something like {text[:-1]} … and so on.", calls=()
+        planned, content=f"{_filler_sentence(rng)} I would try something like {text[:-1]} … and so on.", calls=()
     )
 
 
@@ -80,7 +100,7 @@ def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     if chance < 0.2:
         return replace(planned, content="", calls=())
     if chance < 0.3:
-        return replace(planned, content=f"{{'tool': {filler_sentence(rng)[:30]!r}, \x00 ]]", calls=())
+        return replace(planned, content=f"{{'tool': {_filler_sentence(rng)[:30]!r}, \x00 ]]", calls=())
     passing = (
         FaultKind.RATE_LIMIT,
         FaultKind.TRUNCATED,
@@ -124,7 +144,7 @@ PERSONAS: dict[str, Persona] = {
 def _scripted_answers(request: ChatRequest, rng: Random) -> ScriptedAnswers:
     if request.scripted is not None:
         return request.scripted()
-    text = filler_sentence(rng)
+    text = _filler_sentence(rng)
     if "<answer>" in _last_question(request):
         text = f"<answer>{text}</answer>"
     return ScriptedAnswers(right=Utterance(text), wrong=(Utterance(text[: len(text) // 2]),))
@@ -164,3 +184,14 @@ def _arguments(arguments: dict[str, Any] | str) -> str:
 
 def _last_question(request: ChatRequest) -> str:
     return next((m.get("content") or "" for m in reversed(request.messages) if m["role"] == "user"), "")
+
+
+def _filler_sentence(rng: Random) -> str:
+    """Return one plausible sentence."""
+    words = (rng.choice(_OPENINGS), rng.choice(_SUBJECTS), rng.choice(_VERBS), rng.choice(_OBJECTS))
+    return " ".join(words) + "."
+
+
+def _thinking_text(rng: Random) -> str:
+    """Return a few sentences of thinking aloud."""
+    return " ".join(rng.sample(_THOUGHTS, rng.randint(3, 6)))

@@ -1,1 +1,1 @@
-"""What the app shows, read in threads: models, suites, runs and the feed of each run."""
+"""The app's data, read in threads: models, suites, runs, and the feed of each run."""

@@ -1,4 +1,4 @@
-"""`Draft`: what was filled into the form for a new run and not started, to be offered again, after a restart too."""
+"""`Draft`: the unstarted contents of the form for a new run, persisted across restarts."""
 
 import os
 from collections.abc import Mapping, Set
@@ -11,20 +11,20 @@ from console.tui.data.ui_state import UiState
 
 _NAME = "draft"
 _LONGEST = 20_000
-"""Characters of a draft that is kept; a longer one, with its thousands of ids, lives as long as the app."""
+"""Maximum characters of a persisted draft; a longer one, with thousands of ids, is kept in memory only."""
 
 
 class Draft(NamedTuple):
-    """The choices of a form, by the names that the form has for them."""
+    """The contents of a form, by field name."""
 
     models: tuple[str, ...] = ()
     suites: Mapping[str, Set[str]] = {}
-    """Ticked categories by chosen suite; an empty set means all."""
+    """Selected categories by selected suite; an empty set means all."""
     texts: Mapping[str, str] = {}
-    """What was changed from a default, by field."""
+    """Values that differ from the default, by field."""
 
     def among(self, models: Set[str], suites: Set[str]) -> "Draft":
-        """Return what of it can still be chosen."""
+        """Return the draft without models and suites that no longer exist."""
         return self._replace(
             models=tuple(name for name in self.models if name in models),
             suites={name: ticked for name, ticked in self.suites.items() if name in suites},
@@ -32,7 +32,7 @@ class Draft(NamedTuple):
 
 
 class _Written(msgspec.Struct, omit_defaults=True):
-    """A draft as it is kept."""
+    """The stored form of a draft."""
 
     models: list[str] = []
     suites: dict[str, list[str]] = {}
@@ -40,7 +40,7 @@ class _Written(msgspec.Struct, omit_defaults=True):
 
 
 def keep_draft(draft: Draft | None, state: UiState) -> None:
-    """Keep a draft for the next start, unless it holds what is or looks like a key; None: forget the last one."""
+    """Store a draft for the next start, unless it contains an actual or apparent API key; None deletes it."""
     text = ""
     if draft is not None:
         suites = {suite: sorted(ticked) for suite, ticked in draft.suites.items()}
@@ -52,7 +52,7 @@ def keep_draft(draft: Draft | None, state: UiState) -> None:
 
 
 def kept_draft(state: UiState) -> Draft | None:
-    """Return the draft of an earlier start; None: there is none, or it cannot be read."""
+    """Return the stored draft; None if there is none or it is unreadable."""
     try:
         written = msgspec.json.decode(state.text(_NAME, longest=_LONGEST), type=_Written)
     except msgspec.MsgspecError:

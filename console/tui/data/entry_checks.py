@@ -1,4 +1,4 @@
-"""What Library finds out when asked: whether files of a suite are as they were pulled, whether a server answers."""
+"""Checks on request in Library: whether a suite's files have changed, and whether a model's server responds."""
 
 import json
 import subprocess
@@ -19,18 +19,18 @@ class Checksum:
     """Digests of a suite's files."""
 
     digest: str = ""
-    """sha256 over names and contents; empty while it is worked out."""
+    """sha256 over names and contents; empty while it is being computed."""
     expected: str = ""
-    """What it was when the data was pulled; empty when nobody wrote it down."""
+    """Digest recorded when the data was pulled; empty if none was."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether the files are known to differ from what was pulled."""
+        """Whether the files are known to differ from those pulled."""
         return bool(self.digest and self.expected) and self.digest != self.expected
 
 
 def read_checksum(line: SuiteLine) -> Checksum | None:
-    """Read all files of a suite; None if its folder went away meanwhile."""
+    """Compute the checksum of a suite's files; None if they cannot be read."""
     from console.suites.archive import tree_sha256
 
     expected = line.entry.source.get("digest", "") if line.entry.origin == "pulled" else ""
@@ -41,11 +41,11 @@ def read_checksum(line: SuiteLine) -> Checksum | None:
 
 
 _MOST_WATCHED = 200
-"""Files of one folder whose changes are noticed."""
+"""Maximum files per folder watched for changes."""
 
 
 def files_stamp(lines: Sequence[SuiteLine]) -> int:
-    """Return what changes when somebody saves a file of a suite of their own: sizes and times of the folders' files."""
+    """Return a hash of the names, sizes and times of the files of the user's own suites, to detect edits."""
     stamps: list[tuple[str, int, int]] = []
     for line in lines:
         if line.entry.origin == "user":
@@ -61,18 +61,18 @@ _TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """What came of asking a model's server."""
+    """Result of pinging a model's server."""
 
     at: float
     seconds: float
     good: bool
     text: str
-    """Foreign: may repeat what the server answered."""
+    """Foreign text: may quote the server's response."""
     hint: str = ""
 
 
 def ping_model(name: str, models_path: Path | None) -> Ping:
-    """Ask, and return what came of it; never raises for what the server or the file says."""
+    """Ping a model's server in a subprocess; errors of the server or in models.toml are part of the result."""
     started_at = time.time()
     arguments = ["--models", str(models_path)] if models_path is not None else []
     command = [sys.executable, "-m", "console", "models", *arguments, "--json", f"--ping={name}"]
@@ -88,4 +88,4 @@ def ping_model(name: str, models_path: Path | None) -> Ping:
         return Ping(started_at, _TIMEOUT_S, False, "no answer")
     except (OSError, ValueError, KeyError, TypeError):
         seconds = time.time() - started_at
-        return Ping(started_at, seconds, False, "it could not be asked", "eval-console doctor says why.")
+        return Ping(started_at, seconds, False, "the ping could not be run", "eval-console doctor shows why.")

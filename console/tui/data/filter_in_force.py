@@ -1,19 +1,19 @@
-"""Words that narrow a list: what has them, and `FilterInForce`, what a screen says of them."""
+"""Filtering of lists by words."""
 
 from typing import NamedTuple
 
 
 class FilterInForce(NamedTuple):
-    """Words that narrow a list."""
+    """A list's active filter and its effect."""
 
     words: str
     shown: int
-    """Rows that have them."""
+    """Number of matching rows."""
     total: int
-    """Rows there would be without them."""
+    """Number of all rows."""
 
 
 def has_words(words: str, *texts: str) -> bool:
-    """Whether some texts, taken together, have every word; capitals do not matter."""
+    """Whether the texts together contain every word, ignoring case."""
     text = " ".join(texts).casefold()
     return all(word in text for word in words.casefold().split())

@@ -1,4 +1,4 @@
-"""`ImportSession`: makes runs of log files in a thread, and says how far it is. Knows no widgets."""
+"""`ImportSession`: imports log files as runs, in a thread, with progress."""
 
 import shlex
 import threading
@@ -10,52 +10,52 @@ from console.exchange.imports.importing import ImportReport
 
 
 class _Stopped(Exception):
-    """The reader stopped the import; what is done of the file is kept, and taken up another time."""
+    """The user stopped the import; a later import of the file resumes it."""
 
 
 class ImportSession:
-    """One import of some files and folders."""
+    """One import of files and folders."""
 
     def __init__(self, runs_root: Path, data: Path | None) -> None:
-        """Import nothing yet; runs go to `runs_root`."""
+        """Prepare an import into `runs_root`; `start` begins it."""
         self._settings = ImportSettings(runs_root, data, progress=lambda path: self._count)
         self._stop = threading.Event()
         self.thread: threading.Thread | None = None
-        """Where it goes on; None before it has begun."""
+        """The importing thread; None before `start`."""
         self.items: list[ImportItem] = []
-        """What is imported, in order."""
+        """The items to import, in order."""
         self.current: ImportItem | None = None
-        """What is being imported now; None: nothing."""
+        """The item being imported, if any."""
         self.done = 0
+        """Samples imported of the current item."""
         self.planned: int | None = None
-        """Samples that are done of what is being imported, and how many it has as far as it says."""
+        """Samples in the current item, if known."""
         self.reports: list[ImportReport] = []
         self.mistakes: list[str] = []
-        """What could not be imported, and why. Foreign text."""
+        """Errors of items that could not be imported. Foreign text."""
 
     @property
     def is_running(self) -> bool:
-        """Whether it goes on."""
         return self.thread is not None and self.thread.is_alive()
 
     def start(self, text: str) -> None:
-        """Begin to import the paths that a text names, as a shell would read them: those with spaces in quotes.
+        """Start importing the paths in a string with shell quoting.
 
         Raises:
-            UsageError: nothing is there, or nothing that is recognised.
+            UsageError: no path is given, or one does not exist or is in no known format.
         """
         try:
             paths = [Path(word).expanduser() for word in shlex.split(text)]
         except ValueError as error:
             raise UsageError(f"cannot be read: {error}", hint="Put a path with spaces in quotes.") from None
         if not paths:
-            raise UsageError("no path is named")
+            raise UsageError("no path is given")
         self.items = [item for path in paths for item in find_items(path)]
         self.thread = threading.Thread(target=self._import, name="import", daemon=True)
         self.thread.start()
 
     def stop(self) -> None:
-        """Stop soon; what is done of the current file is taken up when it is imported again."""
+        """Request a stop; importing the current file again resumes it."""
         self._stop.set()
 
     def _import(self) -> None:

@@ -1,6 +1,6 @@
-"""`OpenedRun`: a run that was read whole, with its suite: each case as it was played and compared.
+"""`OpenedRun`: a run's journal together with its suite, to read and compare its cases.
 
-Reading and comparing may be slow: call them in threads.
+Both may be slow, so call them in threads.
 """
 
 from dataclasses import dataclass
@@ -16,32 +16,32 @@ from console.suites.run_suite import RunSuite, open_run_suite
 
 @dataclass(frozen=True, slots=True)
 class OpenedRun:
-    """A run's journal, and its suite."""
+    """A run's journal and its suite."""
 
     reader: RunReader
     suite: RunSuite
 
     def read_case(self, rollout: Rollout) -> CaseInRun:
-        """Return a case as this run played it, compared by the suite.
+        """Return a case as played in this run, with the suite's comparison.
 
         Raises:
-            UsageError: the journal is not there any more.
+            UsageError: the journal is gone.
         """
         try:
             conversation = self.reader.conversation(rollout.key)
         except OSError as error:
-            why = f"its journal cannot be read any more: {error.strerror}"
-            raise UsageError(why, where=self.reader.folder.name, hint="ctrl+r reads the runs again.") from None
+            why = f"its journal can no longer be read: {error.strerror}"
+            raise UsageError(why, where=self.reader.folder.name, hint="ctrl+r reloads the runs.") from None
         comparison = self.suite.compare(conversation.case, conversation.finished)
         return CaseInRun(rollout, conversation, comparison)
 
 
 def open_run(folder: RunFolder, data: Path | None) -> OpenedRun:
-    """Read a run, and open its suite.
+    """Read a run and open its suite.
 
     Args:
-        folder: the run.
-        data: folder of suites, if one was named.
+        folder: the run's folder.
+        data: the user's data folder, if given.
 
     Raises:
         UsageError: the folder is not a run.

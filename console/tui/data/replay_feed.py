@@ -1,7 +1,7 @@
-"""`Replay`: the feed of a run that is over, played again from its journal by a clock of its own.
+"""`Replay`: a feed that replays an ended run from its journal, with an adjustable clock.
 
-It gives what the feed of a live run gives, so the same screen shows it: facts come at the times they were journaled,
-and the text of a reply is spread over the seconds it took, which is an approximation. There is no engine to control.
+It has the interface of a live run's feed, so the same screen shows both: records appear at their original times, and a
+reply's text is spread evenly over its duration, an approximation. There is no engine to control.
 """
 
 import itertools
@@ -19,39 +19,39 @@ from console.store.runs import RunFolder
 from console.tui.data.run_feed import Changes, RunFeed
 
 SPEEDS = (1.0, 4.0, 16.0, float("inf"))
-"""How many times as fast as it was; the last is as fast as this machine can."""
+"""Available speeds relative to the original; the last is as fast as possible."""
 FIRST_TOKEN = 0.3
-"""Share of a call's time before its first token, where nobody has measured it."""
+"""Assumed share of a call's duration before its first token, if not recorded."""
 _SESSION_BYTES = 1 << 20
 
 _ROLE_STATES = {"judge": "judging", "user": "user writing"}
-"""What a conversation does while a role other than the model is asked."""
+"""State of a conversation during a call to a role other than the model."""
 
 
 @dataclass(slots=True)
 class Call:
-    """A call in flight: its answer is known already, and streamed bit by bit."""
+    """A call in flight, whose recorded reply is streamed bit by bit."""
 
     asked: Asked
     sent_s: float
     ends_s: float
     streamed: int = 0
-    """Characters that were streamed."""
+    """Characters streamed so far."""
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """The streamed text, by kind, in the order of the transcript."""
+        """(kind, text) of the reply, in the order of the transcript."""
         reply = self.asked.reply
         calls = "".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
         return ("reasoning", reply.reasoning), ("text", reply.content or ""), ("tool", calls)
 
     def first_token_s(self) -> float:
-        """When the first token came."""
+        """Return when the first token arrived, in seconds from the run's start."""
         waited = self.asked.reply.first_token_s
         return self.sent_s + (waited if waited is not None else FIRST_TOKEN * (self.ends_s - self.sent_s))
 
     def stream(self, now_s: float) -> list[Delta]:
-        """Return the text that has come since the last time."""
+        """Return the text that arrived since the last call."""
         first = self.first_token_s()
         share = (now_s - first) / max(self.ends_s - first, 1e-6)
         if share <= 0:
@@ -69,10 +69,10 @@ class Call:
 
 
 class Replay(RunFeed):
-    """Plays a run again."""
+    """Replays a run."""
 
     def __init__(self, folder: RunFolder) -> None:
-        """Replay the run of a folder; nothing is read before `start`.
+        """Prepare the replay of a run; nothing is read before `start`.
 
         Raises:
             UsageError: the folder is not a run.
@@ -94,14 +94,14 @@ class Replay(RunFeed):
         self._flights.clear()
         self._calls: dict[tuple[Key, int], Call] = {}
         self.time_s = 0.0
-        """How far it has been played, in seconds from the beginning."""
+        """Current position, in seconds from the run's start."""
         self._next = 0
         self._paused, self._concurrency = False, self.manifest.concurrency
 
     # Life ------------------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to read the journal, all of it: the times of its records say what comes when."""
+        """Start reading the whole journal, whose timestamps give the timeline."""
         self.wakeup.start()
         self._thread = threading.Thread(target=self._load, name="journal", daemon=True)
         self._thread.start()
@@ -118,31 +118,31 @@ class Replay(RunFeed):
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything moves."""
+        """Whether the clock is running, or a seek or the initial read is in progress."""
         return self.is_playing or self._goal is not None or not self._loaded
 
     @property
     def has_more(self) -> bool:
-        """Whether it is on its way to a place, as fast as it can."""
+        """Whether it is seeking or playing at full speed, and `pump` should be called again at once."""
         return self._loaded and (self._goal is not None or (self.is_playing and self.speed == SPEEDS[-1]))
 
     @property
     def is_at_end(self) -> bool:
-        """Whether everything was played."""
+        """Whether everything has been replayed."""
         return self._loaded and self.time_s >= self.timeline.length_s
 
     def now(self) -> float:
-        """Return the time at which what is shown happened, seconds since the epoch."""
+        """Return the original time of the current position, in seconds since the epoch."""
         return self.timeline.epoch_at(self.time_s)
 
     def send(self, command: Command) -> bool:
-        """Refuse: no engine plays what has happened."""
+        """Return False: there is no engine."""
         return False
 
     # Time ------------------------------------------------------------------------------------------------------------
 
     def toggle(self) -> None:
-        """Stop the clock or let it run; at the end, play from the beginning."""
+        """Pause or resume; at the end, restart."""
         if self.is_at_end and not self.is_playing:
             self.seek(0.0)
             self.is_playing = True
@@ -150,22 +150,22 @@ class Replay(RunFeed):
             self.is_playing = not self.is_playing
 
     def change_speed(self, step: int) -> None:
-        """Take the next higher or lower speed."""
+        """Change the speed by `step` entries of `SPEEDS`."""
         self.speed = SPEEDS[max(0, min(SPEEDS.index(self.speed) + step, len(SPEEDS) - 1))]
 
     def seek(self, time_s: float) -> None:
-        """Go to a time of the run."""
+        """Seek to a time of the run, in seconds from its start."""
         self._goal = max(0.0, min(time_s, self.timeline.length_s))
 
     @property
     def step_s(self) -> float:
-        """How far one step back or forward goes."""
+        """Seconds per step back or forward."""
         return max(10.0, self.timeline.length_s / 40)
 
     # Playing ---------------------------------------------------------------------------------------------------------
 
     def pump(self, budget_s: float = 0.012) -> Changes:
-        """Play on to where the clock is, for about `budget_s` seconds, and say what changed."""
+        """Advance to the clock's position, for at most about `budget_s` seconds, and return the changes."""
         changes = Changes()
         now = time.monotonic()
         elapsed, self._turned_at = now - self._turned_at, now
@@ -189,7 +189,7 @@ class Replay(RunFeed):
         return self._handed_on(changes)
 
     def _conclude(self, changes: Changes) -> None:
-        """Notice that the end is reached, or left."""
+        """Update the state when the end is reached or left."""
         live = not self.is_at_end
         if not live and self.is_playing:
             self.is_playing = False
@@ -200,7 +200,7 @@ class Replay(RunFeed):
                 self.overview.disconnect()
 
     def _play(self, goal: float, until: float, changes: Changes) -> None:
-        """Apply the records up to a time, then show the calls that were in flight at it."""
+        """Apply the records up to `goal`, then update the calls in flight at that time."""
         before, last = self.time_s, self.timeline.count_until(goal)
         for done in itertools.count():
             if self._next >= last:
@@ -235,7 +235,7 @@ class Replay(RunFeed):
                 pass
 
     def _record(self, number: int) -> AnyRecord | None:
-        """Return a record; None when the journal was changed or deleted since its times were read."""
+        """Return a record by number; None if the journal was changed or deleted since it was read."""
         try:
             return self._index.record_at(self.timeline.place_of(number))
         except OSError:
@@ -268,7 +268,7 @@ class Replay(RunFeed):
             self._apply_frame(Status(state, self._concurrency, activities), changes)
 
     def _waiting(self, key: Key) -> int:
-        """Records of a conversation that are still to come."""
+        """Return the number of records of a conversation yet to be applied."""
         if self._next >= len(self.timeline):
             return 0
         return self._index.count_from(key, self.timeline.place_of(self._next)[0])

@@ -1,8 +1,8 @@
-"""`RunFeed`: facts of one run from its journal, and from the engine's socket what has not reached the disk yet.
+"""`RunFeed`: follows one run through its journal, and through the engine's socket for data not yet on disk.
 
-A thread reads and decodes the journal piece by piece; the app's own loop applies what has arrived, for a few
-milliseconds at a time, so that a key never waits for a large run. Conversations are folded when somebody looks at
-them, and the latest 64 are kept. `RunFeeds` holds one feed for each open run. Knows nothing of widgets.
+A thread reads and decodes the journal in chunks; the app's loop applies them for a few milliseconds at a time, to stay
+responsive with large runs. Conversations are built on demand, and the 64 most recently used are cached. `RunFeeds`
+holds one feed per open run.
 """
 
 import asyncio
@@ -29,41 +29,41 @@ from console.store.journal_index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import STARTING_S, RunFolder
 
 PIECE_BYTES = 128 << 10
-"""Journal bytes decoded at a time; keeps the other threads' waits short."""
+"""Journal bytes decoded at a time; small, so that other threads need not wait long."""
 PIECES_AHEAD = 4
-"""Decoded pieces that may wait to be applied."""
+"""Maximum number of decoded chunks waiting to be applied."""
 LIVE_POLL_S = 0.02
 START_POLL_S = 0.1
 IDLE_POLL_S = 1.0
 PREFETCH_BYTES = 512 << 10
-"""Larger conversations are not folded ahead of the reader."""
+"""Maximum journal bytes of a conversation to prefetch."""
 BEGINNING = 2
-"""Pieces of an answer that its row is drawn for at once; then it is drawn as often as the others."""
+"""Number of initial deltas of a reply for which its row is redrawn at once."""
 KEPT = 64
-"""Conversations kept folded."""
+"""Maximum number of cached conversations."""
 
 
 @dataclass(slots=True)
 class Changes:
-    """What is new since the last pump."""
+    """Changes since the last pump."""
 
     slots: set[Slot] = field(default_factory=set[Slot])
-    """Rollouts whose line changed."""
+    """Rollouts whose row changed."""
     keys: set[Key] = field(default_factory=set[Key])
-    """Conversations with new text or facts."""
+    """Conversations with new text or records."""
     status: bool = False
-    """The engine said something about itself, came or went."""
+    """Whether the engine sent a status, connected or disconnected."""
     records: int = 0
-    """Records applied."""
+    """Number of records applied."""
     settled: bool = False
-    """The journal has been read to its end for the first time."""
+    """Whether the journal has been read to its end for the first time."""
     begun: set[Slot] = field(default_factory=set[Slot])
-    """Rollouts whose answer has begun just now."""
+    """Rollouts whose reply has just begun."""
     rewound: bool = False
-    """Everything was read anew from the beginning: what was drawn of it does not hold any more."""
+    """Whether everything was reset to the beginning, so that all must be redrawn."""
 
     def merge(self, later: "Changes") -> None:
-        """Add what came later."""
+        """Add later changes to these."""
         self.slots |= later.slots
         self.keys |= later.keys
         self.status |= later.status
@@ -73,7 +73,7 @@ class Changes:
         self.rewound |= later.rewound
 
     def __bool__(self) -> bool:
-        """Whether anything is new."""
+        """Return whether anything changed."""
         return bool(self.slots or self.keys or self.status or self.records or self.settled or self.rewound)
 
 
@@ -81,9 +81,9 @@ Subscriber = Callable[[Changes], None]
 
 
 class FirstTokenWakeup:
-    """Wakes the thread that reads the journal, and then whoever draws, as soon as an answer begins.
+    """Wakes the journal thread, and then the drawing task, as soon as a reply begins.
 
-    An answer's first frame arrives in the loop; the journal must be read up to that moment before it can be applied.
+    A reply's first frame arrives in the loop, but can be applied only once the journal has been read up to its arrival.
     """
 
     def __init__(self) -> None:
@@ -93,22 +93,22 @@ class FirstTokenWakeup:
         self._can_draw = asyncio.Event()
 
     def start(self) -> None:
-        """Take the loop that is to be woken: the running one."""
+        """Use the running loop."""
         self._loop = asyncio.get_running_loop()
 
     # In the loop -----------------------------------------------------------------------------------------------------
 
     def expect(self, keys: Iterable[Key]) -> None:
-        """An answer has begun in these conversations: have the journal read, which must come first."""
+        """Have the journal read at once, because a reply has begun in these conversations."""
         self._expected.update(keys)
         self._must_read.set()
 
     def clear(self) -> None:
-        """Nothing is expected any more: all that arrived has been applied."""
+        """Forget the expected replies, after all frames have been applied."""
         self._expected.clear()
 
     async def wait(self, seconds: float, awaited: Callable[[Key], bool]) -> None:
-        """Return after so many seconds, or as soon as an answer that is awaited can be drawn."""
+        """Wait until a reply for which `awaited` is true can be drawn, or for at most `seconds`."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while True:
@@ -120,7 +120,7 @@ class FirstTokenWakeup:
     # In the thread ---------------------------------------------------------------------------------------------------
 
     def pause(self, seconds: float) -> None:
-        """Rest from reading until there is something to look for."""
+        """Wake the drawing task if a reply is expected, then wait for `expect` or for at most `seconds`."""
         if self._expected and self._loop is not None:
             with contextlib.suppress(RuntimeError):  # the app has ended meanwhile
                 self._loop.call_soon_threadsafe(self._can_draw.set)
@@ -128,7 +128,7 @@ class FirstTokenWakeup:
         self._must_read.clear()
 
     def stop(self) -> None:
-        """End the pause for good."""
+        """Wake the thread so that it can end."""
         self._must_read.set()
 
 
@@ -145,7 +145,7 @@ class RunFeed:
         self.manifest: Manifest = folder.manifest()
         self.overview = Overview()
         self.is_read = False
-        """Whether the journal was read to its end once."""
+        """Whether the journal has been read to its end once."""
         self.is_live = folder.is_live
         self._seen_live = self.is_live
         self._is_deleted = False
@@ -154,11 +154,11 @@ class RunFeed:
         self._room = threading.Semaphore(PIECES_AHEAD)
         self._stop = threading.Event()
         self.wakeup = FirstTokenWakeup()
-        """Wakes whoever draws at once when an answer begins."""
+        """Wakes the drawing task as soon as a reply begins."""
         self._read_until = -1.0
         self._recalled: Overview | None = None
         self._kept_at = 0
-        """Where the journal ended when it was last kept or recalled."""
+        """Journal offset at which the overview was last saved or restored."""
         self._reading = threading.Lock()
         self._thread: threading.Thread | None = None
         self._frames: deque[tuple[float, AnyFrame]] = deque()
@@ -171,14 +171,14 @@ class RunFeed:
     # Life ------------------------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to read and to look for an engine."""
+        """Start reading and connecting to an engine."""
         self.wakeup.start()
         self._thread = threading.Thread(target=self._follow, name="journal", daemon=True)
         self._thread.start()
         self._attaching = asyncio.get_running_loop().create_task(self._attach(), name="attach")
 
     def close(self) -> None:
-        """Stop reading and disconnect; the run goes on."""
+        """Stop reading and disconnect; the run itself continues."""
         self._stop.set()
         self.wakeup.stop()
         self._room.release()
@@ -190,26 +190,26 @@ class RunFeed:
 
     @property
     def is_attached(self) -> bool:
-        """Whether an engine is connected, so that commands will be heard."""
+        """Whether an engine is connected."""
         return self._link is not None
 
     @property
     def is_busy(self) -> bool:
-        """Whether news can be expected at any moment."""
+        """Whether changes are to be expected at any moment."""
         return self.is_live or self.is_starting or not self.is_read or bool(self._pieces)
 
     @property
     def is_starting(self) -> bool:
-        """Whether the run was launched just now, so that its engine may open it at any moment."""
+        """Whether the run was just launched and its engine has not opened the journal yet."""
         return not self.overview.fold.sessions and time.time() - self.manifest.at < STARTING_S
 
     @property
     def has_more(self) -> bool:
-        """Whether decoded records wait to be applied."""
+        """Whether decoded records are waiting to be applied."""
         return bool(self._pieces)
 
     def subscribe(self, subscriber: Subscriber) -> None:
-        """Call `subscriber` with the changes of every pump, whoever pumps."""
+        """Call `subscriber` with the changes of every pump."""
         self._subscribers.append(subscriber)
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
@@ -217,20 +217,20 @@ class RunFeed:
 
     @property
     def damages(self) -> int:
-        """Journal lines that could not be read."""
+        """Number of unreadable journal lines."""
         return len(self._index.damages)
 
     @property
     def remote(self) -> bool:
-        """Whether the terminal is far away, so that fewer frames are better."""
+        """Whether the terminal is remote, so that fewer frames should be drawn."""
         return bool(os.environ.get("SSH_CONNECTION"))
 
     def now(self) -> float:
-        """Return the time by which the run is shown, seconds since the epoch."""
+        """Return the feed's current time, in seconds since the epoch."""
         return time.time()
 
     def send(self, command: Command) -> bool:
-        """Send the engine a command; return whether one is connected."""
+        """Send a command to the engine; return False if none is connected."""
         if self._link is None:
             return False
         self._link.send(command)
@@ -258,7 +258,7 @@ class RunFeed:
             self.wakeup.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
 
     def _recall(self) -> None:
-        """Take up what was kept of the run, so that a long one need not be read to be shown."""
+        """Restore a saved overview, to avoid reading a long journal."""
         with self._reading:
             self._recalled = self._index.restore_saved(
                 self.folder.index_path, layout(), decode_overview, live=self.folder.is_live
@@ -266,14 +266,14 @@ class RunFeed:
             self._kept_at = self._index.offset
 
     def _keep_if_over(self) -> None:
-        """Keep what came of a long run that nobody plays any more and that has been read and counted to its end."""
+        """Save the overview of an ended run with a long journal, once all of it has been applied."""
         end = self._index.offset
         if not self.is_live and self.is_read and not self._pieces and end >= SAVED_FROM_BYTES and end != self._kept_at:
             self._index.save(self.folder.index_path, layout(), encode_overview(self.overview))
             self._kept_at = end
 
     async def _attach(self) -> None:
-        """Keep a connection while an engine plays the run."""
+        """Stay connected while an engine plays the run."""
         while True:
             self._link = await EngineLink.connect(self.folder.path) if self.is_live else None
             if self._link is None:
@@ -292,7 +292,7 @@ class RunFeed:
     # Applying, in the app's loop -------------------------------------------------------------------------------------
 
     def pump(self, budget_s: float = 0.012) -> Changes:
-        """Apply what has arrived, for about `budget_s` seconds, and say what changed."""
+        """Apply what has arrived, for at most about `budget_s` seconds, and return the changes."""
         changes = Changes()
         until = time.perf_counter() + budget_s
         read_until = self._read_until
@@ -304,7 +304,7 @@ class RunFeed:
                 self._pieces.popleft()
                 self._room.release()
         if not self._pieces:
-            # Facts first: a frame waits until the journal is read up to the moment of its arrival.
+            # Records first: a frame waits until the journal has been read up to its arrival.
             while self._frames and self._frames[0][0] <= read_until:
                 self._apply_frame(self._frames.popleft()[1], changes)
             if not self._frames:
@@ -316,7 +316,7 @@ class RunFeed:
         return self._handed_on(changes)
 
     def _handed_on(self, changes: Changes) -> Changes:
-        """Tell all subscribers of the changes, if there are any, and return them."""
+        """Notify all subscribers of the changes, if any, and return them."""
         changes.slots = self.overview.pop_changes()
         if changes:
             for subscriber in list(self._subscribers):
@@ -354,7 +354,7 @@ class RunFeed:
             case Status():
                 self._apply_status(frame, changes)
             case Began():
-                if not self._is_over(frame.key):  # a call that is sent once more begins anew
+                if not self._is_over(frame.key):  # a resent call starts over
                     self._flights[frame.key, frame.n] = frame, []
                 if (conversation := self._kept.get(frame.key)) is not None:
                     conversation.begin(frame)
@@ -389,11 +389,11 @@ class RunFeed:
     # Conversations ---------------------------------------------------------------------------------------------------
 
     def is_kept(self, key: Key) -> bool:
-        """Whether a conversation is folded already, so that it opens at once."""
+        """Whether a conversation is cached."""
         return key in self._kept
 
     def conversation(self, key: Key) -> Conversation:
-        """Return a conversation as far as it is known; reads it from the journal when it is not kept.
+        """Return a conversation as known so far, from the cache or the journal.
 
         Raises:
             UsageError: the journal is gone.
@@ -427,40 +427,40 @@ class RunFeed:
         return conversation
 
     def _whole(self, records: list[AnyRecord]) -> list[AnyRecord]:
-        """Return the records of a conversation; of a log that is read in place, those of the log."""
+        """Return the full records of a conversation; those of a log imported in place come from the log."""
         if IN_PLACE not in self.manifest.setting.extras:
             return records
-        from console.exchange.imports.in_place import whole_records  # here, as few runs are such
+        from console.exchange.imports.in_place import whole_records  # imported late: few runs need it
 
         return whole_records(self.manifest, records)
 
     def _waiting(self, key: Key) -> int:
-        """Records of a conversation that are read but not applied yet; `_apply` will bring them."""
+        """Return the number of records of a conversation that are read but not applied yet."""
         return sum(getattr(record, "key", None) == key for piece in list(self._pieces) for record in piece)
 
     def keys_of(self, slot: Slot) -> tuple[Key, ...]:
-        """All attempts at a rollout, oldest first."""
+        """Return the attempts at a rollout, oldest first."""
         rollout = self.overview.rollouts.get(slot)
         return tuple(rollout.attempts) if rollout else ()
 
     def prefetch(self, keys: Sequence[Key]) -> None:
-        """Fold small conversations ahead of the reader, so that stepping to them is instant."""
+        """Cache small conversations in advance, so that stepping to them is instant."""
         for key in keys:
             if key not in self._kept and 0 < self._index.bytes_of(key) < PREFETCH_BYTES:
-                with contextlib.suppress(UsageError):  # a journal that is gone is said when the reader gets there
+                with contextlib.suppress(UsageError):  # reported when the user opens the conversation
                     self.conversation(key)
 
 
 class RunFeeds:
-    """The open feeds of an app, one for each run however many screens show it."""
+    """The app's open feeds, one per run, shared by its screens."""
 
     def __init__(self) -> None:
         self._open: dict[Path, tuple[RunFeed, int]] = {}
         self.places: dict[Path, tuple[str, str]] = {}
-        """Order and cursor of the list of each run that was watched, to be found again on coming back."""
+        """Order and cursor of each watched run's list, restored on return."""
 
     def open(self, folder: RunFolder) -> RunFeed:
-        """Return the feed of a run, started; must be called in the app's loop.
+        """Return a run's started feed; must be called in the app's loop.
 
         Raises:
             UsageError: the folder is not a run.
@@ -473,7 +473,7 @@ class RunFeeds:
         return feed
 
     def close(self, feed: RunFeed) -> None:
-        """Release a feed; it ends when its last user has released it."""
+        """Release a feed, which ends with its last user."""
         _, users = self._open.pop(feed.folder.path, (feed, 1))
         if users > 1:
             self._open[feed.folder.path] = feed, users - 1

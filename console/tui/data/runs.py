@@ -1,6 +1,6 @@
-"""`RunLine`: one run as lists show it; how runs are read from disk, and how a live one is followed (`RunWatch`).
+"""Run lists: reading runs from disk (`RunLine`) and following live ones (`RunWatch`).
 
-A run that cannot be read never raises; its line says why.
+A run that cannot be read never raises; its line has the reason.
 """
 
 import math
@@ -24,55 +24,54 @@ if TYPE_CHECKING:
     from console.insight.trends import ListedRun
 
 FIRST_RUNS = 40
-"""Runs that are shown before all are read: more than a screen has room for."""
+"""Number of runs shown before all are read, more than fit on a screen."""
 FIRST_PAUSE_S = 0.25
-"""Seconds of reading until the list is handed on again."""
+"""Seconds of reading before the list is updated for the second time."""
 UNFINISHED = ("interrupted", "stopped", "budget", "halted")
 """States from which a run can be resumed."""
 
 
 class RunLine(msgspec.Struct, frozen=True):
-    """One run as lists show it, or why it cannot be read."""
+    """One run in a list, or why it cannot be read."""
 
     folder: RunFolder
     summary: Summary | None = None
     mistake: str = ""
     place: int = 0
-    """Its place in the queue of runs, from 1; 0: it does not wait there."""
+    """Position in the run queue, from 1; 0 if not queued."""
 
     @property
     def name(self) -> str:
-        """Folder name, which is the run's id. Foreign text: folders can be made by anybody."""
+        """Folder name, which is the run's id. Foreign text."""
         return self.folder.name
 
     @property
     def dated(self) -> Dated:
-        """By what lists are sorted."""
+        """Sort key of lists."""
         return Dated(self.name, self.summary.at if self.summary else 0.0, is_exact=self.summary is not None)
 
     @property
     def state(self) -> str:
-        """State of the run; `damaged` when it cannot be read."""
+        """State of the run; `damaged` if it cannot be read."""
         return self.summary.state if self.summary else "damaged"
 
     @property
     def is_live(self) -> bool:
-        """Whether an engine plays it."""
+        """Whether an engine is playing it."""
         return self.state == "running"
 
     @property
     def is_queued(self) -> bool:
-        """Whether it waits in the queue of runs."""
         return self.state == "queued"
 
     @property
     def is_begun_or_waits(self) -> bool:
-        """Whether it is live, starting, or waits in the queue."""
+        """Whether it is live, starting, or queued."""
         return self.is_live or self.is_queued or self.state == "starting"
 
     @property
     def can_resume(self) -> bool:
-        """Whether it ended before everything was played."""
+        """Whether it ended early and its suite can be played, unlike that of an imported run."""
         summary = self.summary
         return summary is not None and self.state in UNFINISHED and summary.format != RECORDED
 
@@ -82,12 +81,12 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """Rollouts that are not finished."""
+        """Number of unfinished rollouts."""
         return max(self.summary.planned - self.tally.finished, 0) if self.summary else 0
 
     @property
     def label(self) -> str:
-        """Suite, with its category when there is only one; a run that goes on may come to others."""
+        """Suite, with its category if there is only one; an active run may still reach others."""
         if self.summary is None:
             return ""
         names = [] if self.is_begun_or_waits else list(self.summary.categories)
@@ -96,16 +95,15 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def score(self) -> float:
-        """Share that passed; -1 when nothing is graded."""
+        """Pass rate; -1 if nothing is graded."""
         rate = self.tally.rate
         return -1.0 if rate is None else rate.value
 
 
 class RunWatch:
-    """Follows the journal of one live run, reading only what is new."""
+    """Follows the journal of one live run incrementally."""
 
     def __init__(self, folder: RunFolder) -> None:
-        """Read nothing yet."""
         from console.store.journal import JournalReader
 
         self.folder = folder
@@ -114,10 +112,10 @@ class RunWatch:
         self._manifest: Manifest | None = None
 
     def look(self, now: float) -> RunLine:
-        """Read what is new and return the run as it stands."""
+        """Read new records and return the run's current state."""
         try:
             self._manifest = self._manifest or self.folder.manifest()
-            was_live = self.folder.is_live  # asked before and after: an end in between is read at the next look
+            was_live = self.folder.is_live  # checked before and after: an end in between is seen next time
             for record in self._reader.iter_all():
                 self._fold.apply(without_output(record))
             live = was_live or self.folder.is_live
@@ -136,7 +134,7 @@ class RunWatch:
 
 
 def read_newest_runs(root: Path) -> tuple[list[RunLine], int] | None:
-    """Return the newest runs, and how many there are in all; None: all must be read to know that."""
+    """Return the newest runs and the total number; None if that takes reading all runs."""
     newest = read_newest(root, FIRST_RUNS)
     return None if newest is None else ([_run_line(listed) for listed in newest[0]], newest[1])
 
@@ -146,8 +144,8 @@ def read_runs(root: Path, show: Callable[[list[RunLine]], None]) -> list[RunLine
 
     Args:
         root: the folder.
-        show: called with the runs read so far: once with the first `FIRST_RUNS`, then, where reading takes long, after
-            intervals that double, because each call rebuilds the whole list.
+        show: called with the runs read so far: with the first `FIRST_RUNS`, then at doubling intervals, because each
+            call rebuilds the whole list.
     """
     lines: list[RunLine] = []
     pause_s, due = FIRST_PAUSE_S, math.inf
@@ -160,7 +158,7 @@ def read_runs(root: Path, show: Callable[[list[RunLine]], None]) -> list[RunLine
 
 
 def read_run(folder: RunFolder) -> RunLine:
-    """Read one run."""
+    """Read one run's line."""
     return _run_line(read_listed(folder))
 
 
@@ -171,13 +169,13 @@ def _run_line(listed: ListedFolder) -> RunLine:
 
 
 def _place_of(folder: RunFolder) -> int:
-    """Return the place of a run in the queue, from 1; 0 when it is no longer there."""
+    """Return a run's position in the queue, from 1; 0 if it is no longer queued."""
     names = RunQueue(folder.path.parent).names()
     return names.index(folder.name) + 1 if folder.name in names else 0
 
 
 def listed_runs(lines: Iterable[RunLine]) -> "list[ListedRun]":
-    """Return the runs that can be read, with their manifests, for the screens over all runs; reads a file for each."""
+    """Return the readable runs with their manifests; reads one file per run."""
     from console.insight.trends import ListedRun
 
     runs: list[ListedRun] = []
@@ -185,6 +183,6 @@ def listed_runs(lines: Iterable[RunLine]) -> "list[ListedRun]":
         try:
             if line.summary is not None:
                 runs.append(ListedRun(line.summary, line.folder.manifest()))
-        except UsageError:  # a run that was deleted meanwhile
+        except UsageError:  # deleted meanwhile
             continue
     return runs

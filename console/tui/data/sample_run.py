@@ -1,7 +1,7 @@
-"""Sample runs: three cases of each run, played for real before the whole is started; kept under `.try` of the runs.
+"""Sample runs: three cases of each run, played as a trial before the full run; kept under `.try` in the runs folder.
 
-They are runs like any other, played by engines of their own, but they stay out of lists, trends and leaderboards, and
-old ones go when new ones start.
+They are ordinary runs with engines of their own, but are excluded from lists, trends and leaderboards, and old ones are
+deleted when new ones start.
 """
 
 import asyncio
@@ -22,30 +22,30 @@ from console.tui.data.runs import RunLine, RunWatch
 CASES = 3
 _FOLDER = ".try"
 _CAP_USD = 5.0
-"""Where a sample run stops that nothing else stops."""
+"""Cost cap in US dollars of a sample run without a cost budget."""
 _LOOK_EVERY_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRun:
-    """One sample run, as far as it has come."""
+    """The current state of a sample run."""
 
     folder: RunFolder
     model: str
     suite: str
     planned: int = CASES
-    tally: Tally = Tally()  # noqa: RUF009  never changed
+    tally: Tally = Tally()  # noqa: RUF009  never mutated
     is_over: bool = False
     problem: str = ""
-    """Why it could not be played, or what broke. Foreign text."""
+    """Why it could not be played or graded. Foreign text."""
     seconds: float = 0.0
     simulated: bool = False
     process: "subprocess.Popen[bytes] | None" = None
-    """Its engine."""
+    """The engine's process."""
 
 
 def sample_cost(forecast: Forecast) -> float:
-    """Return about how many US dollars the sample runs will cost, as far as prices are known."""
+    """Return the estimated cost of the sample runs in US dollars, as far as prices are known."""
     return sum(run.cost_usd * min(CASES / max(run.cases, 1), 1.0) / run.rollouts for run in forecast.runs)
 
 
@@ -53,7 +53,7 @@ def start_sample_runs(plans: Sequence[Plan]) -> list[SampleRun]:
     """Start an engine on the first cases of each plan.
 
     Raises:
-        UsageError: a plan does not hold, or an engine cannot be started.
+        UsageError: a plan is invalid, or an engine cannot be started.
     """
     sample_runs = [_start(plan) for plan in plans]
     for folder in {sample_run.folder.path.parent for sample_run in sample_runs}:
@@ -86,7 +86,7 @@ def _start(plan: Plan) -> SampleRun:
 
 
 async def follow_sample_runs(sample_runs: Sequence[SampleRun], show: Callable[[list[SampleRun]], None]) -> None:
-    """Follow sample runs until all are over, showing what they have come to whenever that changed."""
+    """Follow sample runs until all are over, calling `show` whenever any of them changes."""
     watches, shown = [RunWatch(sample_run.folder) for sample_run in sample_runs], list(sample_runs)
     while not all(sample_run.is_over for sample_run in shown):
         await asyncio.sleep(_LOOK_EVERY_S)
@@ -99,7 +99,7 @@ async def follow_sample_runs(sample_runs: Sequence[SampleRun], show: Callable[[l
 
 
 def _updated(sample_run: SampleRun, line: RunLine, is_over: bool) -> SampleRun:
-    """Return a sample run as its journal stands now."""
+    """Return a sample run updated from its journal."""
     summary = line.summary
     if summary is None:
         return replace(sample_run, is_over=True, problem=line.mistake)
@@ -108,7 +108,7 @@ def _updated(sample_run: SampleRun, line: RunLine, is_over: bool) -> SampleRun:
         problem = summary.message or ", ".join(summary.reasons) or f"it ended {summary.state}"
     return replace(
         sample_run,
-        tally=msgspec.structs.replace(summary.tally),  # a copy: the fold goes on counting in its own
+        tally=msgspec.structs.replace(summary.tally),  # a copy, as the fold mutates its own
         is_over=is_over,
         problem=problem.split("\n", 1)[0],
         seconds=summary.seconds,

@@ -1,6 +1,6 @@
-"""`Suites`: the suites that can be chosen with their categories, and why others cannot, read in a thread.
+"""`Suites`: the suites with their categories, read in a thread.
 
-A suite that cannot be read never raises; it becomes a line that says why.
+A suite that cannot be read never raises; its line has the reason.
 """
 
 from typing import TYPE_CHECKING
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 class SuiteLine(msgspec.Struct, frozen=True):
-    """One suite as lists show it, or why it cannot be opened. Names and titles are foreign text."""
+    """One suite in a list, or why it cannot be opened. Names and titles are foreign text."""
 
     entry: "SuiteEntry"
     categories: tuple["Category", ...] = ()
     mistake: str = ""
     may_run: bool = True
-    """False: its folder has code that nobody allowed to run as it is now."""
+    """False if its folder contains code whose current version the user has not allowed to run."""
 
     @property
     def name(self) -> str:
@@ -32,32 +32,32 @@ class SuiteLine(msgspec.Struct, frozen=True):
 
     @property
     def cases(self) -> int:
-        """Number of cases in all categories."""
+        """Total number of cases."""
         return sum(category.cases for category in self.categories)
 
     @property
     def obstacle(self) -> str:
-        """Why it cannot be chosen, in a few words; empty when it can."""
+        """Why it cannot be selected, in a few words; empty if it can."""
         if not self.mistake:
             return ""
         return "not usable" if self.may_run else "not allowed"
 
 
 class Suites(msgspec.Struct):
-    """All suites, and what was passed over while looking for them."""
+    """All suites, with warnings about those skipped."""
 
     lines: list[SuiteLine] = msgspec.field(default_factory=list[SuiteLine])
     warnings: list[str] = msgspec.field(default_factory=list[str])
     catalog: "Catalog | None" = None
     missing: tuple["OfficialData", ...] = ()
-    """Official data that a pull would bring."""
+    """Official data not installed, but available by `pull`."""
 
     def find(self, name: str) -> SuiteLine | None:
         return next((line for line in self.lines if line.name == name), None)
 
 
 def read_suites(paths: WorkspacePaths) -> Suites:
-    """Look for suites and count their cases."""
+    """Find the suites and count their cases."""
     from console.suites.catalog import Catalog, official_data
     from console.suites.category_index import CategoryIndex
 
@@ -75,7 +75,7 @@ def read_suites(paths: WorkspacePaths) -> Suites:
 
 
 def with_warnings(suites: Suites) -> Suites:
-    """Add what was passed over while looking for suites; slow, because it asks every installed package for formats."""
+    """Add warnings about skipped suites; slow, because it queries every installed package for formats."""
     return suites if suites.catalog is None else msgspec.structs.replace(suites, warnings=suites.catalog.warnings)
 
 
@@ -91,7 +91,7 @@ def _suite_line(catalog: "Catalog", index: "CategoryIndex", entry: "SuiteEntry")
 
 
 def _line_of_code(catalog: "Catalog", index: "CategoryIndex", entry: "SuiteEntry") -> SuiteLine:
-    """Return the line of a suite that is code of its folder, which may not be allowed, and may hang when it counts."""
+    """Return the line of a suite with code of its own, which may be disallowed, or hang while counting cases."""
     from console.suites.allowed import NotAllowed
     from console.suites.loading import LoadError, run_limited
 

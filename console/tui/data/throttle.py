@@ -1,27 +1,26 @@
-"""`Throttle`: slows a computing thread down so that keys typed meanwhile are answered at once."""
+"""`Throttle`: slows down a computing thread to keep the app responsive."""
 
 import time
 from collections.abc import Callable
 
 MOST_S = 0.01
-"""Longest rest. On a busy machine the work takes longer; the rest must not."""
+"""Longest sleep in seconds, so that a busy machine does not extend it."""
 
 
 class Throttle:
-    """Call it now and then in a thread that computes: it rests for as long as the thread has computed since.
+    """Sleeps, when called from a computing thread, for as long as the thread has computed since the last call.
 
-    Threads share one interpreter. Whenever the app's loop has waited for anything, it gets the interpreter back only
-    after the computing thread is made to release it, and handling one key takes a dozen such waits.
+    After each wait, the app's loop must reacquire the interpreter lock from the computing thread, and handling one key
+    takes a dozen waits.
     """
 
     def __init__(
         self, clock: Callable[[], float] = time.thread_time, rest: Callable[[float], object] = time.sleep
     ) -> None:
-        """Start counting. `clock` returns the seconds computed so far; `rest` sleeps for some seconds."""
+        """Start timing. `clock` returns the CPU seconds of the thread; `rest` sleeps."""
         self._clock, self._rest = clock, rest
         self._since = clock()
 
     def __call__(self) -> None:
-        """Rest."""
         self._rest(min(self._clock() - self._since, MOST_S))
         self._since = self._clock()

@@ -1,7 +1,7 @@
-"""`UiState`: what the app remembers from one start to the next: colours, order, filter, grouping, the last run.
+"""`UiState`: settings persisted across starts: theme, order, filter, grouping, last run.
 
-Lives in the state folder and may be deleted at any time. A damaged or foreign file is as good as none; one that cannot
-be written costs the memory and nothing else.
+Stored in the state folder; may be deleted at any time. A damaged or foreign file is ignored; if writing fails, state is
+kept in memory only.
 """
 
 from pathlib import Path
@@ -12,29 +12,29 @@ import msgspec
 from console.store.atomic import write_atomically
 
 _LONGEST = 500
-"""Characters of one remembered text; what is longer was not written by us."""
+"""Default maximum characters of a stored string; longer ones are not ours."""
 
 
 class UiState:
-    """Texts and switches by name, kept in one file."""
+    """Strings and switches by name, stored in one file."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Read what was kept; without a path, remember only until the app ends."""
+        """Read the file; without a path, keep state in memory only."""
         self._path = path
         self._kept = _read(path)
 
     def text(self, name: str, default: str = "", *, longest: int = _LONGEST) -> str:
-        """Return a remembered text of at most so many characters."""
+        """Return a stored string, or the default if it is missing or longer than `longest` characters."""
         value = self._kept.get(name)
         return value if isinstance(value, str) and len(value) <= longest else default
 
     def switch(self, name: str, default: bool) -> bool:
-        """Return whether something is switched on."""
+        """Return a stored switch, or the default."""
         value = self._kept.get(name)
         return value if isinstance(value, bool) else default
 
     def keep(self, name: str, value: str | bool) -> None:
-        """Remember a value from now on."""
+        """Store a value."""
         if self._kept.get(name) == value:
             return
         self._kept[name] = value

@@ -1,7 +1,7 @@
 """`Workspace`: the app's models, suites and runs, read in threads and kept up to date; screens subscribe to its signal.
 
-Nothing is read before the first paint. Runs stay true whoever plays them: each look finds those that came, changed or
-went (`RunChanges`), and reads of a live one only what is new in its journal.
+Nothing is read before the first paint. Runs are polled, since other processes may play them: each look finds those
+added, changed or deleted (`RunChanges`), and reads only new journal records of live ones.
 """
 
 import asyncio
@@ -24,21 +24,21 @@ from console.tui.data.runs import RunLine, RunWatch, read_newest_runs, read_run,
 from console.tui.data.suites import Suites, read_suites, with_warnings
 
 LOOK_EVERY_S = 1.0
-"""How often the runs are looked at."""
+"""Seconds between looks at the runs."""
 DRAWN_AFTER_S = 0.05
-"""How long after models and suites were read they are drawn."""
+"""Seconds allowed for drawing models and suites once they are read."""
 LONGEST_WAIT_S = 1.0
-"""How long the runs that no screen has room for wait for models and suites to be drawn, as threads share one core."""
+"""Longest delay of reading all runs in favor of models and suites, because threads share one core."""
 LEAST_REST = 20
-"""So many times as long as a look has taken, none is begun after it: of very many runs a look takes a while."""
+"""Minimum pause after a look, as a multiple of its duration, which grows with the number of runs."""
 WARNINGS_AFTER_S = 0.5
-"""How long after the suites were read packages that offer formats are asked for what is wrong with them."""
+"""Delay after reading the suites before packages that provide formats are checked for errors."""
 THREAD = "workspace"
-"""Name of the threads that read."""
+"""Name of the reading threads."""
 
 
 class Workspace:
-    """What is there to run and to look at; None where it is not read yet."""
+    """Models, suites and runs; each is None until it is read."""
 
     def __init__(
         self,
@@ -48,19 +48,17 @@ class Workspace:
         hand_over: Callable[..., None],
         run_ended: Callable[[RunLine], None],
     ) -> None:
-        """Read nothing until `read_all`.
+        """Prepare an empty workspace; `read_all` fills it.
 
         Args:
             paths: where models, data and runs are.
-            changed: published with `models`, `suites` or `runs` when these changed.
-            hand_over: calls a function with arguments in the loop of the reader's screens, unless the app is leaving.
-            run_ended: told of each live run that ended.
+            changed: published with `models`, `suites` or `runs` when these have changed.
+            hand_over: calls a function with arguments in the app's loop, unless the app is exiting.
+            run_ended: called for each live run that ended.
         """
         self.paths = paths
         self.changed = changed
-        """Published with `models`, `suites` or `runs` when these changed."""
         self.hand_over = hand_over
-        """Gives what a thread has read to the screens' own thread."""
         self._run_ended = run_ended
         self.models: Models | None = None
         self.suites: Suites | None = None
@@ -71,9 +69,9 @@ class Workspace:
         self.runs_root: Path | None = None
         self._watches: dict[Path, RunWatch] = {}
         self.is_stranded = False
-        """Whether runs wait in the queue that nobody plays."""
+        """Whether runs are queued, but no engine is playing the queue."""
         self._expected: set[Path] = set()
-        """Runs started from here whose end is to be announced, though nobody may have seen them live."""
+        """Runs started from this app, whose end is announced even if they were never seen live."""
         self._changes: RunChanges | None = None
         self._looking = False
         self._look_after = 0.0
@@ -85,7 +83,7 @@ class Workspace:
     # Reading ---------------------------------------------------------------------------------------------------------
 
     def read_once(self) -> None:
-        """Read models, suites and runs unless that was begun before."""
+        """Read models, suites and runs, unless that has already been started."""
         if not self._reading:
             self.read_all()
 
@@ -93,7 +91,7 @@ class Workspace:
         """Read models, suites and runs again."""
         self._others_are_drawn.clear()
         self.read_runs()
-        self.in_thread(self._read_models_and_suites)  # one after the other: threads would only wait for each other
+        self.in_thread(self._read_models_and_suites)  # in one thread: two would only contend
 
     def read_models(self) -> None:
         self.in_thread(self._read_models)
@@ -103,7 +101,7 @@ class Workspace:
         self.in_thread(partial(self._read_runs, self._reading))
 
     def in_thread(self, read: Callable[[], None]) -> None:
-        """Read in a thread that never delays quitting; what nobody expected ends the app as any other error would."""
+        """Run a reader in a daemon thread; an unexpected error ends the app."""
 
         def read_or_report() -> None:
             try:
@@ -114,7 +112,7 @@ class Workspace:
         threading.Thread(target=read_or_report, name=THREAD, daemon=True).start()
 
     def fail(self, error: Exception) -> None:
-        """End the app by an error in a thread or a task, as one in a callback would; may be called from anywhere."""
+        """End the app with an error of a thread or task, as if it had occurred in a callback; thread-safe."""
         self.hand_over(_raise, error)
 
     def _read_models(self) -> None:
@@ -135,7 +133,7 @@ class Workspace:
             if newest := read_newest_runs(root):
                 self.hand_over(self._set_newest_runs, reading, *newest, root)
                 self._others_are_drawn.wait(LONGEST_WAIT_S)
-            changes = RunChanges(root)  # before all are read: what changes meanwhile is found later
+            changes = RunChanges(root)  # created first, so that changes during the read are found later
             lines = read_runs(root, lambda some: self.hand_over(self._set_runs, reading, some, None, root))
         except (UsageError, OSError) as error:
             self.hand_over(self._set_runs_mistake, str(error))
@@ -148,7 +146,7 @@ class Workspace:
 
     def _set_new_suites(self, suites: Suites) -> None:
         self._set_suites(suites)
-        # Later, because reading all runs, and asking every installed package for formats, would delay drawing this.
+        # Deferred, because reading all runs and querying every installed package would delay drawing the suites.
         loop = asyncio.get_running_loop()
         loop.call_later(DRAWN_AFTER_S, self._others_are_drawn.set)
         loop.call_later(WARNINGS_AFTER_S, self.in_thread, partial(self._read_warnings, suites))
@@ -158,12 +156,12 @@ class Workspace:
         self.changed.publish("suites")
 
     def _set_newest_runs(self, reading: int, lines: list[RunLine], number: int, root: Path) -> None:
-        """Show what a screen has room for, and how many there are, before all are read."""
+        """Publish the first screenful of runs and the total number."""
         self._indexed = number
         self._set_runs(reading, lines, None, root)
 
     def _set_runs(self, reading: int, lines: list[RunLine], changes: RunChanges | None, root: Path) -> None:
-        """Show runs that were read; `changes` comes with all of them, None while more are to follow."""
+        """Publish the runs read so far; `changes` is None until all are read."""
         if reading != self._reading or (changes is None and self.runs and len(lines) <= len(self.runs)):
             return
         self.runs, self.runs_complete, self.runs_root, self.runs_mistake = lines, changes is not None, root, ""
@@ -176,7 +174,7 @@ class Workspace:
 
     @property
     def run_count(self) -> int:
-        """How many runs there are, which an index knows before all are read."""
+        """Number of runs, known from an index before all are read."""
         read = len(self.runs or ())
         return read if self.runs_complete else max(read, self._indexed)
 
@@ -184,26 +182,26 @@ class Workspace:
 
     @property
     def live(self) -> list[RunLine]:
-        """Runs that an engine plays now."""
+        """Runs being played."""
         return [line for line in self.runs or () if line.is_live]
 
     @property
     def queued(self) -> list[RunLine]:
-        """Runs that wait in the queue, the next one first."""
+        """Queued runs, in queue order."""
         return sorted((line for line in self.runs or () if line.is_queued), key=lambda line: line.place)
 
     def find(self, path: Path) -> RunLine | None:
-        """Return the line of a run folder."""
+        """Return the line of a run's folder, if listed."""
         return next((line for line in self.runs or () if line.folder.path == path), None)
 
     def expect(self, folder: RunFolder) -> None:
-        """List a run that was started from here just now."""
+        """List a run just started from this app."""
         self._expected.add(folder.path)
         self._apply_lines([read_run(folder)])
         self.changed.publish("runs")
 
     def look(self) -> None:
-        """Look at the runs, in a thread; does nothing while the last look is under way."""
+        """Check the runs for changes in a thread, unless a check is in progress or the pause after it is not over."""
         changes = self._changes
         if self._looking or time.monotonic() < self._look_after:
             return
@@ -212,7 +210,7 @@ class Workspace:
                 self.read_runs()
             return
         for line in self.runs or ():
-            if line.is_begun_or_waits:  # time and its engine's process decide how it stands, not its files alone
+            if line.is_begun_or_waits:  # its state depends on time and its engine too, not only on files
                 self._watches.setdefault(line.folder.path, RunWatch(line.folder))
         self._looking = True
         self.in_thread(partial(self._look, changes, dict(self._watches)))
@@ -237,13 +235,13 @@ class Workspace:
         self._looking, self._look_after = False, now + LEAST_REST * (now - begun) - LOOK_EVERY_S
 
     def _strands(self) -> bool:
-        """Look whether somebody plays the queue."""
+        """Whether runs are queued, but no engine is playing the queue."""
         queue = RunQueue(self.runs_root) if self.runs_root else None
         return bool(queue is not None and queue.names() and not queue.is_playing and not queue.is_starting)
 
     def _apply_news(self, changes: RunChanges, news: list[RunLine], gone: set[Path], stranded: bool) -> None:
         if changes is not self._changes:
-            return  # all runs have been read anew meanwhile
+            return  # all runs have been reread meanwhile
         ended = [line for line in news if self._has_ended(line)]
         is_new = bool(news or gone or stranded != self.is_stranded)
         self.is_stranded = stranded
@@ -255,7 +253,7 @@ class Workspace:
             self._run_ended(line)
 
     def _apply_lines(self, news: list[RunLine], gone: Set[Path] = frozenset()) -> None:
-        """Replace lines, add new ones in their place, and take away those of runs that are gone."""
+        """Replace and add lines, and remove those of deleted runs."""
         by_path = {line.folder.path: line for line in self.runs or ()}
         by_path |= {line.folder.path: line for line in news}
         for path in gone:
@@ -266,7 +264,7 @@ class Workspace:
         self.runs = sorted(lines, key=lambda line: (line.dated.at, line.name), reverse=True) if news else [*lines]
 
     def _has_ended(self, line: RunLine) -> bool:
-        """Whether a run has ended since it was listed last; one that ended by itself before is no news."""
+        """Whether a run listed as live, or started from this app, has ended."""
         before = self.find(line.folder.path)
         was_live = before is not None and before.is_live
         is_expected = line.folder.path in self._expected and line.state == "completed"

@@ -1,1 +1,1 @@
-"""Records as text: pure functions from values to rows, lines and blocks. No widgets."""
+"""Pure functions that format records as rows, lines and blocks, without widgets."""

@@ -1,6 +1,6 @@
-"""Blocks of a transcript: one message, tool call, score or note, cleaned, cut to size and wrapped only when measured.
+"""Blocks of a transcript: a message, tool call, score or note, sanitized and wrapped lazily.
 
-A block knows its wrapped lines at one width. Appending re-wraps from the last wrapped line on; nothing before changes.
+A block caches its wrapped lines for one width. Appending re-wraps only from the last wrapped line.
 """
 
 import re
@@ -17,26 +17,26 @@ from console.tui.symbols import MUTED
 
 @dataclass(slots=True)
 class Block:
-    """One part of a transcript. Make a new one to change anything but its text; `append` adds to that."""
+    """One part of a transcript. Only its text can change, by `append`; for other changes, make a new block."""
 
     key: str
     title: Content = field(default_factory=Content.empty)
-    """First line: who speaks. Ours, or through `sanitize`. Empty: no title line."""
+    """First line, such as the speaker, sanitized; empty to omit it."""
     aside: Content = field(default_factory=Content.empty)
-    """Shown at the right end of the title line, such as tokens and seconds."""
+    """Right end of the title line, such as tokens and seconds."""
     text: str = ""
-    """Foreign source text, as stored; cleaned when it is measured."""
+    """Raw foreign text, sanitized when it is measured."""
     body: Sequence[Content] = ()
-    """Lines of ours instead of `text`, already clean; wrapped too."""
+    """Sanitized lines shown instead of `text`."""
     style: str = ""
     """Style of `text`."""
     indent: int = 2
     folded: bool = False
-    """Only the title line is shown, with how much is under it."""
+    """Whether only the title line is shown, with the number of hidden lines."""
     gap: bool = True
     """Whether an empty line follows."""
     folds_alone: bool = False
-    """Whether the fold key is for this block where it would otherwise fold what agrees."""
+    """Whether the fold key folds this block even in a view where it otherwise folds matching rows."""
     limit: int = MESSAGE_LIMIT
     _lines: list[Content] | None = None
     _cuts: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])
@@ -46,7 +46,7 @@ class Block:
 
     @property
     def logical(self) -> list[Content]:
-        """The lines before wrapping, clean; a line over 4,000 cells is cut."""
+        """The sanitized lines before wrapping, each cut at `LINE_LIMIT`."""
         if self._lines is None:
             self._lines = (
                 list(self.body) if self.body or not self.text else _lines_of(self.text, self.limit, self.style)
@@ -54,10 +54,10 @@ class Block:
         return self._lines
 
     def append(self, text: str) -> int:
-        """Add foreign text at the end.
+        """Append foreign text.
 
         Returns:
-            Number of the first line of the block that looks different now.
+            Index of the first line of the block that changed.
         """
         if not text:
             return bool(self.title) + max(len(self._cuts) - 1, 0)
@@ -68,7 +68,7 @@ class Block:
             self._cuts = []
             return 0
         if self._cuts:
-            self._cuts.pop()  # the last wrapped line, which this may change
+            self._cuts.pop()  # the last wrapped line may change
         first = len(self._cuts)
         fresh = _lines_of(text, self.limit, self.style)
         if lines_before:
@@ -82,7 +82,7 @@ class Block:
     # Lines at a width ------------------------------------------------------------------------------------------------
 
     def height_at(self, width: int) -> int:
-        """Return how many lines the block takes at this width, gap included."""
+        """Return the number of lines at a width, including the gap."""
         if width != self._width:
             self._width, self._cuts = width, []
         if self.folded:
@@ -92,11 +92,11 @@ class Block:
         return bool(self.title) + len(self._cuts) + self.gap
 
     def line_at(self, place: int, width: int) -> Content:
-        """Return line `place` of the block at the width it was last measured with."""
+        """Return line `place` of the block, wrapped at the width last passed to `height_at`."""
         if self.title or self.folded:
             if place == 0:
                 title = self._title_line()
-                crowded = title.cell_length + self.aside.cell_length + 2 > width  # who it is matters more than how long
+                crowded = title.cell_length + self.aside.cell_length + 2 > width
                 return lines.fit(title, width) if crowded else lines.spread(title, self.aside, width)
             place -= 1
         if self.folded or place >= len(self._cuts):
@@ -105,12 +105,12 @@ class Block:
         return Content(" " * self.indent).append(self.logical[number][start:end])
 
     def part_at(self, place: int) -> tuple[int, int, int] | None:
-        """Return (logical line, start, end) of line `place`, or None for title and gap."""
+        """Return (logical line, start, end) of line `place`; None for title and gap."""
         place -= bool(self.title)
         return self._cuts[place] if not self.folded and 0 <= place < len(self._cuts) else None
 
     def place_of(self, number: int, offset: int) -> int:
-        """Return the line of the block that shows this offset of a logical line."""
+        """Return the index of the line that shows an offset of a logical line."""
         for place, (line, start, end) in enumerate(self._cuts):
             if line == number and start <= offset <= end:
                 return place + bool(self.title)
@@ -123,7 +123,7 @@ class Block:
         return self.title.append_text(f"  {count} line{'s' * (count != 1)} (x)", MUTED)
 
     def _wrap_on(self) -> None:
-        """Wrap everything that is not wrapped yet."""
+        """Wrap the remaining text."""
         room = max(self._width - self.indent, 4)
         number, start = self._resume_point()
         for place in range(number, len(self.logical)):
@@ -142,7 +142,7 @@ class Block:
 
 
 def _lines_of(text: str, limit: int, style: str) -> list[Content]:
-    """Clean a text and split it into logical lines."""
+    """Sanitize text and split it into logical lines."""
     clean, ranges = marked(shorten(text, limit))
     plain_lines = clean.split("\n")
     if not ranges:
@@ -175,7 +175,7 @@ def _with_note(head: Content, hidden: int) -> Content:
 
 
 def _joined(line: Content, more: Content) -> Content:
-    """Add text to a logical line; of a line that is cut already only the number of hidden characters grows."""
+    """Append to a logical line; if it is already cut, only increase the number of hidden characters."""
     if len(line) <= LINE_LIMIT:
         return _cut_long(line.append(more))
     hidden = [re.search(r"\+([\d,]+),", part.plain[LINE_LIMIT:]) for part in (line, more)]

@@ -1,4 +1,4 @@
-"""A suite, a category, a model or a case described in blocks of facts. Foreign text comes through `sanitize`."""
+"""Blocks of facts about a suite, a category, a model or a case."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -24,28 +24,28 @@ if TYPE_CHECKING:
 
 
 def display_path(path: Path | str) -> str:
-    """Return a path relative to the current folder if it lies below it, else with `~` for home, else whole."""
+    """Return a path relative to the current folder, else to `~`, else in full."""
     full = Path(path)
-    for base, sign in ((Path.cwd(), ""), (Path.home(), "~/")):
+    for base, prefix in ((Path.cwd(), ""), (Path.home(), "~/")):
         if full.is_absolute() and full.is_relative_to(base):
-            return f"{sign}{full.relative_to(base)}"
+            return f"{prefix}{full.relative_to(base)}"
     return str(full)
 
 
 _NAME = 12
-_ORIGINS = {"bundled": "came with the program", "pulled": "official data that you pulled", "user": "your own folder"}
+_ORIGINS = {"bundled": "bundled with the program", "pulled": "official data that you pulled", "user": "your own folder"}
 _PARTS = (("question", "QUESTION"), ("conversation", "CONVERSATION"), ("function", "TOOLS"),
           ("ground_truth", "GROUND TRUTH"))  # fmt: skip
-"""Parts of a case that are shown first, under words of ours; the rest follows under its own names."""
+"""Parts of a case shown first, with their headings; other parts follow under their own names."""
 
 
 def fact(name: str, *values: Content | str) -> Content:
-    """Return one line: our word, and what there is to say."""
+    """Return one line with a label and its value."""
     return Content.assemble((lines.fit_text(name, _NAME), MUTED), " ", *values)
 
 
 def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
-    """Describe a suite: where it is from, whether its files are as they were, its categories and options."""
+    """Describe a suite: origin, file integrity, and categories."""
     entry = line.entry
     about = [
         fact("title", one_line(entry.title, 300)),
@@ -57,10 +57,10 @@ def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
     ]
     blocks = [Block("suite", one_line(line.name, 200, "bold"), body=about)]
     if line.mistake:
-        words = "NOT USABLE" if line.may_run else "NOT ALLOWED TO RUN: enter looks at its code"
+        words = "NOT USABLE" if line.may_run else "NOT ALLOWED TO RUN: enter shows its code"
         return [*blocks, Block("mistake", Content.styled(words, "bold $broken"), text=line.mistake)]
     if checksum is not None and checksum.is_changed:
-        blocks.append(_next(f"eval-console pull {entry.format}", "brings the files back as they were"))
+        blocks.append(_next(f"eval-console pull {entry.format}", "restores the original files"))
     rows = [_category(part.name, part.cases, " ".join(part.modes), part.scored) for part in line.categories]
     title = Content.assemble(("CATEGORIES", "bold"), f"  {len(rows)} · {number_format.plural(line.cases, 'case')}")
     return [*blocks, Block("categories", title, body=rows)]
@@ -107,7 +107,7 @@ def category_blocks(line: SuiteLine, category: str) -> list[Block]:
 
 
 def pull_blocks(suite: "OfficialData") -> list[Block]:
-    """Say what a pull would bring, and how."""
+    """Describe official data that can be pulled, with the command to do so."""
     about = [fact("what", suite.title), fact("state", "not installed")]
     return [
         Block("pull", Content.styled(suite.name, "bold"), body=about),
@@ -116,12 +116,12 @@ def pull_blocks(suite: "OfficialData") -> list[Block]:
 
 
 def note_blocks(note: str) -> list[Block]:
-    """Show a whole mistake or warning."""
+    """Show the full text of an error or warning."""
     return [Block("note", Content.styled("NEEDS ATTENTION", "bold $broken"), text=note), _hint("e edits models.toml")]
 
 
 def _endpoints(line: ModelLine) -> list[Content]:
-    """Return a line for each address of a model."""
+    """Return a line per address of a model."""
     if not line.addresses:
         return [fact("endpoint", "none" if line.simulated else "the provider's own")]
     names = ["endpoint", *[""] * (len(line.addresses) - 1)]
@@ -129,7 +129,7 @@ def _endpoints(line: ModelLine) -> list[Content]:
 
 
 def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *, pinging: bool) -> list[Block]:
-    """Describe a model: key, endpoint, prices, what a ping said, and what it was used for."""
+    """Describe a model: key, endpoints, prices, last ping, and results."""
     mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else muted(SYMBOLS.not_ready)
     at = f"models.toml:{line.line}" if line.line else "built in"
     body = [
@@ -149,7 +149,7 @@ def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *,
     )
     blocks = [Block("model", one_line(line.name, 200, "bold"), body=body)]
     if not line.ready:
-        blocks.append(_hint("Set the variable where you start the app, or in .env; ctrl+r looks again."))
+        blocks.append(_hint("Set the variable where you start the app, or in .env; ctrl+r reloads."))
     return [*blocks, *_results(used)]
 
 
@@ -157,15 +157,15 @@ def _price(line: ModelLine) -> list[Content]:
     if line.simulated:
         return [Content("free, offline")]
     if line.price_in is None or line.price_out is None:
-        return [Content.styled("unknown: price = { in = …, out = … } says it", "$fail")]
+        return [Content.styled("unknown; set price = { in = …, out = … }", "$fail")]
     return [Content(f"${line.price_in:.2f} in   ${line.price_out:.2f} out"), muted("   per M tokens")]
 
 
 def _ping(ping: Ping | None, *, pinging: bool) -> list[Content]:
     if pinging:
-        return [muted("asking …")]
+        return [muted("pinging …")]
     if ping is None:
-        return [muted("never; p asks the server, at no cost")]
+        return [muted("never; p pings the server, free of charge")]
     mark = (f"{SYMBOLS.passed} ", "$pass") if ping.good else (f"{SYMBOLS.broken} ", "$broken")
     when = time.strftime("%H:%M:%S", time.localtime(ping.at))
     parts = [Content.assemble(mark, one_line(ping.text, 300), (f"   {ping.seconds:.2f} s at {when}", MUTED))]
@@ -204,7 +204,7 @@ def _result_row(name: Content, runs: str, cases: str, score: str, cost: str) -> 
 
 
 def case_blocks(case: Case, suite: str) -> list[Block]:
-    """Show a case: what is asked, with which tools, and what is held to be right."""
+    """Show a case: question, tools, ground truth, and its other fields."""
     title = one_line(case.id, 200, "bold")
     about = [fact("suite", one_line(suite, 80), " / ", one_line(case.category, 80))]
     about += [fact("after", one_line(", ".join(case.depends_on), 300))] if case.depends_on else []
@@ -230,7 +230,7 @@ def _part(name: str, heading: str, value: Any) -> Block:
 
 
 def _message_lines(value: Any) -> Iterable[str]:
-    """Yield a question as lines `role  text`, turns apart; any other shape as it is."""
+    """Yield a question as lines `role: text`, numbered by turn; other shapes as JSON."""
     if isinstance(value, str):
         yield value
         return
@@ -247,7 +247,7 @@ def _message_lines(value: Any) -> Iterable[str]:
 
 
 def _tool(value: Any) -> str:
-    """Return a tool's name, parameters and description in a few lines; another shape as JSON."""
+    """Return a tool's name, description and parameters as lines; other shapes as JSON."""
     if not isinstance(value, dict) or "name" not in value:
         return _as_text(value)
     tool = cast("dict[str, Any]", value)

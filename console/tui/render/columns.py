@@ -1,4 +1,4 @@
-"""Lays out columns of a list: which are shown at a width, how wide each is, and one row in them."""
+"""Layout of a list's columns: visibility and widths by available room, and rows."""
 
 from collections.abc import Sequence
 
@@ -8,24 +8,24 @@ from textual.content import Content
 from console.tui.render import lines
 
 GAP = "  "
-"""What stands between two columns."""
+"""Gap between two columns."""
 Face = Content | Sequence[Content]
-"""What a row shows: one content over the whole width (a heading), or one for each column."""
+"""Contents of a row: one for the whole width (a heading), or one per column."""
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column: its heading (our words), least width in cells, share of the spare room, alignment."""
+    """One column: trusted heading, minimum width in cells, share of the spare room, alignment."""
 
     name: str
     width: int
     share: int = 0
     right: bool = False
     from_width: int = 0
-    """The column is left out while the list is narrower than this."""
+    """Width of the list from which the column is shown."""
 
 
 def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int]]:
-    """Return (place, column, width in cells) of the columns that are shown in a room of so many cells."""
+    """Return (index, column, width) of the columns shown in `room` cells."""
     shown = [(place, column) for place, column in enumerate(columns) if room >= column.from_width]
     widths = column_widths([c.width for _, c in shown], [c.share for _, c in shown], room, len(GAP))
     return [(place, column, width) for (place, column), width in zip(shown, widths, strict=True)]
@@ -41,16 +41,16 @@ def row(columns: Sequence[Column], cells: Sequence[Content], room: int) -> Conte
 
 
 def column_widths(least: Sequence[int], shares: Sequence[int], total: int, gap: int) -> list[int]:
-    """Share a row of `total` cells between columns.
+    """Distribute the width of a row over its columns.
 
     Args:
-        least: each column's least width.
-        shares: each column's weight in what is left over; 0 keeps it at its least width.
-        total: cells of the row.
+        least: minimum width of each column.
+        shares: each column's weight in sharing the spare room; 0 fixes it at its minimum.
+        total: width of the row in cells.
         gap: cells between columns.
 
     Returns:
-        Widths in cells. When there is too little room, elastic columns shrink, the widest first, down to four cells.
+        Widths in cells. If there is too little room, columns with a share shrink, the widest first, down to four cells.
     """
     spare = total - sum(least) - gap * max(len(least) - 1, 0)
     if spare < 0:

@@ -1,4 +1,4 @@
-"""The numbers of Compare as lines and blocks: who, the difference and its chance, counts, reasons, categories. Pure."""
+"""The statistics of Compare as lines and blocks: scores, difference, significance, counts, reasons, categories."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from console.tui.symbols import MUTED, SYMBOLS, bar, block_title, muted
 
 
 def title(comparison: RunComparison, *, wide: bool) -> Content:
-    """Return what is compared: suite, and its category when there is only one."""
+    """Return the compared suite (with its category if there is only one) and the number of cases."""
     names, plain = list(comparison.categories), not comparison.simulated and comparison.prompts.verdict is not False
     suite = comparison.b.manifest.suite
     if comparison.pairing.is_across_suites:
@@ -40,7 +40,7 @@ def title(comparison: RunComparison, *, wide: bool) -> Content:
 
 
 def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
-    """Return whether cases and prompts are the same, and which of A and B is being played."""
+    """Return whether cases and prompts are the same, and which of A and B are live or branches."""
     origins = [
         Content.styled(f"{name} {'edited prompt' if side.manifest.setting.edit else 'branch'}", "$undecided")
         for name, side in (("A", comparison.a), ("B", comparison.b))
@@ -63,7 +63,7 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
 
 
 def _share_paired(comparison: RunComparison, *, wide: bool) -> Content:
-    """Return what part of the smaller of two runs of different suites could be paired, and how."""
+    """Return how many cases of the smaller of two runs of different suites were paired, and by what."""
     pairing, paired = comparison.pairing, len(comparison.pairs)
     smaller = paired + min(comparison.only_a, comparison.only_b)
     how = f": {pairing.by_prompt} by prompt, {pairing.by_id} by id" if wide else ""
@@ -78,7 +78,7 @@ def _check(words: str, verdict: bool | None) -> Content:
 
 
 def head_lines(comparison: RunComparison, width: int) -> list[Content]:
-    """Return two lines for narrow screens: both runs with their scores, and the difference."""
+    """Return two lines for narrow screens: the runs with their scores, and the difference."""
     half = (width - 2) // 2
     a, b = _run(comparison, "A", comparison.a), _run(comparison, "B", comparison.b)
     runs = Content.assemble(" ", lines.fit(a, half - 2), "  ", lines.fit(b, half))
@@ -91,7 +91,7 @@ def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
 
 
 def score_of(comparison: RunComparison, name: str) -> str:
-    """Return the score of A or B over the compared cases, with its interval where it is a rate."""
+    """Return the score of A or B over the compared cases, with its interval if it is a rate."""
     if (pair := comparison.single) is not None and not comparison.headline:
         outcome = (pair.a if name == "A" else pair.b).outcome
         return outcome.value if outcome else "not finished"
@@ -102,7 +102,7 @@ def score_of(comparison: RunComparison, name: str) -> str:
 
 
 def difference(comparison: RunComparison) -> Content:
-    """Return B minus A with interval, p and what may be concluded; of a single case only how it ended."""
+    """Return B minus A with interval, p-value and conclusion; for a single case, only the outcomes."""
     if comparison.single is not None:
         a, b = score_of(comparison, "A"), score_of(comparison, "B")
         words = f"A {a}, B {b}" if a != b else f"both {a}"
@@ -121,7 +121,7 @@ def difference(comparison: RunComparison) -> Content:
 
 
 def outcome_square_lines(comparison: RunComparison) -> list[Content]:
-    """Return the table of both, lost, gained and neither in three lines; of scores, how many went up and down."""
+    """Return the 2x2 table of outcomes (three lines), or for scores, how many rose and fell."""
     if comparison.single is not None or not comparison.pairs:
         return []
     part = comparison.counts
@@ -164,7 +164,7 @@ def _both_fail(comparison: RunComparison) -> tuple[int, int]:
 
 
 def number_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
-    """Return the wide table of numbers on both sides, and reasons whose counts changed most; nothing of no pairs."""
+    """Return the table of A, B and difference, with changed reason counts; empty without pairs."""
     if not comparison.pairs:
         return []
     square, is_single = outcome_square_lines(comparison), comparison.single is not None
@@ -198,7 +198,7 @@ def _interval(comparison: RunComparison) -> Content:
 
 
 def reason_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
-    """Return what was lost by reason, with bars; empty when nothing was."""
+    """Return the number of lost cases by reason, with bars; empty if none were lost."""
     lost = comparison.with_outcome(PairOutcome.LOST)
     counts = Counter(sentence(pair.b.reason, pair.b.subject, pair.b.outcome) for pair in lost)
     if not counts:
@@ -212,11 +212,11 @@ def reason_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
 
 
 _NUMBERS_WIDTH = 22
-"""Cells of A, B and their difference."""
+"""Combined width of A, B and their difference."""
 
 
 def dots(a: float, b: float, most: float, width: int) -> Content:
-    """Draw A as ○ and B as ● on a line from 0 to `most` of `width` cells; where they meet, only B is seen."""
+    """Draw A as ○ and B as ● on a scale from 0 to `most`, `width` cells long; B covers A."""
     last = max(width - 1, 1)
     at_a, at_b = (min(max(round(value / most * last), 0), last) if most > 0 else 0 for value in (a, b))
     style = MUTED if a == b else "$pass" if b > a else "$fail"
@@ -230,7 +230,7 @@ def dots(a: float, b: float, most: float, width: int) -> Content:
 
 
 def dot_lines(pairs: list[CasePair], width: int) -> list[Content]:
-    """Return a heading and one line for every case: its name, both means, their difference, and the dots."""
+    """Return a heading and a line per case: name, both means, difference, and dots."""
     most = max([1.0, *(value for pair in pairs for value in (pair.a, pair.b) if value is not None)])
     room = max(min((width - _NUMBERS_WIDTH) * 11 // 20, 60), 12)
     line = max(width - room - _NUMBERS_WIDTH - 2, 8)
@@ -253,18 +253,18 @@ def _dot_line(pair: CasePair, room: int, most: float, width: int) -> Content:
 
 
 def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int) -> list[Block]:
-    """Return the blocks.
+    """Return the blocks: significance, cases, categories and error types.
 
     Args:
         comparison: the comparison.
-        disputed: how many cases of A and of B have a disputed ground truth.
-        width: cells of a line.
+        disputed: number of cases in A and in B with a disputed ground truth.
+        width: width in cells.
     """
     if comparison.single is not None:
         return [Block("single", difference(comparison))]
-    blocks = [Block("test", block_title("is it chance?"), body=tuple(_test_lines(comparison)))]
+    blocks = [Block("test", block_title("significance"), body=tuple(_test_lines(comparison)))]
     if any(disputed):
-        words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers count them as they were graded"
+        words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers include them as graded"
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
     if cases := by_case(comparison):
         blocks.append(Block("cases", block_title("question by question"), body=tuple(dot_lines(cases, width - 3))))
@@ -283,7 +283,7 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
 
 _TESTS = {MCNEMAR: "exact McNemar"}
 _METHODS = {NEWCOMBE: "Newcombe"}
-"""What is called by somebody's name is written so."""
+"""Capitalized names of tests and methods named after people."""
 
 
 def _test_lines(comparison: RunComparison) -> list[Content]:

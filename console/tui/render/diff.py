@@ -1,7 +1,7 @@
-"""Expected beside actual, argument by argument, laid out for a width: side by side, stacked, or as changed lines.
+"""Diff of expected and actual, argument by argument: side by side, stacked, or as changed lines.
 
-The comparison comes from the suite, which alone knows what its grader holds equal; nothing is compared here. Only
-where two long texts begin to differ is looked for, to keep that place in sight and underline it.
+The comparison comes from the suite, since only its grader knows which values are equal. This module only locates the
+first difference of two long strings, to keep it visible and underline it.
 """
 
 import difflib
@@ -17,14 +17,14 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
 LEAST_COLUMN = 36
-"""Cells each side needs for side by side."""
+"""Minimum cells per side for the side-by-side layout."""
 NAME_LIMIT = 22
 PATH_LIMIT = 400
 LONG_STRIP = 10
-"""Turns from which on they stand closer together."""
+"""Number of turns above which the turn strip is condensed."""
 VALUE_LIMIT = 4000
 ALONE_LINES = 3
-"""Lines of a value before it is cut; wrapped, it is whole."""
+"""Maximum lines of a value shown on one side only, without wrapping."""
 _STYLES = {
     Mark.SAME: MUTED,
     Mark.DIFFERS: "$fail",
@@ -34,12 +34,12 @@ _STYLES = {
     Mark.OMITTED: MUTED,
 }
 _LONE = (Mark.MISSING, Mark.EXTRA)
-"""Marks of what only one side has."""
+"""Marks of items that only one side has."""
 LEGEND = "= same   ≠ differs   − missing   + extra   ~ wrong type   · may be left out   a | b any of"
 
 
 class Layout(StrEnum):
-    """How a comparison is laid out."""
+    """Layout of a diff."""
 
     SIDES = "side by side"
     STACKED = "stacked"
@@ -48,28 +48,28 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the reader wants it."""
+    """Display options of a diff."""
 
     layout: Layout = Layout.SIDES
     wrap: bool = False
     fold_same: bool = False
-    """Whether rows that agree are summed up in one line."""
+    """Whether matching rows are collapsed into one line."""
 
 
 def fitting(layout: Layout, width: int) -> Layout:
-    """Return the layout, or stacked where side by side has no room."""
+    """Return the layout, replacing side by side by stacked if the width is too small."""
     return Layout.STACKED if layout is Layout.SIDES and width < 2 * LEAST_COLUMN + 6 else layout
 
 
 def pair_lines(pairs: Sequence[Pair], width: int, style: Style) -> list[Content]:
-    """Return the lines of some pairs, each at most `width` cells."""
+    """Return the lines of pairs, each at most `width` cells."""
     draw = {Layout.SIDES: _Sides, Layout.STACKED: _Stacked, Layout.CHANGES: _Changes}
     made = draw[fitting(style.layout, width)](width, style)
     return [line for pair in pairs for line in made.pair(pair)]
 
 
 def heading(width: int, style: Style) -> list[Content]:
-    """Return the line that names the two sides."""
+    """Return the line with the names of the two sides; empty in other layouts than side by side."""
     if fitting(style.layout, width) is not Layout.SIDES:
         return []
     left, right = _side_widths(width)
@@ -79,7 +79,7 @@ def heading(width: int, style: Style) -> list[Content]:
 
 
 def turns_of(comparison: Comparison) -> list[tuple[int, list[Pair]]]:
-    """Return the pairs by turn, in order."""
+    """Group the pairs by turn, in order."""
     turns: dict[int, list[Pair]] = {}
     for pair in comparison.pairs:
         turns.setdefault(pair.turn, []).append(pair)
@@ -87,14 +87,14 @@ def turns_of(comparison: Comparison) -> list[tuple[int, list[Pair]]]:
 
 
 def turn_marks(comparison: Comparison) -> dict[int, Mark]:
-    """Return a mark for every turn: the grader's where it judges turns, else the worst of the turn's pairs."""
+    """Return a mark for every turn: the grader's if it judges turns, else the first failing mark of its pairs."""
     if comparison.turns:
         return dict(enumerate(comparison.turns))
     return {number: _worst_mark(pairs) for number, pairs in turns_of(comparison)}
 
 
 def turn_strip(comparison: Comparison) -> Content:
-    """Return one line with a mark for every turn; empty when there is only one."""
+    """Return one line with a symbol for every turn; empty if there is only one."""
     marks = turn_marks(comparison)
     if len(marks) < 2:
         return Content.empty()
@@ -106,7 +106,7 @@ def turn_strip(comparison: Comparison) -> Content:
 
 
 def turn_sign(mark: Mark) -> Content:
-    """Return the sign of a turn."""
+    """Return the styled symbol of a turn."""
     if mark is Mark.OMITTED:
         return muted(SYMBOLS.not_run)
     return Content.styled(SYMBOLS.passed, "$pass") if mark is Mark.SAME else Content.styled(SYMBOLS.failed, "$fail")
@@ -117,7 +117,7 @@ def _worst_mark(pairs: Iterable[Pair]) -> Mark:
 
 
 class _Sides:
-    """Two columns with a rule between them."""
+    """The side-by-side layout."""
 
     def __init__(self, width: int, style: Style) -> None:
         self.left, self.right = _side_widths(width)
@@ -142,7 +142,7 @@ class _Sides:
     def _row(self, row: Row, names: int) -> Iterator[Content]:
         name = one_line(row.name, PATH_LIMIT, "bold" if row.decisive else MUTED)
         head: Content | None = None
-        if name.cell_length > names:  # a path into a state is longer than a column: it gets lines of its own
+        if name.cell_length > names:  # a long path gets lines of its own
             head = sign(row.mark, row.decisive)
             for part in _cut(name, self.width - 5, 0, True):
                 yield head.append("  ").append(part)
@@ -164,7 +164,7 @@ class _Sides:
         yield from _notes(row.note, names + 7, self.width)
 
     def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
-        """Draw what only one side has over the whole width: its sign says which side."""
+        """Draw a value that only one side has across the whole width; its mark tells the side."""
         for place, part in enumerate(_some(value, self.width - label.cell_length - 7, self.style.wrap)):
             yield Content("  ").join([head, label, part])
             if not place:
@@ -185,7 +185,7 @@ class _Sides:
 
 
 class _Stacked:
-    """Expected above actual, for narrow panes."""
+    """The stacked layout: expected above actual, for narrow panes."""
 
     def __init__(self, width: int, style: Style) -> None:
         self.width, self.style = width, style
@@ -231,7 +231,7 @@ class _Stacked:
 
 
 class _Changes:
-    """Calls written out, one argument a line, with the lines that were changed."""
+    """The changed-lines layout: calls with one argument per line, as a line diff."""
 
     def __init__(self, width: int, style: Style) -> None:
         self.width, self.style = width, style
@@ -261,7 +261,7 @@ def _written(name: str, value: str) -> str:
 
 
 def sign(mark: Mark, decisive: bool) -> Content:
-    """Return the three cells before a row: the mark, and whether the grader stopped here."""
+    """Return the three cells before a row: a bar if the row decided the verdict, the mark, and a blank."""
     style = _STYLES[mark]
     return Content.assemble(
         (">" if decisive and SYMBOLS.is_ascii else "▌" if decisive else " ", style), (mark.value, f"bold {style}"), " "
@@ -299,11 +299,11 @@ def _notes(note: str, indent: int, width: int) -> Iterator[Content]:
 
 
 def _values(row: Row, left: int, right: int, style: Style) -> tuple[Content, Content]:
-    """Return both values of a row; where they differ late, the beginning is left out so that the place is in sight."""
+    """Return both values of a row, with the start cut off if the first difference would be out of view."""
     nearest = _nearest(row)
     start = _first_difference(nearest, row.actual) if row.mark in (Mark.DIFFERS, Mark.WRONG_TYPE) else 0
-    in_sight = max(min(left, right), 8) * (ALONE_LINES - 1)
-    skip = start - 10 if not style.wrap and start > in_sight else 0
+    visible = max(min(left, right), 8) * (ALONE_LINES - 1)
+    skip = start - 10 if not style.wrap and start > visible else 0
     expected = _joined(row, nearest, skip)
     if row.actual is None:
         return expected, muted("—")
@@ -327,7 +327,7 @@ def _skipping(text: Content, skip: int) -> Content:
 
 
 def _nearest(row: Row) -> str:
-    """Return the alternative that agrees longest with what came."""
+    """Return the expected alternative with the longest common prefix with the actual value."""
     return max(row.expected, key=lambda text: _first_difference(text, row.actual), default="")
 
 
@@ -342,7 +342,7 @@ def _first_difference(left: str, right: str | None) -> int:
 
 
 def _some(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
-    """Return the first lines of a value, or all of them."""
+    """Return a value wrapped, and unless `whole`, cut to `ALONE_LINES` lines."""
     parts = _cut(content, width, hang, True)
     if whole or len(parts) <= ALONE_LINES:
         return parts
@@ -350,7 +350,7 @@ def _some(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[C
 
 
 def _cut(content: Content, width: int, hang: int, wrap: bool) -> list[Content]:
-    """Return the content as one line, or wrapped with the following lines indented."""
+    """Return the content cut to one line or, with `wrap`, wrapped with a hanging indent."""
     if content.cell_length <= width:
         return [content]
     if not wrap:

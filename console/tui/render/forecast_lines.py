@@ -1,4 +1,4 @@
-"""What is known of new runs before they start, as lines: size, price, checks, refusals, and what a sample run gave."""
+"""Lines of the forecast of new runs: size, price, checks, refusals and trial results."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,27 +14,27 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts
 
 _MOST_RUNS = 12
-"""Runs that the box lists one by one."""
+"""Maximum number of runs listed individually."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What there is to say of a form before it starts. All texts may be foreign."""
+    """Results of checking a form before its runs start. All strings may be foreign."""
 
     mistakes: Sequence[str] = ()
-    """What must be corrected in the form."""
+    """Errors to correct in the form."""
     refusals: Sequence[tuple[str, str]] = ()
-    """What the checks of a start refuse, each with its hint."""
+    """Errors that prevent a start, each with its hint."""
     forecast: Forecast | None = None
-    """None while it is worked out."""
+    """None while it is being computed."""
     sample_runs: Sequence[SampleRun] = ()
     role_warnings: Sequence[str] = ()
-    """Why judge or embedding may not answer."""
+    """Reasons why the judge or embedding model may fail."""
     is_starting: bool = False
 
 
 def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Content]:
-    """Return the lines, of `width` cells; many of them where there is a `wide` layout, with a box for them."""
+    """Return the lines, each `width` cells: the full report if `wide`, else the essentials."""
     forecast, sample_runs = preflight.forecast, preflight.sample_runs
     if preflight.is_starting:
         return [Content.styled("starting …", "bold $live")]
@@ -42,7 +42,7 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
         mark = (f"{SYMBOLS.not_ready} ", MUTED)
         return [Content.assemble(mark, one_line(mistake, 200)) for mistake in preflight.mistakes]
     if forecast is None:
-        return [muted("working out what this will take …")]
+        return [muted("estimating …")]
     if preflight.refusals:
         return _refusals(preflight.refusals)
     if wide:
@@ -53,13 +53,13 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
     if sample_runs:
         return [_sample_run_line(sample_run, width) for sample_run in sample_runs]
     size, protocols = _size(forecast).append("   ").append(_price(forecast)), _protocols(forecast, width)
-    first_lines = [size, *(protocols or [_tokens(forecast)])]  # that of the chosen protocol names the tokens, too
+    first_lines = [size, *(protocols or [_tokens(forecast)])]  # a protocol's line includes tokens
     checks = _detectable(forecast, width)[:1] or [_checks("   ")]
     return [*first_lines, *(_warnings(preflight.role_warnings) or checks), *_warnings(forecast.warnings)]
 
 
 def _detectable(forecast: Forecast, width: int) -> list[Content]:
-    """Return the smallest difference that the selection can show, that of the smallest run first said."""
+    """Return the smallest difference detectable in the run with the least power, and the gain from doubling."""
     plans = [run.detectable for run in forecast.runs if run.detectable is not None and run.detectable.cases]
     if not plans:
         return []
@@ -107,7 +107,7 @@ def _price(forecast: Forecast) -> Content:
 
 
 def _protocols(forecast: Forecast, width: int) -> list[Content]:
-    """Return what the runs would take by each protocol, where their suite offers several."""
+    """Return price, requests and tokens by protocol, for suites with several protocols."""
     names = dict.fromkeys(name for run in forecast.runs for name in run.protocols)
     first = max(map(len, names), default=0) + 2
     shown: list[Content] = []
@@ -123,14 +123,14 @@ def _protocols(forecast: Forecast, width: int) -> list[Content]:
 
 
 def _price_word(cost_usd: float, *, unknown: str) -> Content:
-    """Return a price in a word; `unknown` is the one for a model without a price, empty where all have one."""
+    """Return a short price; `unknown` is the text for a missing price, empty if there is none missing."""
     if unknown:
         return Content.styled(number_format.money(cost_usd, at_least=True) if cost_usd else unknown, "$fail")
     return Content(number_format.money(cost_usd)) if cost_usd else muted("free")
 
 
 def _checks(gap: str) -> Content:
-    """What a start has looked at, which is all that can be known without asking the model."""
+    """Return the checks passed without calling the model."""
     words = ("keys found", "cases read", "options fit")
     return Content(gap).join([Content.assemble((f"{SYMBOLS.passed} ", "$pass"), (word, MUTED)) for word in words])
 
@@ -139,7 +139,7 @@ def _checks(gap: str) -> Content:
 
 
 def _matrix(forecast: Forecast, width: int) -> list[Content]:
-    """Return one line for each run, under names of columns."""
+    """Return a table with one line per run."""
     room = max(width - 19, 12)
     longest = max((len(run.model) for run in forecast.runs), default=0)
     first = max(min(max((len(run.suite) for run in forecast.runs), default=0), room - longest), room // 2)
@@ -165,8 +165,8 @@ def _row(suite: Content, model: Content, cases: str, cost: Content, widths: tupl
 
 
 def _sums(forecast: Forecast, width: int) -> list[Content]:
-    together = [_size(forecast), _tokens(forecast), _price(forecast)]
-    return [*together, Content.empty(), *[_checks("   ")]] if width >= 46 else [*together, _checks("\n")]
+    totals = [_size(forecast), _tokens(forecast), _price(forecast)]
+    return [*totals, Content.empty(), _checks("   ")] if width >= 46 else [*totals, _checks("\n")]
 
 
 def _sample_runs(sample_runs: Sequence[SampleRun], width: int) -> list[Content]:
@@ -178,7 +178,7 @@ def _sample_runs(sample_runs: Sequence[SampleRun], width: int) -> list[Content]:
 
 
 def _sample_run_line(sample_run: SampleRun, width: int) -> Content:
-    """Return what came of a sample run, and what it took."""
+    """Return the outcomes, duration and cost of a sample run."""
     tally = sample_run.tally
     who = Content.assemble(one_line(sample_run.model, 24), " ", one_line(sample_run.suite, 24, MUTED))
     if sample_run.problem:

@@ -1,6 +1,6 @@
-"""Lines of the grid: its runs, how each did in a category, why they failed there, and how each case ended. Pure.
+"""Lines of the grid: runs, scores by category, failure reasons, and outcomes by case.
 
-A share is written and drawn as a bar, so that it can be read without colour.
+Each share is shown as a number and a bar, so that it is readable without color.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, bar, block_title, muted, outcome_sign
 
 CELL = 13
-"""Cells of a run's column in the table of categories: brackets, a number and a bar."""
+"""Width of a run's column in the category table: brackets, a number and a bar."""
 _BAR = 5
 _NAME = Column("category", 16, 1)
 _COUNT = Column("cases", 5, right=True)
@@ -26,7 +26,7 @@ EVERY_CATEGORY = "every category"
 
 
 def run_line(grid: Grid, place: int) -> Content:
-    """Return number, model, score and name of a run."""
+    """Return the number, model, score and name of a run."""
     side = grid.sides[place]
     mark = "simulated   " if side.manifest.simulated else ""
     rate, count = grid.rate(place), str(len(grid.shared))
@@ -42,7 +42,7 @@ def run_line(grid: Grid, place: int) -> Content:
 
 
 def score_words(grid: Grid, rate: Interval | None) -> str:
-    """Return a value of the grid with its interval: a rate, or the mean of the headline score."""
+    """Format a rate, or the mean of the headline score, with its interval."""
     if rate is None or not grid.headline:
         return number_format.score(rate)
     return number_format.with_interval(rate.value, rate.low, rate.high, number_format.number)
@@ -52,19 +52,19 @@ def score_words(grid: Grid, rate: Interval | None) -> str:
 
 
 def shown_runs(count: int, current: int, width: int) -> range:
-    """Return which runs have a column in a table of so many cells, the current one among them."""
+    """Return the range of runs, including the current one, that fit into a category table of `width` cells."""
     return _window(count, current, (width - _NAME.width - _COUNT.width - len(GAP)) // (CELL + len(GAP)))
 
 
 def _window(count: int, current: int, room: int) -> range:
-    """Return which of so many runs are shown, the current one among them, where there is room for some."""
+    """Return a range of at most `room` of `count` runs that includes the current one."""
     fitting = min(max(room, 1), count)
     first = min(max(current - fitting + 1, 0), count - fitting)
     return range(first, first + fitting)
 
 
 def category_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
-    """Return the columns for these runs; how many are left out on either side stands beside the first and the last."""
+    """Return the columns for these runs; the first and last heading show how many are hidden on that side."""
     names = [f"{place + 1} {grid.sides[place].model}" for place in shown]
     before, after = shown.start, len(grid.sides) - shown.stop
     if names and before:
@@ -76,7 +76,7 @@ def category_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
 
 
 def category_cells(grid: Grid, category: str | None, shown: range, current: int) -> tuple[Content, ...]:
-    """Return name, count and the values of the runs in a category; the current run's stands in brackets."""
+    """Return a category's name, case count and value per run, the current run's in brackets."""
     rates = [grid.rate(place, category) for place in range(len(grid.sides))]
     graded = next((rate.cases for rate in rates if rate is not None), 0)
     top = max((rate.value for rate in rates if rate is not None), default=0.0) if grid.headline else 1.0
@@ -101,7 +101,7 @@ def _value(grid: Grid, rate: Interval | None, top: float, *, is_current: bool) -
 
 
 def reason_lines(grid: Grid, category: str | None, current: int, width: int) -> list[Content]:
-    """Return what the cell under the cursor rests on, and why each run failed there, what differs first."""
+    """Return the basis of the cell under the cursor, then failure reasons by run, those that differ first."""
     rate = grid.rate(current, category)
     head = Content.assemble(
         (f"{current + 1} ", "bold $focus"),
@@ -149,12 +149,12 @@ def case_columns(shown: range) -> tuple[Column, ...]:
 
 
 def shown_marks(count: int, current: int, width: int) -> range:
-    """Return which runs have a mark in the list of cases."""
+    """Return the range of runs, including the current one, that fit into the list of cases."""
     return _window(count, current, (width - 42) // (3 + len(GAP)))
 
 
 def case_cells(row: GridRow, shown: range, current: int) -> tuple[Content, ...]:
-    """Return the cells of a case: its id or name, how it ended in each run, and why the current run failed."""
+    """Return the cells of a case: id or title, outcome in each run, and the current run's reason."""
     name = row.title if row.scores and row.title else str(Key(*row.slot))
     marks = (_mark(row, place, is_current=place == current) for place in shown)
     return (one_line(name, 120), *marks, one_line(row.reasons[current], 200, MUTED))
@@ -172,7 +172,7 @@ def _mark(row: GridRow, place: int, *, is_current: bool) -> Content:
 
 
 def answer_headings(grid: Grid, places: Sequence[int]) -> list[Content]:
-    """Return what stands above the answers of these runs."""
+    """Return the headings above the answers of these runs."""
     return [
         Content.assemble((f"{place + 1} ", "bold $focus"), one_line(grid.sides[place].model, 30, "bold"))
         for place in places

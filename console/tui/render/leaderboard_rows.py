@@ -1,7 +1,6 @@
-"""Lines of the leaderboard: a suite's heading, a model's row, and what is known of the model under the cursor. Pure.
+"""Lines of the leaderboard: suite headings, model rows, and details of the model under the cursor.
 
-Name and ranking number stay where they are; the other columns are moved sideways, so that every official one can be
-reached at any width.
+Rank, name and headline score are fixed; the other columns scroll sideways, so that all are reachable at any width.
 """
 
 import time
@@ -16,13 +15,13 @@ from console.tui.sanitize import one_line, plain_line
 from console.tui.symbols import MUTED, muted
 
 _LEAST = 8
-"""Least width of a column."""
+"""Minimum width of a column."""
 _WIDE = 116
-"""From this width on, names have more room."""
+"""Width from which names get more room."""
 
 
 def columns_of(board: Leaderboard) -> list[str]:
-    """Return the columns that can be moved, sums first; where no columns are laid down, those that were ever played."""
+    """Return the scrollable columns, sums first; without official columns, those with any value."""
     if board.rules.columns:
         sums = [name for name in board.rules.sums if name in board.columns]
         return [*sums, *(name for name in board.columns if name not in sums)][1:]
@@ -30,7 +29,7 @@ def columns_of(board: Leaderboard) -> list[str]:
 
 
 def shown_columns(board: Leaderboard, left: int, width: int) -> list[str]:
-    """Return the columns that fit from the one at `left` on."""
+    """Return the columns that fit, starting with index `left`."""
     room = width - _name_width(width) - _width(board, board.columns[0]) - 3
     fitting: list[str] = []
     for name in columns_of(board)[left:]:
@@ -42,13 +41,13 @@ def shown_columns(board: Leaderboard, left: int, width: int) -> list[str]:
 
 
 def last_left(board: Leaderboard, width: int) -> int:
-    """Return how far the columns can be moved: the last one is in sight then."""
+    """Return the smallest `left` at which the last column is visible."""
     every = columns_of(board)
     return next((left for left in range(len(every)) if len(shown_columns(board, left, width)) == len(every) - left), 0)
 
 
 def heading(board: Leaderboard, left: int, width: int) -> Content:
-    """Return the line with the suite, the columns, and which of all they are."""
+    """Return the heading: suite, position among the columns, and column names."""
     room = _name_width(width)
     names, count = shown_columns(board, left, width), len(columns_of(board))
     place = f"{left + 1}-{left + len(names)} of {count}" if len(names) < count else ""
@@ -79,7 +78,7 @@ def _name_width(width: int) -> int:
 
 
 def _width(board: Leaderboard, column: str) -> int:
-    """Return the width of a column: of its heading or its longest cell, as no number is ever cut."""
+    """Return the width of a column's heading or longest cell, so that no number is cut."""
     return max(len(_heading(board, column)), *(_cell(row.cells[column]).cell_length for row in board.rows), _LEAST)
 
 
@@ -88,7 +87,7 @@ def _heading(board: Leaderboard, column: str) -> str:
 
 
 def _cell(cell: Cell) -> Content:
-    """Return a value with its interval; what rests on too little is marked by `*`."""
+    """Return a value with its interval, marked by `*` if there is a note on it."""
     if cell.value is None:
         return muted("N/A")
     if cell.unit == "plain":
@@ -102,7 +101,7 @@ def _cell(cell: Cell) -> Content:
 
 
 def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> list[Content]:
-    """Return what is known of a row: its runs, when, cost, and what is incomplete."""
+    """Return details of a row: time, cost, runs, interval, remarks and missing columns."""
     cost = "simulated" if row.simulated else number_format.money(row.cost_usd, at_least=bool(row.cost_unknown))
     when = row_cells.when(row.at, time.time(), wide=True)
     runs = muted(", ").join([one_line(name, 60) for name in row.runs])
@@ -127,7 +126,7 @@ def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> l
 
 
 def _detail_lines(board: Leaderboard, row: LeaderboardRow, width: int) -> list[Content]:
-    """Return what is behind the sums, a table in one line where it fits."""
+    """Return the values behind the sums, one wrapped line per table."""
     wrapped: list[Content] = []
     for table in board.rules.details:
         cells = [

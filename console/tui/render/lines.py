@@ -1,7 +1,7 @@
-"""Wraps lines, fits them to a width and turns `Content` into a `Strip`, for widgets of the line API.
+"""Wrapping, fitting and rendering of lines, for widgets that use Textual's line API.
 
-Wrapping is greedy from the left, so an appended text changes only the last wrapped line; `wrap` can resume there.
-All widths are terminal cells. Text given here has been through `console.tui.sanitize`.
+Wrapping is greedy from the left, so appending text changes only the last wrapped line, from which `wrap` can resume.
+All widths are in terminal cells. All text must be sanitized (`console.tui.sanitize`).
 """
 
 from collections.abc import Callable, Iterable
@@ -19,15 +19,15 @@ Cut = tuple[int, int]
 
 
 def wrap(line: str, width: int, start: int = 0) -> list[Cut]:
-    """Cut one logical line into wrapped lines of at most `width` cells.
+    """Split one logical line into wrapped lines of at most `width` cells.
 
     Args:
         line: text without line feeds.
-        width: cells; at least 2 are assumed.
-        start: offset of the first wrapped line to make, where an earlier wrap left off.
+        width: width in cells, at least 2.
+        start: offset from which to resume an earlier wrap.
 
     Returns:
-        Cuts in order; a blank at a cut belongs to neither line. An empty line gives one empty cut.
+        Cuts in order; a blank at a cut is in neither line. An empty line gives one empty cut.
     """
     width = max(width, 2)
     length = len(line)
@@ -52,7 +52,7 @@ def wrap(line: str, width: int, start: int = 0) -> list[Cut]:
 
 
 def _reach(line: str, start: int, width: int) -> int:
-    """Return the largest end so that `line[start:end]` fits into `width` cells, at least one character further."""
+    """Return the largest `end` for which `line[start:end]` fits into `width` cells, at least `start + 1`."""
     end = min(start + width, len(line))
     while end > start + 1 and (over := cell_len(line[start:end]) - width) > 0:
         end -= max(1, over // 2)
@@ -62,7 +62,7 @@ def _reach(line: str, start: int, width: int) -> int:
 
 
 def fit(content: Content, width: int, *, right: bool = False) -> Content:
-    """Return the content at exactly `width` cells: cut with `…`, or padded on the left or right."""
+    """Return the content at exactly `width` cells, cut with `…` or padded."""
     if width <= 0:
         return Content.empty()
     missing = width - content.cell_length
@@ -72,7 +72,7 @@ def fit(content: Content, width: int, *, right: bool = False) -> Content:
 
 
 def fit_text(text: str, width: int, *, right: bool = False) -> str:
-    """Return our own plain text at exactly `width` cells."""
+    """Return trusted plain text at exactly `width` cells, cut with `…` or padded."""
     if cell_len(text) > width:
         return set_cell_size(text, max(width - 1, 0)) + "…" if width > 0 else ""
     blanks = " " * (width - cell_len(text))
@@ -80,18 +80,18 @@ def fit_text(text: str, width: int, *, right: bool = False) -> str:
 
 
 def clause(text: str, width: int) -> str:
-    """Return as much of our own sentence as fits and still says something: whole, up to a `;`, or cut at a word."""
+    """Shorten a trusted sentence to `width` cells, preferably at punctuation, else after a word."""
     if cell_len(text) <= width:
         return text
     head = text[: width - 1]
-    for sign in ("; ", ", ", ": ", " "):
-        if (end := head.rfind(sign)) > len(head) // 2:
-            return head[:end] + (" …" if sign == " " and end + 2 <= width else "")
+    for separator in ("; ", ", ", ": ", " "):
+        if (end := head.rfind(separator)) > len(head) // 2:
+            return head[:end] + (" …" if separator == " " and end + 2 <= width else "")
     return fit_text(text, width)
 
 
 def spread(left: Content, right: Content, width: int) -> Content:
-    """Return one line with `left` at its left and `right` at its right end, a gap between; `left` is cut first."""
+    """Return one line with `left` and `right` at its ends; if too long, `left` is cut."""
     gap = "" if not right or right.plain[0] == " " else "  "
     room = width - right.cell_length - len(gap)
     if room <= 0:
@@ -113,7 +113,7 @@ def strip_of(content: Content, width: int, base: Style, get_style: GetStyle) -> 
 
 
 def sentence_line(text: Content, y: int, width: int, base: Style, get_style: GetStyle) -> Strip:
-    """Draw line `y` of a text that stands in an otherwise empty pane, wrapped and indented by two cells."""
+    """Draw line `y` of the text in an otherwise empty pane, wrapped and indented by two cells."""
     room = max(width - 4, 8)
     wrapped = [part for line in text.split("\n") for part in (line.wrap(room) if line else [line])]
     line = Content("  ").append(wrapped[y]) if y < len(wrapped) else Content.empty()

@@ -1,4 +1,4 @@
-"""The figures of a run: one line for every screen, more where there is room, and what was used so far, in words."""
+"""Statistics of a run as text: progress line, state, tokens, cost, endpoints and workers."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ Used = tuple[ModelFacts, RoleSpending]
 
 
 def token_words(overview: Overview) -> str:
-    """Return `1.91 M in  184 k out`, of all roles."""
+    """Return the tokens of all roles, such as `1.91 M in  184 k out`."""
     tally, unsettled = overview.fold.tally, _unsettled(overview)
     sent = tally.input_tokens + sum(spending.input_tokens for _, spending in unsettled)
     written = tally.output_tokens + sum(spending.output_tokens for _, spending in unsettled)
@@ -30,7 +30,7 @@ def token_words(overview: Overview) -> str:
 
 
 def cost_words(overview: Overview, manifest: Manifest) -> str:
-    """Return the sum and what of it each role took: `$1.15   $0.84 model   $0.31 judge   embedding simulated`."""
+    """Return total cost and cost by role: `$1.15   $0.84 model   $0.31 judge   embedding simulated`."""
     roles = _roles(manifest)
     if all(facts.simulated for facts in roles.values()):
         return "simulated, free"
@@ -40,7 +40,7 @@ def cost_words(overview: Overview, manifest: Manifest) -> str:
 
 
 def short_cost(overview: Overview, manifest: Manifest) -> str:
-    """Return what the run cost, and which roles are simulated: `$1.15, embedding simulated`; or just `simulated`."""
+    """Return the run's cost and the simulated roles: `$1.15, embedding simulated`, or just `simulated`."""
     roles = _roles(manifest)
     simulated = [role for role, facts in roles.items() if facts.simulated]
     if len(simulated) == len(roles):
@@ -57,7 +57,7 @@ def _unsettled(overview: Overview) -> list[tuple[str, RoleSpending]]:
 
 
 def _sum(overview: Overview, manifest: Manifest) -> str:
-    """Return what finished conversations cost and what the others have used; a lower bound when some is unknown."""
+    """Return the cost of finished and unfinished conversations; a lower bound if part of it is unknown."""
     tally, roles = overview.fold.tally, _roles(manifest)
     unsettled = [(roles[role], spending) for role, spending in _unsettled(overview) if role in roles]
     return _money(unsettled, tally.cost_usd, partial=tally.cost_unknown > 0)
@@ -83,7 +83,7 @@ def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False
 
 
 def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
-    """Return the four outcomes, never mixed: `✓ 96 ✗ 21 ! 0 ? 0`; then, if asked for, what was only prepared."""
+    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, and on request those of setup rollouts."""
     counts = outcome_counts(tally)
     cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in counts]
     if tally.setup and with_setup:
@@ -92,13 +92,13 @@ def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
 
 
 def rollouts_left(overview: Overview, manifest: Manifest) -> int:
-    """How many planned rollouts have not ended."""
+    """Return the number of planned rollouts that have not ended."""
     tally = overview.fold.tally
     return max(manifest.cases - tally.finished - tally.not_run, 0)
 
 
 def _setup_begun(overview: Overview, manifest: Manifest) -> list[Rollout]:
-    """Return the rollouts that are not graded, as far as they have begun."""
+    """Return the setup rollouts that have begun."""
     if not manifest.setup:
         return []
     slots = ((case, rollout) for case in overview.fold.ungraded for rollout in range(manifest.rollouts))
@@ -106,12 +106,12 @@ def _setup_begun(overview: Overview, manifest: Manifest) -> list[Rollout]:
 
 
 def _setup_left(overview: Overview, manifest: Manifest) -> int:
-    """How many of those have not ended."""
+    """Return the number of setup rollouts that have not ended."""
     return manifest.setup - sum(rollout.outcome is not None for rollout in _setup_begun(overview, manifest))
 
 
 def begun_words(overview: Overview, manifest: Manifest) -> str:
-    """Return how many rollouts have begun: `12`, or `4 + 8 setup` where some are not graded."""
+    """Return the number of rollouts begun: `12`, or `4 + 8 setup` with setup cases."""
     setup = len(_setup_begun(overview, manifest))
     return number_format.with_setup(number_format.count(len(overview.rollouts) - setup), setup)
 
@@ -119,15 +119,15 @@ def begun_words(overview: Overview, manifest: Manifest) -> str:
 def progress_line(
     overview: Overview, manifest: Manifest, *, live: bool, width: int, average: Content, trend: str = ""
 ) -> Content:
-    """Return the progress line, leaving out from the right what does not fit.
+    """Return the progress line, dropping parts from the right that do not fit.
 
     Args:
         overview: the run.
-        manifest: what was to be played.
-        live: whether it is being played.
-        width: cells of the line.
-        average: the number the run is about, such as its pass rate.
-        trend: bars of how fast it has been going, oldest first.
+        manifest: the run's plan.
+        live: whether the run is being played.
+        width: width in cells.
+        average: the run's main score, such as its pass rate.
+        trend: sparkline of its speed.
     """
     tally, left = overview.fold.tally, rollouts_left(overview, manifest)
     parts = [outcome_words(tally)]
@@ -144,8 +144,7 @@ def progress_line(
     parts.append(average)
     if live:
         pace = overview.pace.tokens_per_s()
-        running = max(left, 0)
-        eta = number_format.about(overview.pace.seconds_left(running)) if running else ""
+        eta = number_format.about(overview.pace.seconds_left(left)) if left else ""
         parts.append(Content(f"ETA {eta}" if eta else ""))
         parts.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
         parts.append(_at_once(overview))
@@ -162,20 +161,19 @@ def progress_line(
 
 
 def confinement_words(level: Confinement) -> Content:
-    """Return in a few words how well the model's code is confined; what is open is named."""
+    """Return a short description of the sandbox for the model's code, naming missing protections."""
     if level.missing:
         return one_line(f"sandbox open: {', '.join(level.missing)}", 60, "bold $undecided")
     return muted(f"sandbox {SYMBOLS.passed}")
 
 
 def _at_once(overview: Overview) -> Content:
-    """Return how many may run at once."""
     status = overview.status
     return muted(f"{status.concurrency} at once") if status is not None else Content.empty()
 
 
 def _waits(overview: Overview) -> Content:
-    """Return why some wait for their turn, which matters more than any figure."""
+    """Return the reason why requests wait or fail."""
     for endpoint in overview.status.endpoints if overview.status is not None else ():
         if endpoint.why:
             who = f"{endpoint.waiting} wait" if endpoint.waiting else endpoint.name
@@ -184,7 +182,7 @@ def _waits(overview: Overview) -> Content:
 
 
 def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float, is_wide: bool = True) -> Content:
-    """Return state, time and cost of a run, for the right end of the top line; in little room `?` for no cost known."""
+    """Return state, duration and cost of a run, for the right end of the top line; shortened unless `is_wide`."""
     starting = not live and is_starting(overview, manifest)
     is_known = overview.status is not None if live else overview.status is None
     state = "starting" if starting else overview.state if is_known else "running"
@@ -207,29 +205,30 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
 
 
 def is_starting(overview: Overview, manifest: Manifest) -> bool:
-    """Whether the run was launched just now and its engine has not opened the journal yet."""
+    """Whether the run was just launched and its engine has not opened the journal yet."""
     return not overview.fold.sessions and time.time() - manifest.at < STARTING_S
 
 
 def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) -> Content:
-    """Return why a run stands still or ended early, and what to do; empty when nothing is to be said.
+    """Return why a run is stalled or ended early, and what to do; may be empty.
 
     Args:
         overview: the run.
         live: whether it is being played.
-        nothing_live: whether no run at all is being played, as whoever comes to see one has to be told.
+        nothing_live: whether no run at all is being played.
     """
     closed, status = overview.fold.closed, overview.status
     if status is not None and status.message:
         return one_line(status.message, 300, "$broken")
     if overview.is_deleted:
-        return Content.styled("The run's folder or its journal was deleted; what is shown is in no file.", "$broken")
+        words = "The run's folder or journal was deleted; what is shown exists only in memory."
+        return Content.styled(words, "$broken")
     if live:
         return Content.empty()
     if closed is not None and closed.message:
-        return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r at Home goes on with it", MUTED))
+        return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r at Home resumes it", MUTED))
     if closed is None and overview.fold.sessions:
-        words = "The engine ended without closing this run; nothing is lost. r at Home goes on with it."
+        words = "The engine ended without closing this run; nothing is lost. r at Home resumes it."
         return Content.styled(words, "$undecided")
     if nothing_live and overview.fold.last_at:
         ended = time.strftime("%d %b %H:%M", time.localtime(overview.fold.last_at)).lstrip("0")
@@ -239,7 +238,7 @@ def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) 
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return model, suite and name of a run (in little room its own), and whether another tool has recorded it."""
+    """Return model, suite and id of a run (if narrow, its given name), and whether it was imported."""
     suite = manifest.suite
     if len(manifest.selection.categories) == 1:
         suite += f"/{manifest.selection.categories[0]}"
@@ -251,7 +250,7 @@ def title_words(manifest: Manifest, width: int) -> Content:
 
 
 def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[Content]:
-    """Return the lines of `This run`, for tall screens."""
+    """Return the lines of the `This run` pane."""
     tally = overview.fold.tally
     lines = [
         _fact("tokens", f"{token_words(overview)}   {number_format.count(tally.calls)} calls"),
@@ -260,7 +259,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     ]
     if live and overview.status is not None:
         left = number_format.about(overview.pace.seconds_left(rollouts_left(overview, manifest)))
-        lines.append(_fact("ETA", f"{left}, if the rest is like the last ones" if left else "not known yet"))
+        lines.append(_fact("ETA", f"{left}, if the pace holds" if left else "not known yet"))
         # Roles that ask the same server with the same key share one limiter.
         lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
         if overview.status.workers:
@@ -293,27 +292,26 @@ def _endpoint(state: EndpointState) -> Content:
 
 
 def worker_lines(workers: Sequence[WorkerState], *, now: float) -> list[Content]:
-    """Return a line for each worker of a run: node and process, conversations, calls a second, or how it was lost."""
+    """Return a line for each worker: its name, conversations and calls per second, or why it was lost."""
     lines: list[Content] = []
     for worker in workers:
         name = one_line(worker.name or "new", 34, "bold").pad_right(max(36 - len(worker.name or "new"), 1))
         match worker.state:
             case "lost":
-                told = one_line(
-                    f"lost after {number_format.plural(worker.calls, 'call')}: {worker.why}", 200, "$broken"
-                )
+                words = f"lost after {number_format.plural(worker.calls, 'call')}: {worker.why}"
+                activity = one_line(words, 200, "$broken")
             case "starting":
-                told = muted("is being started")
+                activity = muted("starting")
             case _:
                 pace = worker.calls / max(now - worker.since, 1.0)
                 at_once = number_format.plural(worker.conversations, "conversation")
-                told = Content(f"{at_once}   {number_format.number(round(pace, 2))} calls/s")
-        lines.append(name + told)
+                activity = Content(f"{at_once}   {number_format.number(round(pace, 2))} calls/s")
+        lines.append(name + activity)
     return lines
 
 
 def lost_words(status: Status | None) -> Content:
-    """Return `1 worker lost`; empty where all are there."""
+    """Return `1 worker lost`; empty if none is lost."""
     lost = sum(worker.state == "lost" for worker in status.workers) if status is not None else 0
     return Content.styled(f"{number_format.plural(lost, 'worker')} lost", "$broken") if lost else Content.empty()
 
@@ -325,14 +323,14 @@ def _workers(workers: Sequence[WorkerState]) -> Content:
 
 
 def _where(rollout: Rollout) -> str:
-    """Return `turn 2, step 3`; nothing at the first step of the first turn, which may be all there is."""
+    """Return `turn 2, step 3`; empty at the very first step."""
     if not rollout.is_running:
         return f"turn {rollout.turn + 1}" if rollout.turn else ""
     return f"turn {rollout.turn + 1}, step {rollout.step + 1}" if rollout.turn or rollout.step else ""
 
 
 def watched_words(rollout: Rollout | None) -> Content:
-    """Return what the watched conversation is and does, for its title."""
+    """Return the name and state of the watched conversation, for its title."""
     if rollout is None:
         return Content("")
     name = one_line(str(rollout.key), 80, "bold")

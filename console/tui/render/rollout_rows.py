@@ -1,4 +1,4 @@
-"""Rows of Live's lists: how a conversation goes or has ended, its failures and problems, and how live runs stand."""
+"""Rows of Live's lists: conversations, failures, problems, and live runs."""
 
 import time
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 
 TAIL = 34
-"""Characters of what is being said that a row shows, which is what its column has room for."""
+"""Maximum characters of streamed text in a row, limited by its column's width."""
 _QUIET = frozenset({"", "queued"})
 
 CASES = (
@@ -37,18 +37,18 @@ PROBLEMS = (Column("at", 8), Column("case", 14, 2), Column("what", 30, 6))
 
 
 def row_key(slot: Slot) -> str:
-    """Return the list key of a rollout."""
+    """Return the row key of a rollout."""
     return f"{slot[1]}/{slot[0]}"
 
 
 def slot_of(key: str) -> Slot:
-    """Return the rollout of a list key."""
+    """Return the rollout of a row key."""
     rollout, _, case = key.partition("/")
     return case, int(rollout)
 
 
 def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Content, ...]:
-    """Return the cells of CASES as they are at a time, seconds since the epoch."""
+    """Return the cells of CASES at the time `now`, in seconds since the epoch."""
     done = rollout.outcome is not None
     turn = f"{rollout.turn + 1}.{rollout.step + 1}"
     return (
@@ -61,7 +61,7 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
 
 
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
-    """Return the sign of what a rollout does or how it ended; in a run that is not live, nothing goes on."""
+    """Return the symbol of a rollout's outcome or current state; `live` tells whether its run is live."""
     if rollout.is_setup:
         return muted(SYMBOLS.setup)
     if rollout.outcome is not None:
@@ -85,7 +85,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
 
 
 def spoken_cell(rollout: Rollout, now: float) -> Content:
-    """Return why it waits, why it ended, or the end of what it says."""
+    """Return why a rollout waits or how it ended, else the tail of its streamed text or the time in its state."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
     if rollout.is_failure:
@@ -99,7 +99,7 @@ def spoken_cell(rollout: Rollout, now: float) -> Content:
 
 
 def last_words(text: str) -> str:
-    """Return the end of a text that is being written, from a word on."""
+    """Return the tail of streamed text, starting with a whole word."""
     if len(text) <= TAIL:
         return text.replace("\n", " ").strip()
     return f"{SYMBOLS.cut} {text[-TAIL:].replace(chr(10), ' ').partition(' ')[2].strip()}"
@@ -117,7 +117,7 @@ def failure_cells(rollout: Rollout) -> tuple[Content, ...]:
 
 
 def failing_cells(text: str) -> tuple[Content, ...]:
-    """Return the cells of PROBLEMS for what holds now: which requests keep failing."""
+    """Return the cells of PROBLEMS for requests that keep failing at present."""
     return muted("now"), Content("run"), one_line(text, 120, "$undecided")
 
 
@@ -136,15 +136,15 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
 
 
 _MOST_MODEL = 14
-"""Cells that the model has at most where there is little room; it comes first, and is cut last."""
+"""Maximum width of the model column in the narrow layout."""
 ROOM_FOR_FIGURES = 110
-"""Cells from which a strip has a column for each figure."""
+"""Width from which the list has a column for each number."""
 
 
 def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
-    """Return the columns for these runs, the model first: none is wider than they need, and money only if spent.
+    """Return columns that suit these runs: fitted to their contents, with cost only if there is any.
 
-    In little room, outcomes and how many cases there are share a column.
+    The narrow layout combines outcomes and number of cases in one column.
     """
     score = Column("score", max([9, *(len(number_format.headline(line.summary)) for line in lines if line.summary)]))
     eta, state = Column("ETA", 7, right=True), Column("state", 10, 2)
@@ -178,11 +178,11 @@ def run_cells(
     """Return the cells of `run_columns`.
 
     Args:
-        line: the run as its journal tells it.
-        status: what its engine says of itself; None: no engine, or it has not answered yet.
-        is_watched: whether it is the one on the screen.
-        with_cost: whether there is a column for money.
-        width: cells of the list.
+        line: the run, from its journal.
+        status: its engine's status; None without an engine or before its first message.
+        is_watched: whether the screen shows this run.
+        with_cost: whether there is a cost column.
+        width: width of the list in cells.
     """
     summary, is_wide = line.summary, width >= ROOM_FOR_FIGURES
     if summary is None:
@@ -212,7 +212,7 @@ def run_cells(
 
 
 def _counts_of(summary: Summary) -> Content:
-    """Return the outcomes that there are, of how many: `✓3 ✗56 of 258`; before there are any, how far the setup is."""
+    """Return outcome counts and the total, `✓3 ✗56 of 258`; before the first outcome, the progress of the setup."""
     tally = summary.tally
     if summary.setup and not tally.graded + tally.broken + tally.undecided:
         return muted(f"setup {tally.setup}/{summary.setup}")
@@ -240,14 +240,14 @@ def _done(summary: Summary) -> str:
 
 
 def _speed(line: RunLine, summary: Summary) -> str:
-    """Return output tokens a second over the run so far, of finished rollouts."""
+    """Return output tokens per second over the run so far, from finished rollouts."""
     if not line.is_live or not summary.seconds or not summary.tally.output_tokens:
         return ""
     return number_format.count(summary.tally.output_tokens / summary.seconds)
 
 
 def _time_left(line: RunLine, summary: Summary) -> str:
-    """Return about how long it will take, if the rest is like what has ended."""
+    """Return the estimated time left, at the pace so far."""
     tally = summary.tally
     rollouts_left = summary.planned - tally.finished - tally.not_run
     if not line.is_live or not tally.finished or rollouts_left <= 0 or not summary.seconds:
@@ -256,7 +256,7 @@ def _time_left(line: RunLine, summary: Summary) -> str:
 
 
 def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:
-    """Return what a run does, and why it waits where it does: message, limiter, or its place in the queue."""
+    """Return a run's state: the engine's message, lost workers and waits, or requests in flight."""
     if status is None or not line.is_live:
         return state_word(line.state)
     if status.message:
@@ -279,5 +279,5 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
 
 
 def ended_words(count: int, *, is_unfolded: bool) -> Content:
-    """Return what stands for the runs that have ended."""
+    """Return the line that stands for all ended runs."""
     return muted(f"{count} ended (E {'hides' if is_unfolded else 'shows'} them)")

@@ -1,4 +1,4 @@
-"""How models, suites and runs look as rows: `Content` for the cells of each, foreign names through `safe`. Pure."""
+"""Cells of the rows of models, suites and runs."""
 
 import time
 
@@ -42,7 +42,7 @@ RUNS_WIDE = (
 
 
 def run_narrow(line: RunLine, parent: RunLine | None, now: float) -> Face:
-    """Return the cells of RUNS_NARROW; `parent` is the run that it is a branch of, if that is listed."""
+    """Return the cells of RUNS_NARROW; `parent` is the run it branched from, if listed."""
     if line.summary is None:
         return _damage(line)
     score = Content.empty() if line.is_queued else Content(number_format.headline(line.summary))
@@ -51,7 +51,7 @@ def run_narrow(line: RunLine, parent: RunLine | None, now: float) -> Face:
 
 
 def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
-    """Return the cells of RUNS_WIDE; `parent` is the run that it is a branch of, if that is listed."""
+    """Return the cells of RUNS_WIDE; `parent` is the run it branched from, if listed."""
     if line.summary is None:
         return _damage(line)
     tally = line.tally
@@ -71,7 +71,7 @@ def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
 
 
 def _who(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:
-    """Return model and suite, after the time of the run that it is a branch of, and the name that somebody gave it."""
+    """Return model and suite, the latter preceded by the parent run's time (for a branch) and the run's given name."""
     assert line.summary is not None
     origin = Content.empty()
     if line.summary.parent:
@@ -81,7 +81,7 @@ def _who(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Co
 
 
 def suite_and_name(line: RunLine) -> Content:
-    """Return the suite of a run, after the name that somebody gave it."""
+    """Return the suite of a run, preceded by the run's given name."""
     name = line.summary.name if line.summary is not None else ""
     label = one_line(line.label, 60, MUTED if name else "")
     return one_line(name, 30).append("  ").append(label) if name else label
@@ -93,7 +93,7 @@ def _when(line: RunLine, now: float, *, wide: bool) -> Content:
 
 
 def when(at: float, now: float, *, wide: bool) -> str:
-    """Return a time as short as it is clear, in local time: `14:20` today, `16 Jan` this year, else `Jan 2025`."""
+    """Format a local time briefly: `14:20` today, `16 Jan` within 300 days, else `Jan 2025`; longer if `wide`."""
     then, today = time.localtime(at), time.localtime(now)
     if then[:3] == today[:3]:
         return time.strftime("today %H:%M" if wide else "%H:%M", then)
@@ -105,12 +105,12 @@ def when(at: float, now: float, *, wide: bool) -> str:
 def _state_mark(line: RunLine) -> Content:
     if line.is_live:
         return Content.styled(SYMBOLS.running, "bold $live")
-    if line.state in ("completed",):
+    if line.state == "completed":
         return Content(" ")
     if line.is_queued:
         return Content.styled(SYMBOLS.not_ready, "$live")
-    style = "$broken" if line.state in ("halted", "damaged") else MUTED
-    return Content.styled(SYMBOLS.broken if line.state in ("halted", "damaged") else SYMBOLS.stopped, style)
+    is_faulty = line.state in ("halted", "damaged")
+    return Content.styled(*((SYMBOLS.broken, "$broken") if is_faulty else (SYMBOLS.stopped, MUTED)))
 
 
 def _damage(line: RunLine) -> Content:
@@ -145,7 +145,7 @@ def _cost(line: RunLine) -> Content:
 
 
 def about_run(line: RunLine, width: int) -> list[Content]:
-    """Return a few lines about one run, for the pane under the list."""
+    """Return a few lines about one run, for the pane below the list."""
     name = one_line(line.name, width)
     if line.summary is None:
         return [Content.styled(name.plain, "bold"), one_line(line.mistake, width, "$broken")]
@@ -203,7 +203,7 @@ def model_cells(line: ModelLine) -> tuple[Content, ...]:
 
 
 def model_state(line: ModelLine) -> str:
-    """Return why a model can be asked, or what to do so that it can."""
+    """Return a model's state, or the variable to set to make it usable."""
     if not line.ready and line.state.endswith(" is not set"):
         return f"set {line.state.removesuffix(' is not set')}"
     return line.state
@@ -214,7 +214,7 @@ def _price(line: ModelLine) -> Content:
         return muted("free")
     if line.price_in is None:
         return muted("price unknown")
-    if line.price_out is None:  # all that an embedding has
+    if line.price_out is None:  # an embedding model
         return muted(f"${line.price_in:.2f} in")
     return muted(f"${line.price_in:.2f} / ${line.price_out:.2f}")
 

@@ -1,6 +1,6 @@
-"""What was expected and what two or more runs did, argument by argument in a column each. Pure.
+"""One case in several runs: expected and actual calls, argument by argument, with a column per run.
 
-Their comparisons come from the suite; calls are matched by turn and place among the expected ones, arguments by name.
+The comparisons come from the suite; calls are matched by turn and index among the expected ones, arguments by name.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,15 +20,15 @@ from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, block_title, mut
 
 _GAP = 2
 _LEAST_SHARE = 10
-"""Cells that a column has at least."""
+"""Minimum width of a column, in cells."""
 _LEAST_COLUMN = 14
-"""Cells that a column needs to say something; runs for which there are fewer get another table."""
+"""Minimum average width of columns; runs that would reduce it go into another table."""
 _QUIET = (Mark.SAME, Mark.OMITTED)
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredCase:
-    """How one run played the case, and what the run is called above its column."""
+    """The case in one run, and the heading of its column."""
 
     heading: Content
     side: CaseInRun
@@ -36,7 +36,7 @@ class AnsweredCase:
 
 @dataclass(frozen=True, slots=True)
 class _Widths:
-    """Cells of the columns."""
+    """Column widths in cells."""
 
     name: int
     expected: int
@@ -44,9 +44,9 @@ class _Widths:
 
 
 def side_by_side_lines(answered: Sequence[AnsweredCase], width: int) -> list[Content]:
-    """Return the lines of one case in several runs, each at most `width` cells; values that do not fit are cut.
+    """Return the lines of one case in several runs, each at most `width` cells; long values are cut.
 
-    Runs that have no room beside the others follow in a table of their own.
+    Runs that do not fit follow in further tables.
     """
     room = max((width - _name_width([each.side for each in answered], width)) // (_LEAST_COLUMN + _GAP) - 1, 2)
     case_lines: list[Content] = []
@@ -84,7 +84,7 @@ def _widths(sides: Sequence[CaseInRun], width: int) -> _Widths:
 
 
 def _shares(sides: Sequence[CaseInRun], room: int) -> list[int]:
-    """Return the cells of expected and each run: a like share, and what a short column leaves goes to longer ones."""
+    """Return the widths of the expected column and each run's: equal shares, with unused room given to longer ones."""
     count = len(sides) + 1
     texts: list[list[str]] = [[] for _ in range(count)]
     for place, side in enumerate(sides, 1):
@@ -119,9 +119,9 @@ def _pairs(comparison: Comparison | None) -> Sequence[Pair]:
 
 
 def _calls(sides: Sequence[Comparison | None]) -> Iterator[tuple[str, Sequence[Pair | None]]]:
-    """Yield what to call it, and the calls of all sides together: turn by turn, the expected ones first.
+    """Yield a label and the matching calls of all sides, turn by turn, expected ones first.
 
-    What is judged at the end stands together, even if one side took more turns to get there.
+    Checks at the end are matched with each other, even if the number of turns differs.
     """
     turns = [_by_turn(side) for side in sides]
     places = sorted({place for by_turn in turns for place in by_turn})
@@ -136,7 +136,7 @@ def _calls(sides: Sequence[Comparison | None]) -> Iterator[tuple[str, Sequence[P
 
 
 def _by_turn(side: Comparison | None) -> dict[tuple[bool, int], list[Pair]]:
-    """Return the pairs of one side by place: a turn, or the end after all turns."""
+    """Group the pairs of one side by (is at the end, turn)."""
     by_turn: dict[tuple[bool, int], list[Pair]] = {}
     for pair in _pairs(side):
         is_end = side is not None and side.is_end(pair.turn)
@@ -145,11 +145,11 @@ def _by_turn(side: Comparison | None) -> dict[tuple[bool, int], list[Pair]]:
 
 
 _KIND_WORDS = {"check": "check", "judge": "grade", "answer": "answer"}
-"""What to call a pair that is no call."""
+"""Labels of pairs other than calls, by kind."""
 
 
 def _names(kinds: Sequence[str]) -> list[str]:
-    """Return what to call pairs, numbered where there are several of a kind: `call 1`, `call 2`, `check`."""
+    """Return labels of pairs, numbered if there are several of a kind: `call 1`, `call 2`, `check`."""
     words = [_KIND_WORDS.get(kind, "call") for kind in kinds]
     return [
         f"{word} {words[: place + 1].count(word)}" if words.count(word) > 1 else word
@@ -163,7 +163,7 @@ def _matched(sides: Sequence[Sequence[Pair]]) -> list[list[Pair | None]]:
 
 
 def _keyed(pairs: Sequence[Pair]) -> dict[tuple[bool, int], Pair]:
-    """Return calls by whether they were not expected, and their place among such."""
+    """Return calls by (is unexpected, number among those)."""
     counts = {True: 0, False: 0}
     keyed: dict[tuple[bool, int], Pair] = {}
     for pair in pairs:
@@ -202,7 +202,7 @@ def _row_line(name: str, rows: Sequence[Row | None], widths: _Widths) -> Content
 
 
 def _side(mark: Mark | None, actual: str | None, expected: str) -> Content:
-    """Return one side's mark and value; a value that is literally the expected one is not repeated."""
+    """Return one side's mark and value, without the value if it is identical to the expected one."""
     if mark is None:
         return Content.empty()
     quiet = mark in _QUIET
@@ -213,7 +213,7 @@ def _side(mark: Mark | None, actual: str | None, expected: str) -> Content:
 
 
 def _answers(sides: Sequence[CaseInRun], widths: _Widths) -> Iterator[Content]:
-    """Where there are no calls to compare: what was read from the answer, or what the grader said."""
+    """Yield the line of answers, for sides without calls."""
     texts = ("" if _has_calls(side) else _answer(side) for side in sides)
     yield _line(widths, "answer", Content.empty(), *(one_line(text, VALUE_LIMIT) for text in texts))
 

@@ -1,4 +1,4 @@
-"""A small plot of a model's runs over time: a mark for each value, a line over its interval. Pure drawing."""
+"""A small plot of a model's runs over time: a point for each value, a vertical line for its interval."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -10,19 +10,19 @@ from console.insight.trends import Point
 from console.tui.symbols import MUTED, muted
 
 _LABEL = 7
-"""Cells of the labels on the left."""
+"""Width of the labels on the left, in cells."""
 _SLOT = 4
-"""Cells that one run takes at least."""
+"""Minimum cells per run."""
 
 
 def plot_lines(points: Sequence[Point], width: int, height: int, show: Show, *, is_rate: bool) -> list[Content]:
     """Return a plot of the newest runs that fit, oldest first, with their dates below.
 
     Args:
-        points: oldest first; those without a value take no room.
-        width: of all lines.
-        height: of all lines, dates included.
-        show: what writes a value.
+        points: runs, oldest first; those without a value are skipped.
+        width: width in cells.
+        height: height in lines, including the dates.
+        show: formats a value.
         is_rate: whether values lie between 0 and 1.
     """
     valued = [point for point in points if point.value is not None]
@@ -48,7 +48,7 @@ def plot_lines(points: Sequence[Point], width: int, height: int, show: Show, *, 
 
 
 def _range(points: Sequence[Point], *, is_rate: bool) -> tuple[float, float]:
-    """Return the values at the bottom and the top: all intervals fit, rates in steps of a tenth."""
+    """Return the values at the bottom and the top: all intervals fit, rates are rounded outward to tenths."""
     low = min(point.low if point.low is not None else point.value or 0.0 for point in points)
     high = max(point.high if point.high is not None else point.value or 0.0 for point in points)
     if is_rate:
@@ -73,7 +73,7 @@ def _line(label: str, cells: str) -> Content:
 
 
 def _dates(points: Sequence[Point], slot: int) -> Content:
-    """Return the first and last day below their runs."""
+    """Return the axis line with the dates of the first and last run."""
     first, last = (
         datetime.fromtimestamp(point.at, UTC).astimezone().strftime("%d %b").lstrip("0")
         for point in (points[0], points[-1])

@@ -1,4 +1,4 @@
-"""A conversation as blocks: who spoke, tool calls as trees, scores as bars, everything else folded."""
+"""Conversations as blocks: speakers, tool calls with aligned arguments, scores as bars, long passages folded."""
 
 from collections.abc import Callable
 
@@ -17,38 +17,38 @@ from console.tui.suite_views.registry import find_note_block
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, block_title, muted
 
 LONG_LINES = 6
-"""Lines of a system prompt, note or result from which on it starts folded."""
+"""Number of lines from which a note starts folded; prompts and results use multiples of it."""
 NAME_WIDTH = 18
-"""Cells of the widest argument name that values are aligned behind."""
+"""Maximum width of the argument name column, in cells."""
 BAR_WIDTH = 10
 _JUDGES = ("judge", "second_judge")
 
 
 def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
-    """Return the block that shows a passage."""
+    """Return the block of a passage."""
     return _DRAWN[passage.kind](passage, key, gap)
 
 
 def conversation_blocks(conversation: Conversation, *, gap: bool = True) -> list[Block]:
-    """Return the blocks of a whole conversation; `gap`: an empty line follows each."""
-    return [passage_block(passage, f"talk {place}", gap=gap) for place, passage in enumerate(conversation.passages)]
+    """Return the blocks of a conversation, each followed by an empty line if `gap`."""
+    return [passage_block(passage, f"talk {index}", gap=gap) for index, passage in enumerate(conversation.passages)]
 
 
 _ROLE_WORDS = {
     ("judge", True): "judge",
-    ("judge", False): "judge is asked",
+    ("judge", False): "to the judge",
     ("second_judge", True): "second judge",
-    ("second_judge", False): "second judge is asked",
+    ("second_judge", False): "to the second judge",
     (SIMULATED_USER, True): "user",
-    (SIMULATED_USER, False): "the user is told",
+    (SIMULATED_USER, False): "to the simulated user",
 }
-"""Who speaks, by role and whether it is a reply, where that is not the model or its user."""
+"""Speaker by role and whether the passage is a reply, for roles other than the model."""
 
 
 def _plain(passage: Passage, key: str, gap: bool) -> Block:
     is_reply = passage.kind is PassageKind.ASSISTANT
     word = _ROLE_WORDS.get((passage.role, is_reply), passage.kind.value)
-    word = "told what it printed" if passage.repeats else word
+    word = "output sent to the model" if passage.repeats else word
     is_user = passage.kind is PassageKind.USER or (passage.role == SIMULATED_USER and is_reply)
     style = "bold" if is_user else "bold $live" if passage.kind is PassageKind.ASSISTANT else f"bold {MUTED}"
     folded = passage.kind is PassageKind.SYSTEM or (passage.role in _JUDGES and is_user)
@@ -70,14 +70,14 @@ def _call(passage: Passage, key: str, gap: bool) -> Block:
         return Block(key, Content.styled("writes a call", "bold $live"), text=passage.text, gap=gap)
     title = Content.assemble((f"{SYMBOLS.call} ", "bold $live"), one_line(passage.head, 200, "bold"))
     if passage.arguments is None:
-        complaint = one_line(passage.complaint, 300, "$broken")
-        return Block(key, title.append("   ").append(complaint), _aside(passage), passage.text, gap=gap)
+        error = one_line(passage.complaint, 300, "$broken")
+        return Block(key, title.append("   ").append(error), _aside(passage), passage.text, gap=gap)
     body = argument_lines(passage.arguments) or (muted("(no arguments)"),)
     return Block(key, title, _aside(passage), body=body, gap=gap, indent=4)
 
 
 def argument_lines(arguments: tuple[tuple[str, str], ...]) -> tuple[Content, ...]:
-    """Return the arguments of a call, one a line, values aligned."""
+    """Return the arguments of a call, one per line, values aligned."""
     names = [one_line(name, 60, MUTED) for name, _ in arguments]
     width = min(max((name.cell_length for name in names), default=0), NAME_WIDTH)
     return tuple(
@@ -98,11 +98,11 @@ def _score(passage: Passage, key: str, gap: bool) -> Block:
 
 
 _SCALES = (1.0, 5.0, 10.0, 100.0)
-"""Ends of the usual scales: a bar is drawn on the smallest that score and threshold are on."""
+"""Maxima of the usual scales; a bar uses the smallest one that holds both score and threshold."""
 
 
 def score_line(name: str, value: float | None, threshold: float | None) -> Content:
-    """Return one score with its bar and how it stands to its threshold."""
+    """Return one score with its bar and its relation to the threshold."""
     label = one_line(name, 24, MUTED)
     label = label.pad_right(max(12 - label.cell_length, 1))
     if value is None:
@@ -114,14 +114,14 @@ def score_line(name: str, value: float | None, threshold: float | None) -> Conte
     if threshold is None:
         return parts
     limit = number_format.number(threshold)
-    if value == threshold:  # whether that is enough, suites see differently
+    if value == threshold:  # suites differ on whether that passes
         return parts.append_text(f"  exactly {limit}", MUTED)
     over = value > threshold
     return parts.append_text(f"  over {limit}" if over else f"  not over {limit}", MUTED if over else "$fail")
 
 
-_NOTE_WORDS = {"running code": "what was executed"}
-"""What was done, for notes that are kept under what is being done."""
+_NOTE_WORDS = {"running code": "executed code"}
+"""Labels of notes recorded under an ongoing activity, by kind."""
 
 
 def _note(passage: Passage, key: str, gap: bool) -> Block:
@@ -174,14 +174,14 @@ def _aside(passage: Passage) -> Content:
 
 
 def outcome_word(outcome: Outcome, *, graded: bool = True) -> Content:
-    """Return mark and word of an outcome; `setup` for one that is not graded."""
+    """Return an outcome's symbol and word; those of `setup` for a rollout that is not graded."""
     if outcome.is_graded and not graded:
         return muted(f"{SYMBOLS.setup} {SETUP} (not graded)")
     return Content.styled(f"{SYMBOLS.of(outcome)} {outcome.value.replace('_', ' ')}", OUTCOME_STYLES[outcome])
 
 
 def broken_blocks(rollout: Rollout, conversation: Conversation) -> list[Block]:
-    """Return what happened, how often it was tried, and what to do."""
+    """Return blocks with the error of a broken rollout, its tries, and a hint."""
     messages = "\n".join(conversation.verdict.messages) if conversation.verdict else rollout.message
     title = Content.assemble(
         ("not graded: ", "bold $broken"), one_line(reason_words(rollout.reason), 100, "bold $broken")

@@ -1,8 +1,8 @@
-"""Which view a run has, by the format of its suite, and what guards the app against views of other packages.
+"""Lookup of suite views by suite format, with error isolation for third-party views.
 
-Our own views are imported when a run is first shown. Those of other packages are imported only for a run of their
-format, by `load_view`, which may take seconds and belongs in a thread. A fault in their code costs what it was to draw
-and nothing else: the standard is shown in its place.
+Built-in views are imported when a run is first shown. Third-party views are imported only for a run of their format,
+by `load_view`, which may take seconds and belongs in a thread. When their code raises, the standard view is shown
+instead.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,13 +24,13 @@ T = TypeVar("T")
 
 
 class GuardedView(SuiteView):
-    """Asks another package's view, and answers as the standard does where that fails."""
+    """Wraps a third-party view and falls back to the standard one when it raises."""
 
     def __init__(self, format_name: str, view: SuiteView) -> None:
-        """Guard the view of a format. Its words are taken over; its own shape of Live, which draws at every tick, not.
+        """Copy the view's attributes, except `live`, which draws on every tick, and `note_blocks`.
 
         Raises:
-            Exception: whatever its code raises while its words are read.
+            Exception: anything the view raises while its attributes are read.
         """
         self._name = format_name
         self._view = view
@@ -47,7 +47,6 @@ class GuardedView(SuiteView):
         return _attempt(lambda: str(self._view.case_detail(rollout)), str)
 
     def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:
-        """Return the views of its cases, each guarded."""
         by_id = {view.id: view for view in standard}
         offered = _attempt(lambda: list(self._view.case_views(standard)), lambda: list(standard))
         views = [view if view is by_id.get(view.id) else self._guard(view, by_id.get(view.id)) for view in offered]
@@ -63,12 +62,12 @@ class GuardedView(SuiteView):
         return _attempt(lambda: self._view.hint_label(verdict), lambda: super(GuardedView, self).hint_label(verdict))
 
     def _guard(self, view: CaseView, standard: CaseView | None) -> CaseView:
-        """Return a view that says what failed, above the standard one if there is one of that name."""
+        """Return a view that, on failure, shows the error above the standard view of the same id, if any."""
 
         def draw(case: ReviewedCase, context: DrawContext) -> list[Block]:
             try:
                 return list(view.draw(case, context))
-            except Exception as error:  # code of another package may fail in any way
+            except Exception as error:  # third-party code may raise anything
                 words = f"the view {view.name} of {self._name} failed: {type(error).__name__}: {error}"
                 fault = Block("view fault", body=(one_line(words, 400, "$broken"),), indent=0)
                 return [fault, *(standard.draw(case, context) if standard is not None else [])]
@@ -83,29 +82,29 @@ class GuardedView(SuiteView):
         return replace(view, name=name, draw=draw, exists_for=exists_for, folds_same=folds_same)
 
 
-def _attempt(ask: Callable[[], T], standard: Callable[[], T]) -> T:
+def _attempt(call: Callable[[], T], fallback: Callable[[], T]) -> T:
     try:
-        return ask()
-    except Exception:  # code of another package may fail in any way; the standard is shown instead
-        return standard()
+        return call()
+    except Exception:  # third-party code may raise anything
+        return fallback()
 
 
 STANDARD = SuiteView()
-"""The view of a suite that shows nothing in its own way."""
+"""The view of suites without one of their own."""
 _loaded: dict[str, SuiteView] = {}
-"""Views of other packages by format; the standard one where there is none, or none that works."""
+"""Third-party views by format; `STANDARD` for a format whose view is missing or failed to load."""
 
 
 def find_view(format_name: str) -> SuiteView:
-    """Return the view of runs whose suite has this format, at once; an empty name is a format that is not known."""
+    """Return the view for a suite format, without loading anything; an empty name means an unknown format."""
     return _own_views().get(format_name) or _loaded.get(format_name, STANDARD)
 
 
 def load_view(format_name: str) -> str:
-    """Load the view that another package offers for a format, if it does; slow, so call it in a thread.
+    """Load the third-party view for a format, if there is one; slow, so call it in a thread.
 
     Returns:
-        Why it cannot be shown, in a sentence; empty when it can, when there is none, and when it has been said before.
+        Why it cannot be shown, in one sentence; empty on success, without a view, and on repeated calls.
     """
     if format_name in BUILT_IN or format_name in _loaded:
         return ""
@@ -114,18 +113,18 @@ def load_view(format_name: str) -> str:
         benchmark = find_benchmark(format_name, "view")
         view = STANDARD if benchmark is None else benchmark.load("view")()
         if not isinstance(view, SuiteView):
-            return f"the view of {format_name} is no SuiteView"
+            return f"the view of {format_name} is not a SuiteView"
         if benchmark is not None:
             _loaded[format_name] = GuardedView(format_name, view)
     except UsageError as error:
         return str(error)
-    except Exception as error:  # code of another package may fail in any way
-        return f"the view of {format_name} cannot be made: {type(error).__name__}: {error}"
+    except Exception as error:  # third-party code may raise anything
+        return f"the view of {format_name} cannot be loaded: {type(error).__name__}: {error}"
     return ""
 
 
 def find_note_block(kind: str) -> NoteBlock | None:
-    """Return what draws notes of a kind; None: they are shown as they were recorded."""
+    """Return the function that draws notes of a kind; None to show them as recorded."""
     own = _own_note_blocks().get(kind)
     if own is not None:
         return own

@@ -1,8 +1,8 @@
-"""The parts of the interface that a suite may show in its own way. `SuiteView` itself shows what any suite has.
+"""The parts of the interface that a suite can customize, with defaults that suit any suite.
 
-A view module overrides what its benchmark needs and nothing else; the screens ask the view and know no benchmark. A
-package offers one by the entry point group `eval_console.views`, named like its suite format: a callable without
-arguments that returns a `SuiteView`.
+A benchmark's view module overrides only what it needs; the screens use the view and know no benchmark. A package
+provides a view through the entry point group `eval_console.views`, under the name of its suite format: a callable
+without arguments that returns a `SuiteView`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,38 +27,38 @@ from console.tui.render.columns import Column
 from console.tui.widgets.transcript import Transcript
 
 NoteBlock = Callable[[Passage, str, bool], Block]
-"""Draws a note: the passage, the key of its block, whether an empty line follows."""
+"""Function that draws a note, from the passage, the block's key, and whether an empty line follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedCase:
-    """Everything a view of a case is drawn from."""
+    """The data that a case view is drawn from."""
 
     rollout: Rollout
     conversation: Conversation
     comparison: Comparison | None
-    """None while the suite is not there; `why` then says so."""
+    """None while the suite is missing; `why` has the reason."""
     why: str = ""
     attempts: Sequence[Conversation] = ()
-    """All attempts when there are several, oldest first."""
+    """All attempts, oldest first, if there are several."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawContext:
-    """What a view of a case needs besides the case: room, the reader's wishes, and the run around it."""
+    """Context for drawing a case view: width, display options, and the run."""
 
     width: int
-    """Cells of the pane."""
+    """Pane width in cells."""
     style: diff.Style
     suite_view: "SuiteView"
     with_conversation: bool = True
-    """Whether the conversation follows the difference, because it has no pane of its own."""
+    """Whether to draw the conversation below the diff, for lack of a pane of its own."""
     rollouts: Callable[[], Sequence[Rollout]] = tuple
-    """All rollouts of the run, in its order."""
+    """Returns all rollouts of the run, in run order."""
     report: Callable[[], Report | str] = str
-    """The suite's numbers for the run so far, or why there are none."""
+    """Returns the suite's report on the run so far, or why there is none."""
     judging: Callable[[], Judging | None] = lambda: None
-    """What is known of the run's judge; None when no model judges."""
+    """Returns the statistics on the run's judge; None without a judge."""
 
 
 def _always(rollout: Rollout) -> bool:
@@ -71,23 +71,23 @@ def _never(case: ReviewedCase) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CaseView:
-    """One view of a case: a tab of Review."""
+    """One view of a case: a tab in Review."""
 
     id: str
-    """`diff`, `talk`, `truth`, `tools`, `scores`, `raw`, `attempts`, or one of a suite's own."""
+    """`diff`, `talk`, `truth`, `tools`, `scores`, `raw`, `attempts`, or a suite's own."""
     name: str
-    """What its tab is called."""
+    """Label of its tab."""
     draw: Callable[[ReviewedCase, DrawContext], list[Block]]
     exists_for: Callable[[Rollout], bool] = _always
     folds_same: Callable[[ReviewedCase], bool] = _never
-    """Whether `x` folds what agrees, as `DrawContext.style` says, instead of the block at the top."""
+    """Whether `x` toggles folding of rows that agree (`DrawContext.style`) instead of folding the top block."""
 
 
 class ConversationDrawer(Protocol):
-    """Keeps a transcript in step with one conversation."""
+    """Keeps a transcript in sync with one conversation."""
 
     compact: bool
-    """Whether what is not needed in a pane of a few lines is left out."""
+    """Whether to omit details, for a pane of a few lines."""
 
     @property
     def conversation(self) -> Conversation | None: ...
@@ -97,92 +97,92 @@ class ConversationDrawer(Protocol):
         ...
 
     def update(self) -> None:
-        """Take over what is new in the conversation."""
+        """Draw what is new in the conversation."""
         ...
 
     def toggle(self) -> None:
-        """Unfold or fold what stands at the top of the text."""
+        """Fold or unfold the block at the top of the viewport."""
         ...
 
 
 class LiveView(Protocol):
-    """A suite's own shape of Live: its rows, its conversations, its figures."""
+    """A suite's customization of Live: its rows, conversations and statistics."""
 
     rows_title: str
-    """What the rows are, such as `Loops`."""
+    """Heading of the rows, such as `Loops`."""
     columns: tuple[Column, ...]
     sort_orders: tuple[SortOrder, ...]
 
     def row_cells(self, rollout: Rollout, now: float, *, live: bool) -> tuple[Content, ...]:
-        """Return the cells of a row as they are at a time, seconds since the epoch."""
+        """Return the cells of a row at the time `now`, in seconds since the epoch."""
         ...
 
     def conversation_drawer(self, transcript: Transcript) -> ConversationDrawer:
-        """Return what draws a conversation of this suite into a transcript."""
+        """Return a drawer of this suite's conversations for a transcript."""
         ...
 
     def watched_words(self, rollout: Rollout | None) -> Content:
-        """Return what the watched conversation is and does, for its caption."""
+        """Return the name and state of the watched conversation, for its title."""
         ...
 
     def average(self, overview: Overview) -> Content:
-        """Return the number that stands in the progress line in place of a pass rate."""
+        """Return the number that replaces the pass rate in the progress line."""
         ...
 
     def trend(self, rollout: Rollout | None, *, live: bool) -> Content:
-        """Return the lines under the watched conversation; empty where there are none."""
+        """Return the lines below the watched conversation; may be empty."""
         ...
 
     def facts(self, rollouts: Sequence[Rollout], width: int) -> list[Content]:
-        """Return lines about the whole run, above those that every run has."""
+        """Return lines about the whole run, shown above the standard ones."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class HintLabel:
-    """What the hint of a comparison is called."""
+    """Label of a comparison's hint."""
 
     name: str
     style: str
 
 
 class SuiteView:
-    """What any suite shows. A benchmark's own view overrides what it shows differently."""
+    """The default view. A benchmark's view overrides what it shows differently."""
 
     lists_everything: bool = False
-    """Whether Review opens on all rollouts and not on failures: a run that is read, not searched."""
+    """Whether Review opens on all rollouts instead of the failures."""
     everything_label: str = "everything"
-    """What a list of all rollouts is called."""
+    """Label of the list of all rollouts."""
     has_pass_rate: bool = True
     has_conversation_pane: bool = True
-    """Whether the conversation stands beside the difference where there is room."""
+    """Whether the conversation is shown next to the diff where there is room."""
     live: LiveView | None = None
-    """Its own shape of Live; None: a list of conversations."""
+    """Customization of Live; None for the default list of conversations."""
     note_blocks: Mapping[str, NoteBlock] = MappingProxyType({})
-    """How notes of these kinds are drawn, in every view and in Live."""
+    """Drawing functions for notes, by kind, used in every view and in Live."""
 
     def case_name(self, rollout: Rollout) -> str:
-        """Return what a case is called in a list. May be foreign text."""
+        """Return the name of a case in a list. May be foreign text."""
         return str(rollout.key)
 
     def case_detail(self, rollout: Rollout) -> str:
-        """Return what stands beside a case in Review's list; empty: what tells it from others of its group."""
+        """Return the text next to a case in Review's list; if empty, what distinguishes it within its group."""
         return ""
 
     def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:
-        """Return the views of its cases in the order of their tabs: the standard ones, changed, fewer or more."""
+        """Return the case views in tab order: the standard ones with any changes, removals or additions."""
         return standard
 
     def verdict_block(self, verdict: Verdict) -> Block | None:
-        """Return the block of a verdict's particulars; None: they are shown as they were recorded."""
+        """Return a block with a verdict's details; None to show them as recorded."""
         return None
 
     def code_blocks(self, conversation: Conversation) -> Mapping[int, Block]:
-        """Return the code that was run in each turn, by turn from 0; shown with the turns of the difference."""
+        """Return the code executed in each turn, by turn from 0; shown with the turns of the diff."""
         return {}
 
     def hint_label(self, verdict: Verdict | None) -> HintLabel:
-        """Return what a comparison's hint is called."""
+        """Return the label of a comparison's hint."""
         if verdict is not None and not verdict.outcome.is_graded:
             return HintLabel("to do", "$undecided")
         return HintLabel("would pass", "$pass")

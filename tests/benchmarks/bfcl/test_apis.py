@@ -28,6 +28,8 @@ ROWS = {
 }
 """A row of each api, with the provider that asks it."""
 APIS = tuple(ROWS)
+KILLED = ("chat", "anthropic")
+"""What `make test` kills in mid conversation; `make test-all` kills them all."""
 REPLAYED = {"chat": "I look", "responses": "sealed==", "anthropic": "signed==", "gemini": "signed=="}
 """What the next request must hold of the reasoning before it."""
 REFUSALS = {"responses": "", "anthropic": "refusal", "gemini": "SAFETY"}
@@ -110,7 +112,9 @@ async def watch(run: Path, expected: dict[str, str]) -> None:
     raise AssertionError(dict(seen))
 
 
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize(
+    "api", [*KILLED, *(pytest.param(api, marks=pytest.mark.slow) for api in APIS if api not in KILLED)]
+)
 def test_a_conversation_is_watched_killed_and_resumed(api, console, home, serve):
     undisturbed = serve(api, answers(api))
     assert play(console)["summary"]["tally"]["passed"] == 1

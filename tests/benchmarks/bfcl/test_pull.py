@@ -9,7 +9,7 @@ import pytest
 
 from console.benchmarks.bfcl.data import pull as pulling
 from console.core.fault import UsageError
-from console.suites.archive import Limits, tree_sha256, unpack_zip
+from console.suites.archive import ArchiveLimits, tree_sha256, unpack_zip
 from console.suites.pull import Pull
 from console.suites.wheel import Wheel, find_wheel
 
@@ -60,9 +60,9 @@ def test_refuses_bombs_and_crowds(tmp_path: Path):
         unpack_zip(bomb, tmp_path / "out", lambda name: True)
     crowd = _zip(tmp_path / "crowd.zip", {f"f{n}": b"" for n in range(6)})
     with pytest.raises(UsageError, match="6 members"):
-        unpack_zip(crowd, tmp_path / "out", lambda name: True, Limits(members=5))
+        unpack_zip(crowd, tmp_path / "out", lambda name: True, ArchiveLimits(members=5))
     with pytest.raises(UsageError, match="larger than"):
-        unpack_zip(bomb, tmp_path / "out", lambda name: True, Limits(member_bytes=1 << 20, ratio=1e9))
+        unpack_zip(bomb, tmp_path / "out", lambda name: True, ArchiveLimits(member_bytes=1 << 20, ratio=1e9))
 
 
 def test_refuses_names_that_collide_when_case_is_ignored(tmp_path: Path):

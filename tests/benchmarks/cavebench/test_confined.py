@@ -136,7 +136,9 @@ LEVELS = {
 
 
 @cave_mode
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(
+    "level", ["all", "landlock", *(pytest.param(level, marks=pytest.mark.slow) for level in ("no mounts", "both"))]
+)
 async def test_no_file_and_no_message_holds_what_is_expected(
     tmp_path: Path, sent: bytearray, monkeypatch: pytest.MonkeyPatch, level: str
 ) -> None:

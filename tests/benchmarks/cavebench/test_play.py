@@ -91,12 +91,20 @@ def one_cell(code: str) -> Script:
 
 starter = suite_of(STARTER)
 cave_cases = select_cases(starter, Selection(), setting("cave"))
+first_cases = {case.category: case for case in reversed(cave_cases)}
+"""By category: the one that `make test` plays in cave mode; `make test-all` plays all."""
 json_cases = select_cases(starter, Selection(), setting("json"))
 
 
 @cave_mode
 @pytest.mark.skipif(not HAS_PANDAS, reason="pandas is not installed")
-@pytest.mark.parametrize("case", cave_cases, ids=lambda case: case.id)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.id, marks=() if first_cases[case.category] == case else pytest.mark.slow)
+        for case in cave_cases
+    ],
+)
 async def test_starter_passes_in_cave_mode(case: Case) -> None:
     stage = MemoryStage()
     output = await starter.play(case, stage, setting("cave"))
@@ -180,7 +188,7 @@ async def test_hook_validator_and_state_over_turns(tmp_path: Path) -> None:
 
 
 @cave_mode
-@pytest.mark.parametrize("calls", range(1, 6))
+@pytest.mark.parametrize("calls", [1, 2, 5, *(pytest.param(calls, marks=pytest.mark.slow) for calls in (3, 4))])
 async def test_resume_rebuilds_the_runtime(tmp_path: Path, calls: int) -> None:
     """Cut off before any call, a second play asks only what is new, and ends as if nothing had happened."""
     turns = [{"query": f"turn {n}", "validator": "calls"} for n in range(3)]
@@ -472,7 +480,7 @@ def test_report_sums_turns_and_names_both_counts_of_missing_calls(tmp_path: Path
     assert list(report.categories) == ["s"]
 
 
-@pytest.mark.parametrize("mode", [pytest.param("cave", marks=cave_mode), "json"])
+@pytest.mark.parametrize("mode", [pytest.param("cave", marks=[cave_mode, pytest.mark.slow]), "json"])
 @pytest.mark.parametrize(
     ("body", "kind"),
     [

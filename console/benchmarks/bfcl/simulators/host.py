@@ -17,14 +17,14 @@ from typing import Any
 from console.benchmarks.bfcl.data.dataset import Dataset
 from console.core.fault import Fault, FaultKind
 from console.sandbox.exchange import WorkerError, WorkerLost
-from console.sandbox.limits import MEBIBYTE, Limits
+from console.sandbox.limits import MEBIBYTE, WorkerLimits
 from console.sandbox.worker import Worker
 
 _PROGRAM = "console.benchmarks.bfcl.simulators.program"
 _CALL_S = 30.0
 _START_S = 60.0
 _END_S = 10.0
-_LIMITS = Limits(frame_bytes=64 * MEBIBYTE, call_bytes=64 * MEBIBYTE)
+_LIMITS = WorkerLimits(frame_bytes=64 * MEBIBYTE, call_bytes=64 * MEBIBYTE)
 """A batch of findings holds whole file systems."""
 
 _hosts: dict[Path, "SimulatorHost"] = {}

@@ -33,7 +33,7 @@ from console.core.case import Case, Setting
 from console.core.chat import Message
 from console.core.fault import Fault, FaultKind
 from console.sandbox.exchange import OnAsk
-from console.sandbox.limits import MEBIBYTE, Limits
+from console.sandbox.limits import MEBIBYTE, WorkerLimits
 from console.sandbox.worker import Worker, WorkerError, WorkerLost
 from console.suites.stage import Stage
 
@@ -93,7 +93,7 @@ class _WorkerFactory:
                 setup=self._setup(),
                 read_only=[self._dataset.folder],
                 hidden=self._dataset.withheld,
-                limits=Limits(
+                limits=WorkerLimits(
                     call_s=options.cell_s + SPARE_S,
                     start_s=60.0,
                     frame_bytes=16 * MEBIBYTE,

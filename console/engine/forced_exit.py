@@ -3,17 +3,17 @@
 import os
 from collections.abc import Callable
 
-_given_up: list[str] = []
+_skipped: list[str] = []
 
 
-def give_up(library: str) -> None:
+def skip_shutdown(library: str) -> None:
     """Skip the orderly shutdown of a library when this process ends."""
-    _given_up.append(library)
+    _skipped.append(library)
 
 
-def leave(code: int, flush: Callable[[], None]) -> int:
-    """Return the exit code or, if a library was given up, flush and exit immediately."""
-    if _given_up:
+def finish(code: int, flush: Callable[[], None]) -> int:
+    """Return the exit code or, if a library was skipped, flush and exit immediately."""
+    if _skipped:
         flush()
         os._exit(code)
     return code
