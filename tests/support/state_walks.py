@@ -209,7 +209,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         see = stage.see
         await see("choose a suite", "L")
         yield "launch-empty"
-        await see("Nothing has", "slash", *"zzz")
+        await see("No matching", "slash", *"zzz")
         yield "launch-filtered-empty"
         await see("[ ] ▸ small-talk", "escape")
         await see("nightly", "p")

@@ -79,7 +79,7 @@ class BaseScreen(Screen[None]):
         self._help: HelpPane | None = None
         self._filter_sign: FilterSign | None = None
 
-    # For subclasses to override --------------------------------------------------------------------------------------
+    # For subclasses to override ---------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
         """Yield the body. Panes have the class `pane`."""

@@ -28,7 +28,7 @@ class RunScreen(BaseScreen):
         self.problem = Content.empty()
         """Why the run cannot be shown; empty if it can."""
 
-    # For subclasses to override --------------------------------------------------------------------------------------
+    # For subclasses to override ---------------------------------------------------------------------------------------
 
     def fed(self, changes: Changes) -> None:
         """Process changes; called once with an empty change when the feed is opened."""

@@ -176,7 +176,7 @@ class CompareController:
         a, b = (slug(folder.name, 60) for folder in self.folders)
         return Path(f"compare-{a}-{b}{extension}")
 
-    # What is listed --------------------------------------------------------------------------------------------------
+    # Listing ----------------------------------------------------------------------------------------------------------
 
     def list_scope(self, scope: str) -> None:
         """List the pairs of a filter label in `SCOPES`."""

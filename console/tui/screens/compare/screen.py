@@ -194,7 +194,7 @@ class CompareScreen(BaseScreen):
         """Width in cells of the case pane, computed since the pane may not be laid out at this size yet."""
         return max(self.size.width - LIST_WIDTH - 5 if self.has_class("-wide") else self.size.width - 2, 40)
 
-    # What the reader does --------------------------------------------------------------------------------------------
+    # User input -------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowHighlighted, "#changes")
     def _highlighted(self, event: RowList.RowHighlighted) -> None:

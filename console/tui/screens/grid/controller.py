@@ -105,7 +105,7 @@ class GridController:
         self._list()
         return True
 
-    # What is listed --------------------------------------------------------------------------------------------------
+    # Listing ----------------------------------------------------------------------------------------------------------
 
     def find(self, words: str) -> None:
         """List only cases with these words."""

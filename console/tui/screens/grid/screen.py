@@ -135,7 +135,7 @@ class GridScreen(BaseScreen):
         else:
             self.detail.show_answers(grid, current, answers, controller.why_no_suite)
 
-    # What the reader does --------------------------------------------------------------------------------------------
+    # User input -------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowHighlighted, "#heat")
     def _category_changed(self, event: RowList.RowHighlighted) -> None:

@@ -124,7 +124,7 @@ class HomeController:
     def unmark_all(self) -> None:
         self._marked.clear()
 
-    # What keys can do ------------------------------------------------------------------------------------------------
+    # Available actions ------------------------------------------------------------------------------------------------
 
     def why_not(self, action: str, line: RunLine | None, to_resume: RunLine | None) -> str:
         """Return why an action is unavailable, or an empty string.

@@ -132,7 +132,7 @@ class HomeScreen(BaseScreen):
         self._run_details.describe(self._run_list.line)
         self.refresh_keys()
 
-    # What keys mean --------------------------------------------------------------------------------------------------
+    # Key labels -------------------------------------------------------------------------------------------------------
 
     def _line_under_cursor(self) -> RunLine | None:
         return self._run_list.line

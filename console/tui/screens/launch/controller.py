@@ -205,7 +205,7 @@ class LaunchController:
                 problems.append(str(error))
         return problems
 
-    # What it amounts to ----------------------------------------------------------------------------------------------
+    # Preset and problems ----------------------------------------------------------------------------------------------
 
     @property
     def mistakes(self) -> list[str]:

@@ -156,7 +156,7 @@ class LeaderboardScreen(BaseScreen):
         key = self.rows.cursor
         self.details.show_row(self.controller.board_of(key), self.controller.model_row(key), self.size.width)
 
-    # What the reader does --------------------------------------------------------------------------------------------
+    # User input -------------------------------------------------------------------------------------------------------
 
     def key_words(self) -> Mapping[str, str]:
         return {"open": "open its run in Review"}

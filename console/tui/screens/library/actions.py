@@ -77,7 +77,7 @@ class EntryActions:
             text = json.dumps(case.data, ensure_ascii=True, indent=2, default=repr)
             self.services.copy(text, "the case as JSON")
 
-    # Suites of the reader's own --------------------------------------------------------------------------------------
+    # User's own suites ------------------------------------------------------------------------------------------------
 
     def action_suite_new(self) -> None:
         """Ask for kind and name, write a runnable suite, and show it."""

@@ -146,7 +146,7 @@ class LibraryController:
         entry, self.awaited_suite = Entry("suite", self.awaited_suite), ""
         return entry
 
-    # What keys mean --------------------------------------------------------------------------------------------------
+    # Key labels -------------------------------------------------------------------------------------------------------
 
     def run_offer(self, entry: Entry) -> tuple[str, str]:
         """Return the model and suite preselected for a new run."""

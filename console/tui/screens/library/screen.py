@@ -112,7 +112,7 @@ class LibraryScreen(BaseScreen):
         else:
             self._show_all()
 
-    # What is under the cursor ----------------------------------------------------------------------------------------
+    # Cursor -----------------------------------------------------------------------------------------------------------
 
     @property
     def run_offer(self) -> tuple[str, str]:
@@ -187,7 +187,7 @@ class LibraryScreen(BaseScreen):
         if self.is_mounted:
             self._show_all()
 
-    # Going in and out ------------------------------------------------------------------------------------------------
+    # Navigation -------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowChosen, "#entries")
     def _entry_chosen(self) -> None:
@@ -252,7 +252,7 @@ class LibraryScreen(BaseScreen):
             return self._case_list.filter_in_force
         return self.controller.filter_in_force
 
-    # Narrowing -------------------------------------------------------------------------------------------------------
+    # Filtering --------------------------------------------------------------------------------------------------------
 
     def find_changed(self, text: str, *, done: bool) -> None:
         shown = self._case_list if self.controller.opened is not None else self._entry_list

@@ -165,7 +165,7 @@ class LiveScreen(RunScreen):
         if self._is_restored and self.conversations.cursor is not None and not self.controller.is_following:
             self.services.feeds.places[self.run_folder.path] = self.controller.order.name, self.conversations.cursor
 
-    # What is new -----------------------------------------------------------------------------------------------------
+    # Updates ----------------------------------------------------------------------------------------------------------
 
     def awaits(self, key: Key) -> bool:
         """Poll early for watched conversations even if polling is slow."""

@@ -289,7 +289,7 @@ class CasePane(Vertical):
         title, _ = self._box_titles.get(self.text, (Content.empty(), Content.empty()))
         self._set_box_title(self.text, title, subtitle)
 
-    # Finding ---------------------------------------------------------------------------------------------------------
+    # Search -----------------------------------------------------------------------------------------------------------
 
     def find(self, text: str) -> int:
         """Highlight a text and return the number of matches; an empty text ends the search."""

@@ -117,7 +117,7 @@ class ReviewScreen(RunScreen):
     def responders(self) -> Sequence[object]:
         return self._responders
 
-    # From the run ----------------------------------------------------------------------------------------------------
+    # Run events -------------------------------------------------------------------------------------------------------
 
     def fed(self, changes: Changes) -> None:
         """Process changes; while the run is read, the list is rebuilt at intervals."""
@@ -178,7 +178,7 @@ class ReviewScreen(RunScreen):
 
         self.run_worker(work, thread=True, group="suite", exit_on_error=False)
 
-    # From the panes --------------------------------------------------------------------------------------------------
+    # Pane events ------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowHighlighted, "#list")
     def _enter_row(self, event: RowList.RowHighlighted) -> None:
