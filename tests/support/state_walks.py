@@ -120,7 +120,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         await see(lambda: stage.at("trends")() and stage.is_one_pane(), "H")
         yield "trends-empty"
         await see("[1 Home]", "1")
-        await see("Nothing matches", "ctrl+t", *"zzz")
+        await see("No matching", "ctrl+t", *"zzz")
         yield "finder-empty"
         await see(stage.at("home"), "escape")
         await see("Copy: name of this run", "colon")
