@@ -66,6 +66,7 @@ class SuiteDouble(ReviewedSuite):
 
     def __init__(self) -> None:
         """Compare at once."""
+        super().__init__()
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self.threads: set[str] = set()
