@@ -118,6 +118,6 @@ async def test_without_labels_there_is_nothing_to_take_back_or_stop(opened: Any,
     async with opened() as (app, pilot):
         await review(app, pilot, run)
         await pilot.press("X", "u")
-        await assert_until(pilot, lambda: "no labels to take back" in app.services.messages[-1].plain)
+        await assert_until(pilot, lambda: "no labels to remove" in app.services.messages[-1].plain)
         await pilot.press("X", "s")
         await assert_until(pilot, lambda: "No labeling is running" in app.services.messages[-1].plain)
