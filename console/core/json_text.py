@@ -67,3 +67,14 @@ def _parts(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(cast(dict[str, Any], value).values())
     return cast(list[Any], value) if isinstance(value, list) else []
+
+
+def as_object(value: object) -> dict[str, Any]:
+    """Return a decoded JSON object, or an empty one for any other value."""
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def as_objects(value: object) -> list[dict[str, Any]]:
+    """Return the objects in a decoded JSON list; anything else is dropped."""
+    items = cast(list[Any], value) if isinstance(value, list) else []
+    return [cast(dict[str, Any], item) for item in items if isinstance(item, dict)]

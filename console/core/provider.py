@@ -38,29 +38,29 @@ class Provider(NamedTuple):
 _OPENAI = Provider(address="https://api.openai.com/v1", key_variable="OPENAI_API_KEY", lists_models=True)
 
 PROVIDERS: Mapping[str, Provider] = {
-    "openai": _OPENAI._replace(api="console.llm.wires.chat.api:ChatCompletionsApi", embeds=True),
-    "responses": _OPENAI._replace(api="console.llm.wires.responses.api:ResponsesApi", vendor="openai"),
+    "openai": _OPENAI._replace(api="console.llm.wires.chat:CHAT_API", embeds=True),
+    "responses": _OPENAI._replace(api="console.llm.wires.responses:RESPONSES_API", vendor="openai"),
     "completions": Provider(
-        api="console.llm.wires.chat.api:CompletionsApi",
+        api="console.llm.wires.chat:COMPLETIONS_API",
         address="http://localhost:1053/v1",
         lists_models=True,
         vendor="openai",
     ),
     "anthropic": Provider(
-        api="console.llm.wires.anthropic.api:AnthropicApi",
+        api="console.llm.wires.anthropic:ANTHROPIC_API",
         address="https://api.anthropic.com/v1",
         key_variable="ANTHROPIC_API_KEY",
     ),
     "gemini": Provider(
-        api="console.llm.wires.gemini.api:GeminiApi",
+        api="console.llm.wires.gemini:GEMINI_API",
         address="https://generativelanguage.googleapis.com/v1beta",
         key_variable="GEMINI_API_KEY",
         vendor="gcp.gemini",
     ),
-    "ollama": Provider(api="console.llm.wires.ollama:OllamaApi", address="http://localhost:11434"),
+    "ollama": Provider(api="console.llm.wires.ollama:OLLAMA_API", address="http://localhost:11434"),
     "litellm": Provider(client="console.llm.litellm_client:LitellmClient", embeds=True),
     "simulated": Provider(endpoint="console.llm.simulated.endpoint:SimulatedEndpoint", embeds=True),
-    "local": Provider(endpoint="console.llm.embedding.local:LocalEndpoint", embeds=True),
+    "local": Provider(endpoint="console.llm.embedding.minilm:LocalEndpoint", embeds=True),
 }
 """`openai` is any server with OpenAI chat completions; `local` is the embedding model on this machine."""
 

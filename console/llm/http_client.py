@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from console.config.model import ModelConfig
-from console.config.secrets import resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.llm.embedding.vectors import VectorReader, embedding_body, tokens_of
@@ -34,13 +33,12 @@ class HttpClient:
 
     def __init__(self, model: ModelConfig) -> None:
         """Look the key up and prepare the connection; nothing is sent."""
-        key = resolve_key(model)
         self._model = model
         self._api = api_of(model)
-        self._session = HttpSession(model, self._api.headers(key) if key is not None else {})
+        self._session = HttpSession(model, self._api.headers)
         self._redact = self._session.redact
         self._budget = budget_of(model, self._session)
-        self.limiter = limiter_of(model, self._session.address, key)
+        self.limiter = limiter_of(model, self._session.address, self._session.key)
         self._vectors = VectorReader()
         self.refused: list[RefusedParameter] = []
         """Parameters that the server has refused."""
@@ -116,7 +114,7 @@ class HttpClient:
                 builder.flag(UNCOUNTED)
         streamed = self._api.is_streamed(body)
         deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
-        path = self._api.path(self._model, streamed=streamed)
+        path = self._api.path_of(self._model.model_id)
         try:
             async with deadlines, self._session.request("POST", path, encode(body)) as response:
                 await receive(response, self._api.events(), builder, deadlines)

@@ -27,9 +27,9 @@ from console.llm.limits.limiter import limiter_of
 from console.llm.reply import ReplyBuilder
 from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.faults import ProviderError, fault_of, hint_for, provider_error_of
-from console.llm.wires.chat.assembly import ChatAssembly
+from console.llm.wires.chat import ChatAssembly
 from console.llm.wires.completeness import finish_of
-from console.llm.wires.native_content import without_native
+from console.llm.wires.request_body import without_native
 
 _TABLE = "_FINISH_REASON_MAP"
 _PROVEN_VERSION = "1.106"

@@ -193,12 +193,12 @@ def test_the_tokenizer_beside_the_weights_counts_too(console, home, port, tokeni
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        (None, "is no folder"),
-        ({}, "holds no tokenizer.json"),
+        (None, "is not a folder"),
+        ({}, "has no tokenizer.json"),
         ({"tokenizer.json": "{"}, "tokenizer.json cannot be read"),
-        ({"config.json": "{}"}, "does not say how long a context is"),
+        ({"config.json": "{}"}, "does not state the context length"),
         ({"config.json": "["}, "config.json cannot be read"),
-        ({"config.json": '{"max_position_embeddings": "many"}'}, "does not say how long a context is"),
+        ({"config.json": '{"max_position_embeddings": "many"}'}, "does not state the context length"),
     ],
 )
 def test_a_folder_that_is_no_tokenizer_is_refused(console, home, port, monkeypatch, tokenizer, files, words):

@@ -12,7 +12,7 @@ def test_what_implements_a_provider_is_there(name) -> None:
     provider = PROVIDERS[name]
     assert callable(load(provider.endpoint or provider.client))
     if provider.api:
-        api = load(provider.api)()
+        api = load(provider.api)
         assert api.headers("key")
         assert api.events().feed(b"") == []
         assert api.assembly().reason is None

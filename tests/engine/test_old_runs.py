@@ -18,7 +18,7 @@ from console.core.run import Summary
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
-from console.llm.wires.native_content import native_content
+from console.llm.wires.request_body import native_content
 from console.store.journal import JournalReader
 from console.store.old_runs import read_summary
 from console.store.runs import RunFolder

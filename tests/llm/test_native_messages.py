@@ -9,12 +9,12 @@ from console.config.redaction import Redactor
 from console.core.chat import Reply
 from console.core.fault import Fault
 from console.llm.reply import ReplyBuilder
-from console.llm.wires.anthropic.api import AnthropicApi
-from console.llm.wires.gemini.api import GeminiApi
-from console.llm.wires.ollama import OllamaApi
-from console.llm.wires.responses.api import ResponsesApi
+from console.llm.wires.anthropic import ANTHROPIC_API
+from console.llm.wires.gemini import GEMINI_API
+from console.llm.wires.ollama import OLLAMA_API
+from console.llm.wires.responses import RESPONSES_API
 
-APIS = {"responses": ResponsesApi(), "anthropic": AnthropicApi(), "gemini": GeminiApi(), "ollama": OllamaApi()}
+APIS = {"responses": RESPONSES_API, "anthropic": ANTHROPIC_API, "gemini": GEMINI_API, "ollama": OLLAMA_API}
 WHOLE: dict[str, list[dict[str, Any]]] = {
     "responses": [
         {"type": "response.output_text.delta", "delta": "Warm."},

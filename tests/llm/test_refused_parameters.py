@@ -16,7 +16,7 @@ from console.llm.providers import open_endpoint
 from console.llm.servers.parameter_trial import try_model
 from console.llm.servers.refused_parameters import RefusedParameter, refused_parameter, what_to_write
 from console.llm.transport.faults import provider_error_of
-from console.llm.wires.request_body import chat_body
+from console.llm.wires.chat import chat_body
 
 BODY = {"model": "m", "messages": [], "temperature": 0.7, "max_tokens": 9, "stream": True, "store": False, "top_p": 1}
 SAID: list[tuple[dict[str, Any], RefusedParameter | None]] = [

@@ -14,7 +14,7 @@ NAMES = {
     "console.suites.benchmark": "the one list of the benchmarks that come with the program",
     "console.config.model": "`bfcl_name` of models.toml",
     "console.config.table": "`bfcl_name` of models.toml",
-    "console.llm.wires.chat.api": "`bfcl_name` of models.toml",
+    "console.llm.wires.chat": "`bfcl_name` of models.toml",
     "console.config.builtin": "what the simulated roles are for",
     "console.cli.doctor_checks": "the extra `cave` of the package",
     "console.store.old_runs": "runs of versions before the format was kept",

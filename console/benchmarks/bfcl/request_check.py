@@ -32,11 +32,10 @@ from console.core.case import Key, Setting
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
 from console.llm.reply import ReplyBuilder
-from console.llm.wires.anthropic.conversion import anthropic_body, read_message
-from console.llm.wires.chat.assembly import ChatAssembly
-from console.llm.wires.gemini.conversion import gemini_body, read_candidates
-from console.llm.wires.request_body import chat_body
-from console.llm.wires.responses.conversion import read_response, responses_body
+from console.llm.wires.anthropic import anthropic_body, read_message
+from console.llm.wires.chat import ChatAssembly, chat_body
+from console.llm.wires.gemini import gemini_body, read_candidates
+from console.llm.wires.responses import read_response, responses_body
 from console.suites.suite import Row
 
 

@@ -1,9 +1,10 @@
-"""Embedding on this machine with all-MiniLM-L6-v2: no key, no network, no torch.
+"""Local embedding with all-MiniLM-L6-v2: no key, no network, no torch.
 
-Six BERT layers, mean over the tokens, length one: 384 numbers for a text, of which the first 256 tokens count.
-Thresholds made for other embeddings do not carry over: results with it are not comparable with published totals.
+Six BERT layers, averaged over the first 256 tokens and normalized: 384 numbers for each text. Thresholds tuned for
+other embeddings do not carry over, so results with it are not comparable with published totals.
 """
 
+import asyncio
 import json
 import math
 import struct
@@ -12,9 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from console.config.model import ModelConfig
 from console.config.weights import find_weights
+from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
+from console.core.live import EndpointState
 from console.core.weights import VOCABULARY, WEIGHTS
+from console.llm.endpoint import Watch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,19 +37,55 @@ _HINT = "Run `eval-console pull minilm`, or name another embedding model."
 
 
 def embed(texts: Sequence[str], data: Path | str | None = None) -> list[list[float]]:
-    """Return one vector of length one for each text, in order. Takes 7 to 100 ms a text on one core.
+    """Return a unit vector for each text, in order; takes 7 to 100 ms per text on one core.
 
     Args:
-        texts: what to embed.
-        data: a data folder besides the usual ones.
+        texts: texts to embed.
+        data: a data folder to search in addition to the usual ones.
 
     Raises:
-        Fault: of kind `data`, when the weights are not here or damaged.
+        Fault: `data`, if the weights are missing or damaged.
     """
     folder = find_weights(data)
     if folder is None:
-        raise Fault(FaultKind.DATA, "the weights of the local embedding are not here", hint=_HINT)
+        raise Fault(FaultKind.DATA, "the weights of the local embedding are missing", hint=_HINT)
     return _load(folder).embed(texts)
+
+
+class LocalEndpoint:
+    """Embeds on this machine, one call at a time, so that only one core is used."""
+
+    def __init__(self, model: ModelConfig) -> None:
+        self._model = model
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+        """Raise a fault, since an embedding model cannot answer."""
+        raise Fault(
+            FaultKind.BAD_REQUEST,
+            f"{self._model.name} is an embedding model and cannot answer",
+            hint="Use it only as the embedding model.",
+        )
+
+    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
+        self._waiting += 1
+        try:
+            async with self._turn:
+                return await asyncio.to_thread(embed, list(texts), self._model.data)
+        finally:
+            self._waiting -= 1
+
+    def states(self) -> list[EndpointState]:
+        """Return the running and waiting calls; the limit is always one."""
+        busy = int(self._turn.locked())
+        return [EndpointState(self._model.name, in_flight=busy, limit=1, waiting=self._waiting - busy)]
+
+    def retry_now(self) -> None:
+        """Do nothing: this endpoint never pauses."""
+
+    async def aclose(self) -> None:
+        """Do nothing: there is no connection."""
 
 
 @lru_cache(maxsize=1)
@@ -59,7 +100,7 @@ class MiniLM:
         """Open weights and vocabulary.
 
         Raises:
-            Fault: of kind `data`, when they cannot be read or are not those of this model.
+            Fault: `data`, if they cannot be read or belong to another model.
         """
         try:
             self._weights = _read_tensors(folder / WEIGHTS)
@@ -71,7 +112,7 @@ class MiniLM:
             raise Fault(FaultKind.DATA, message, hint=_HINT) from error
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return one vector of length one for each text, in order."""
+        """Return a unit vector for each text, in order."""
         return [self._embed(text) for text in texts]
 
     def _check(self, words: int) -> None:
@@ -117,22 +158,22 @@ class MiniLM:
         return state @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
 
     def _layer_norm(self, state: "Array", name: str) -> "Array":
-        centred = state - state.mean(axis=-1, keepdims=True)
-        spread = (centred * centred).mean(axis=-1, keepdims=True)
-        return centred / (spread + _EPSILON) ** 0.5 * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
+        centered = state - state.mean(axis=-1, keepdims=True)
+        spread = (centered * centered).mean(axis=-1, keepdims=True)
+        return centered / (spread + _EPSILON) ** 0.5 * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]
 
 
 def read_vocabulary(text: str) -> dict[str, int]:
-    """Read a `vocab.txt`: one piece a line, its id the line number from 0."""
+    """Return the ids of a `vocab.txt`: one piece per line, numbered from 0."""
     return {piece: number for number, piece in enumerate(text.removesuffix("\n").split("\n"))}
 
 
 def word_pieces(vocabulary: dict[str, int], most_tokens: int) -> Callable[[str], list[int]]:
-    """Return what turns a text into the ids of uncased BERT, between the start and the end token.
+    """Return a function that turns text into the ids of uncased BERT, with start and end token.
 
     Args:
         vocabulary: ids by piece.
-        most_tokens: greatest length of a result, special tokens included.
+        most_tokens: maximum length of a result, including special tokens.
 
     Raises:
         KeyError: the vocabulary lacks a special token.
@@ -153,7 +194,7 @@ def word_pieces(vocabulary: dict[str, int], most_tokens: int) -> Callable[[str],
 
 
 def _gelu(values: "Array") -> "Array":
-    """Return x/2 (1 + erf(x/√2)), the error function to 1.5e-7 (Abramowitz and Stegun 7.1.26)."""
+    """Return x/2 (1 + erf(x/√2)), with the error function accurate to 1.5e-7 (Abramowitz and Stegun 7.1.26)."""
     import numpy as np
 
     scaled = np.abs(values) * np.float32(1 / math.sqrt(2))

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from console.config.model import Limits, ModelConfig
 from console.config.redaction import Redactor
-from console.config.secrets import resolve_key
 from console.core.fault import Fault, FaultKind
 from console.core.suggestion import nearest
 from console.llm.transport.deadlines import Deadlines
@@ -24,8 +23,7 @@ async def served_models(model: ModelConfig) -> list[str]:
     Raises:
         Fault: typed as for a call: `auth`, `connect`, `bad_answer` …
     """
-    key = resolve_key(model)
-    session = HttpSession(model, api_of(model).headers(key) if key is not None else {})
+    session = HttpSession(model, api_of(model).headers)
     try:
         return await _list_models(session, _LISTING)
     finally:

@@ -10,7 +10,7 @@ import errno
 import os
 import ssl
 import urllib.request
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
@@ -21,7 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from console import __version__
 from console.config.model import ModelConfig
 from console.config.models import public_address
-from console.config.secrets import redactor_for
+from console.config.secrets import redactor_for, resolve_key
 from console.core.fault import Fault, FaultKind
 from console.core.provider import provider_of
 from console.llm.transport.faults import fault_of, read_provider_error
@@ -44,8 +44,17 @@ class ErrorResponse(Exception):
 class HttpSession:
     """Connections to one server under one key."""
 
-    def __init__(self, model: ModelConfig, key_headers: Mapping[str, str]) -> None:
-        """Prepare requests for a model's address, under the headers that carry its key; nothing is opened yet."""
+    def __init__(self, model: ModelConfig, headers: Callable[[str], Mapping[str, str]]) -> None:
+        """Look the key up; nothing is sent.
+
+        Args:
+            model: the model whose address and limits are used.
+            headers: returns the headers that carry a key.
+
+        Raises:
+            UsageError: the model's key is missing.
+        """
+        self.key = resolve_key(model)
         address = model.base_url or provider_of(model.provider).address
         self._base = urlsplit(address)
         self.address = public_address(address)
@@ -56,7 +65,7 @@ class HttpSession:
             "accept-encoding": "identity",
             "content-type": "application/json",
         }
-        self._headers |= key_headers
+        self._headers |= headers(self.key) if self.key is not None else {}
         self._headers |= {name.lower(): value for name, value in model.headers.items()}
         self._proxy = _proxy_of(self._base)
         self._connect_s = min(_CONNECT_S, model.limits.timeout_s)

@@ -1,6 +1,6 @@
 """Ollama's own API: `POST /api/chat`, streamed as one JSON object a line.
 
-Source: the published API (docs/api.md of Ollama). Thoughts are not sent back: its templates leave them out.
+Source: the published API (docs/api.md of Ollama). Thoughts are not sent back, since its templates drop them.
 """
 
 import json
@@ -8,24 +8,22 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from console.config.model import ModelConfig
-from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
-from console.core.fault import Fault, FaultKind
+from console.core.chat import ChatRequest, Reply, ToolCall, Usage
+from console.core.json_text import as_object
 from console.llm.transport.events import LineReader
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.native_content import without_native
-from console.llm.wires.request_body import as_accepted
+from console.llm.wires.provider_api import ProviderApi
+from console.llm.wires.request_body import as_accepted, call_arguments, without_native
 from console.llm.wires.usage import token_count
 
 _TOP = frozenset({"format", "keep_alive", "stream", "think"})
-"""Parameters beside `options`, which holds all others."""
+"""Parameters of the top level; all others go into `options`."""
 
 
 class _MessageAssembly:
-    """Pieces of one message; the line that is `done` says why it ended."""
-
     ends = Ends({"stop": "stop", "length": "length"})
-    """`load` and `unload` answer no question."""
+    """`load` and `unload` are not answers."""
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -37,8 +35,7 @@ class _MessageAssembly:
         return isinstance(chunk.get("message"), dict)
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
-        message, is_new = chunk.get("message"), False
-        fields = cast(dict[str, Any], message) if isinstance(message, dict) else {}
+        fields, is_new = as_object(chunk.get("message")), False
         for name, kind in (("thinking", "reasoning"), ("content", "text")):
             text = fields.get(name)
             if isinstance(text, str) and live.show(kind, text):
@@ -77,61 +74,41 @@ class _MessageAssembly:
         )
 
 
-class OllamaApi:
-    """Chats of Ollama."""
-
-    events = LineReader
-    assembly = _MessageAssembly
-
-    def headers(self, key: str) -> Mapping[str, str]:
-        return {"authorization": f"Bearer {key}"}
-
-    def path(self, model: ModelConfig, *, streamed: bool) -> str:
-        del model, streamed
-        return "api/chat"
-
-    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-        settings: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
-        settings |= model.params | request.params
-        settings = as_accepted(model, {name: value for name, value in settings.items() if value is not None})
-        if "max_tokens" in settings:
-            settings["num_predict"] = settings.pop("max_tokens")
-        top = {name: settings.pop(name) for name in _TOP & settings.keys()}
-        body: dict[str, Any] = {"model": model.model_id, "messages": _messages(request), "stream": True}
-        if request.tools:
-            body["tools"] = request.tools
-        return as_accepted(model, body) | top | ({"options": settings} if settings else {})
-
-    def is_streamed(self, body: Mapping[str, Any]) -> bool:
-        return body.get("stream") is True
+def _body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+    settings: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
+    settings |= model.params | request.params
+    settings = as_accepted(model, {name: value for name, value in settings.items() if value is not None})
+    if "max_tokens" in settings:
+        settings["num_predict"] = settings.pop("max_tokens")
+    top = {name: settings.pop(name) for name in _TOP & settings.keys()}
+    body: dict[str, Any] = {"model": model.model_id, "messages": _messages(request), "stream": True}
+    if request.tools:
+        body["tools"] = request.tools
+    return as_accepted(model, body) | top | ({"options": settings} if settings else {})
 
 
 def _messages(request: ChatRequest) -> list[dict[str, Any]]:
-    """Return the messages; a call's arguments are an object here, and its result names the function."""
+    """Return the messages; here arguments are objects and results name their function."""
     names: dict[str, str] = {}
     messages: list[dict[str, Any]] = []
     for message in without_native(request.messages):
         out: dict[str, Any] = {"role": message["role"], "content": message.get("content") or ""}
         if calls := message.get("tool_calls"):
             names |= {call["id"]: call["function"]["name"] for call in calls}
-            out["tool_calls"] = [{"function": _function(message, number)} for number in range(len(calls))]
+            functions = [call["function"] for call in calls]
+            out["tool_calls"] = [
+                {"function": {"name": function["name"], "arguments": call_arguments(function)}}
+                for function in functions
+            ]
         if message["role"] == "tool":
             out["tool_name"] = message.get("name") or names.get(message.get("tool_call_id", ""), "")
         messages.append(out)
     return messages
 
 
-def _function(message: Message, number: int) -> dict[str, Any]:
-    function = message.get("tool_calls", ())[number]["function"]
-    try:
-        arguments = json.loads(function["arguments"] or "{}")
-    except (ValueError, RecursionError):
-        arguments = None
-    if not isinstance(arguments, dict):
-        raise Fault(FaultKind.BAD_REQUEST, f"the arguments of an earlier call of {function['name']} are no JSON object")
-    return {"name": function["name"], "arguments": arguments}
-
-
 def _usage(last: Mapping[str, Any]) -> Usage | None:
     sent, written = token_count(last.get("prompt_eval_count")), token_count(last.get("eval_count"))
     return None if sent is None or written is None else Usage(sent, written)
+
+
+OLLAMA_API = ProviderApi(path="api/chat", body=_body, events=LineReader, assembly=_MessageAssembly)

@@ -1,8 +1,10 @@
-"""What the HTTP client needs to know of a provider's API: paths, headers, bodies, and how answers are put together."""
+"""What the HTTP client needs to know about a provider's API."""
 
 import importlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
@@ -13,25 +15,25 @@ from console.llm.wires.live_texts import LiveTexts
 
 
 class Assembly(Protocol):
-    """Joins the chunks of one answer into the message of its API."""
+    """Joins the chunks of one answer into a message in the format of its API."""
 
     reason: str | None
-    """Why the server says that the model stopped, as it sent it; None while the answer goes on."""
+    """Finish reason as the server sent it; None while the answer continues."""
 
     @property
     def ends(self) -> Ends:
-        """The reasons that prove an answer of this API whole."""
+        """Finish reasons of this API."""
         ...
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
-        """Whether this is a chunk of a message: its fields that elsewhere explain an error mean something else."""
+        """Return True for chunks of this API whose fields could be mistaken for those of an error."""
         ...
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
-        """Add a chunk, or a whole body, and show its new text; return whether it brought anything new of the answer.
+        """Add a chunk or a whole body and show its new text; return True if it added to the answer.
 
         Raises:
-            Fault: it reports an error in a form of this API.
+            Fault: the chunk reports an error.
         """
         ...
 
@@ -40,54 +42,48 @@ class Assembly(Protocol):
         ...
 
     def read(self, message: dict[str, Any], finish: str) -> Reply:
-        """Return the reply that a message without secrets holds; `finish` is what its reason stands for.
+        """Return the reply in a redacted message.
 
         Raises:
-            Fault: it holds none.
+            Fault: the message holds no reply.
         """
         ...
 
 
-class ProviderApi(Protocol):
-    """One HTTP API for chat, such as OpenAI's chat completions. Stateless."""
+def _bearer(key: str) -> Mapping[str, str]:
+    return {"authorization": f"Bearer {key}"}
 
-    @property
-    def events(self) -> Callable[[], EventReader]:
-        """Makes the reader of one stream: `SseReader` or `LineReader`."""
-        ...
 
-    @property
-    def assembly(self) -> Callable[[], Assembly]:
-        """Makes the assembly of one answer."""
-        ...
+@dataclass(frozen=True, slots=True)
+class ProviderApi:
+    """One HTTP API for chat, such as OpenAI's chat completions."""
 
-    def headers(self, key: str) -> Mapping[str, str]:
-        """Return the headers that carry the key and name the API's version."""
-        ...
+    path: str
+    """Path of requests below the model's address; `{model}` is replaced by the `model_id`."""
+    body: Callable[[ModelConfig, ChatRequest], dict[str, Any]]
+    """Returns the body of a request; raises a Fault (`bad_request`) if the API cannot express the conversation."""
+    events: Callable[[], EventReader]
+    assembly: Callable[[], Assembly]
+    headers: Callable[[str], Mapping[str, str]] = _bearer
+    """Returns the headers that carry the key and the API's version."""
+    always_streams: bool = False
+    """True if streaming is not chosen by a field of the body."""
 
-    def path(self, model: ModelConfig, *, streamed: bool) -> str:
-        """Return the path of a request below the model's address."""
-        ...
-
-    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-        """Return the body of a request, without what the model's server refuses (`omit`, `rename`).
-
-        Raises:
-            Fault: `bad_request`, when the conversation cannot be put into this API.
-        """
-        ...
+    def path_of(self, model_id: str) -> str:
+        """Return the path of a model's requests."""
+        return self.path.format(model=quote(model_id, safe=""))
 
     def is_streamed(self, body: Mapping[str, Any]) -> bool:
-        """Whether a body asks for a stream."""
-        ...
+        """Return True if the body asks for a stream."""
+        return self.always_streams or body.get("stream") is True
 
 
 def api_of(model: ModelConfig) -> ProviderApi:
     """Return the API of a model's provider."""
-    return load(PROVIDERS[model.provider].api)()
+    return load(PROVIDERS[model.provider].api)
 
 
-def load(place: str) -> Any:
-    """Return what a `module:attribute` names. Loaded only when a model needs it: litellm alone takes seconds."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
+def load(name: str) -> Any:
+    """Import the object named by `module:attribute`; done lazily, since litellm alone takes seconds."""
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)

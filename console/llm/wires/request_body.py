@@ -1,55 +1,61 @@
-"""The body of a chat request, from a model's settings and a request's own."""
+"""Parts of request bodies that several APIs share."""
 
 import json
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from console.config.model import ModelConfig
-from console.core.chat import ChatRequest
+from console.core.chat import Message, Native
 from console.core.fault import Fault, FaultKind
-from console.llm.wires.native_content import without_native
 
 
-def chat_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-    """Return the request body: the model's settings, then the request's; a setting of None is left out.
+def native_content(message: Mapping[str, Any], api: str) -> list[Any] | str | None:
+    """Return the content of an assistant message in an API's own format, or None if another API wrote it.
 
-    What the model's server refuses (`omit`) is left out whoever asks for it, what it calls otherwise is renamed.
+    Some APIs need their own output back unchanged: thinking blocks, signatures, encrypted reasoning. It is stored as
+    `native` in replies and messages, and thus in the journal. Other APIs ignore it and read the plain fields.
     """
-    body: dict[str, Any] = {"model": model.model_id, "messages": without_native(request.messages)}
-    settings = {"temperature": model.temperature, "max_tokens": model.max_tokens, "stream": True}
-    body |= settings | model.params | request.params
-    if request.tools:
-        body["tools"] = request.tools
-    if model.params.get("stream") is False:
-        body["stream"] = False
-    if body["stream"] is True:
-        body.setdefault("stream_options", {"include_usage": True})
-    if body["stream"] is False:
-        del body["stream"]
-    return as_accepted(model, {name: value for name, value in body.items() if value is not None})
+    native = cast(Native | None, message.get("native"))
+    return native["content"] if native is not None and native.get("api", native.get("wire")) == api else None
+
+
+def without_native(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages in the plain format that every API reads."""
+    if not any("native" in message for message in messages):
+        return list(messages)
+    return [cast(Message, {key: value for key, value in message.items() if key != "native"}) for message in messages]
+
+
+def call_arguments(function: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an earlier call, for APIs that want them as an object.
+
+    Raises:
+        Fault: `bad_request`, if they are not a JSON object.
+    """
+    try:
+        arguments = json.loads(function["arguments"] or "{}")
+    except (ValueError, RecursionError):
+        arguments = None
+    if not isinstance(arguments, dict):
+        text = f"the arguments of an earlier call of {function['name']} are not a JSON object"
+        raise Fault(FaultKind.BAD_REQUEST, text)
+    return cast(dict[str, Any], arguments)
 
 
 def as_accepted(model: ModelConfig, body: dict[str, Any]) -> dict[str, Any]:
-    """Return a body without what the model's server refuses, and with the names under which it takes the rest."""
+    """Apply the `omit` and `rename` settings of a model to a request body."""
     if not (model.omit or model.rename):
         return body
     return {model.rename.get(name, name): value for name, value in body.items() if name not in model.omit}
 
 
-def completion_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
-    """Return the body of a request to continue a text; its pieces are joined as they stand."""
-    body = chat_body(model, request)
-    del body["messages"]
-    body.pop("tools", None)
-    return body | {"prompt": "".join(message.get("content") or "" for message in request.messages)}
-
-
 def encode(body: dict[str, Any]) -> bytes:
-    """Return a body as JSON bytes; pure ASCII, so that even half characters can be sent.
+    """Return a body as ASCII JSON, which can carry lone surrogates.
 
     Raises:
-        Fault: `bad_request`, when a value has no JSON form.
+        Fault: `bad_request`, if a value cannot be written as JSON.
     """
     try:
         return json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise Fault(FaultKind.BAD_REQUEST, f"the request has no JSON form: {error}") from None
+        raise Fault(FaultKind.BAD_REQUEST, f"the request cannot be written as JSON: {error}") from None

@@ -1,42 +1,34 @@
-"""Token counts as a provider reports them, believed only as far as they can be true.
+"""Token counts as reported by providers.
 
-A missing, negative or absurd count makes the whole report unknown, because unknown is not zero: the cost of a run is
-then shown as a lower bound.
+A missing, negative or absurd count makes the whole report unknown rather than zero: the cost of the run is then shown
+as a lower bound.
 """
 
 import math
-from typing import Any, cast
 
 from console.core.chat import Usage
+from console.core.json_text import as_object
 
 _MOST_TOKENS = 1_000_000_000
 
 
 def read_usage(value: object) -> Usage | None:
-    """Return the usage of an answer, or None when it is not a credible report."""
-    if not isinstance(value, dict):
-        return None
-    fields = cast(dict[str, Any], value)
-    sent = token_count(fields.get("prompt_tokens", fields.get("input_tokens")))
-    written = token_count(fields.get("completion_tokens", fields.get("output_tokens", 0)))
+    """Return the usage in an OpenAI-style report (either API), or None if it is not credible."""
+    usage = as_object(value)
+    sent = token_count(usage.get("prompt_tokens", usage.get("input_tokens")))
+    default = 0 if "prompt_tokens" in usage else None
+    written = token_count(usage.get("completion_tokens", usage.get("output_tokens", default)))
     if sent is None or written is None:
         return None
-    cached = (
-        _detail(fields, "prompt_tokens_details", "cached_tokens")
-        or token_count(fields.get("prompt_cache_hit_tokens"))
-        or 0
-    )
-    reasoning = _detail(fields, "completion_tokens_details", "reasoning_tokens") or 0
-    return Usage(sent, written, min(cached, sent), reasoning, _cost(fields.get("cost")))
-
-
-def _detail(fields: dict[str, Any], group: str, name: str) -> int | None:
-    inner = fields.get(group)
-    return token_count(cast(dict[str, Any], inner).get(name)) if isinstance(inner, dict) else None
+    sent_details = as_object(usage.get("prompt_tokens_details", usage.get("input_tokens_details")))
+    written_details = as_object(usage.get("completion_tokens_details", usage.get("output_tokens_details")))
+    cached = token_count(sent_details.get("cached_tokens")) or token_count(usage.get("prompt_cache_hit_tokens")) or 0
+    reasoning = token_count(written_details.get("reasoning_tokens")) or 0
+    return Usage(sent, written, min(cached, sent), reasoning, _cost(usage.get("cost")))
 
 
 def token_count(value: object) -> int | None:
-    """Return a number of tokens; None when it cannot be one."""
+    """Return a token count, or None if it is not credible."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):

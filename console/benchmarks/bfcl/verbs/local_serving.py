@@ -99,7 +99,7 @@ def _tokenizer(weights: Path | None) -> Path | None:
     Raises:
         UsageError: that folder holds no tokenizer that can be read.
     """
-    from console.llm.servers.token_counter import TokenCounter
+    from console.llm.servers.prompt_budget import TokenCounter
 
     remote = variable("REMOTE_OPENAI_TOKENIZER_PATH") if variable("REMOTE_OPENAI_BASE_URL") else None
     if remote is not None:

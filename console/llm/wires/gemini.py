@@ -1,0 +1,218 @@
+"""The Gemini API: `POST /models/MODEL:streamGenerateContent`, streamed part by part.
+
+Source: the published API, and the requests of the official BFCL handler. The parts of a reply, including its thoughts
+and their signatures, are sent back unchanged.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from console.config.model import ModelConfig
+from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
+from console.core.fault import Fault, FaultKind
+from console.core.json_text import as_object, as_objects
+from console.llm.transport.events import SseReader
+from console.llm.wires.completeness import GEMINI
+from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.provider_api import ProviderApi
+from console.llm.wires.request_body import as_accepted, call_arguments, native_content
+from console.llm.wires.usage import token_count
+
+NATIVE = "gemini"
+_CONFIG = {"temperature": "temperature", "max_tokens": "maxOutputTokens"}
+_CHUNK_FIELDS = frozenset({"candidates", "promptFeedback", "usageMetadata"})
+"""Every chunk has at least one of them."""
+_MERGED = ({"text"}, {"text", "thought"})
+"""Fields of parts that are joined; a part with other fields, such as a signature, stays separate."""
+
+Part = dict[str, Any]
+
+
+def gemini_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+    """Return the body of `POST /v1beta/models/MODEL:generateContent`.
+
+    Parameters of the model and the request join `generationConfig`, except those of the API's top level, such as
+    `safetySettings`.
+
+    Raises:
+        Fault: `bad_request`, if the arguments of an earlier call are not a JSON object.
+    """
+    settings: dict[str, Any] = {"temperature": model.temperature, "maxOutputTokens": model.max_tokens}
+    settings |= model.params | request.params
+    settings = {_CONFIG.get(name, name): value for name, value in settings.items() if value is not None}
+    top = {name: settings.pop(name) for name in ("safetySettings", "toolConfig", "cachedContent") if name in settings}
+    system = "\n\n".join(message.get("content") or "" for message in request.messages if message["role"] == "system")
+    body: dict[str, Any] = {"contents": _contents(request.messages)}
+    if system:
+        body["systemInstruction"] = {"parts": [{"text": system}], "role": "user"}
+    if request.tools:
+        body["tools"] = [{"functionDeclarations": [_declaration(tool["function"]) for tool in request.tools]}]
+    return body | top | ({"generationConfig": settings} if settings else {})
+
+
+def _declaration(function: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: (_schema(value) if key == "parameters" else value) for key, value in function.items()}
+
+
+def _schema(schema: Any) -> Any:
+    """Return a JSON schema with its types in capitals, as the API spells them."""
+    if not isinstance(schema, dict):
+        return schema
+    out: dict[str, Any] = {}
+    for key, value in cast(dict[str, Any], schema).items():
+        if key == "type" and isinstance(value, str):
+            out[key] = value.upper()
+        elif key == "properties" and isinstance(value, dict):
+            out[key] = {name: _schema(inner) for name, inner in cast(dict[str, Any], value).items()}
+        else:
+            out[key] = _schema(value)
+    return out
+
+
+def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """Return the contents; the tool results of one step share a user content and carry the names of their functions."""
+    out: list[dict[str, Any]] = []
+    names: dict[str, str] = {}
+    collecting = False
+    for message in messages:
+        role, text = message["role"], message.get("content") or ""
+        if role == "system":
+            continue
+        if role == "tool":
+            name = message.get("name") or names.get(message.get("tool_call_id", ""), "")
+            part: Part = {"functionResponse": {"name": name, "response": {"result": text}}}
+            if collecting:
+                out[-1]["parts"].append(part)
+            else:
+                out.append({"parts": [part], "role": "user"})
+        elif role == "assistant":
+            names |= {call["id"]: call["function"]["name"] for call in message.get("tool_calls", ())}
+            out.append({"parts": _answer(message), "role": "model"})
+        else:
+            out.append({"parts": [{"text": text}], "role": role})
+        collecting = role == "tool"
+    return out
+
+
+def _answer(message: Message) -> list[Part]:
+    parts = native_content(message, NATIVE)
+    if isinstance(parts, list):
+        return parts
+    text = message.get("content")
+    calls = [
+        {"functionCall": {"name": call["function"]["name"], "args": call_arguments(call["function"])}}
+        for call in message.get("tool_calls", ())
+    ]
+    return ([{"text": text}] if text or not calls else []) + calls
+
+
+def read_candidates(message: Mapping[str, Any], finish: str) -> Reply:
+    """Return the reply in a complete answer.
+
+    Raises:
+        Fault: the answer has no candidate.
+    """
+    candidates = message.get("candidates")
+    if not isinstance(candidates, list) or not candidates:
+        return _blocked(message)
+    first = as_object(cast(list[Any], candidates)[0])
+    content = cast(dict[str, Any], first.get("content") or {})
+    parts: list[Part] = as_objects(content.get("parts"))
+    calls = tuple(
+        ToolCall(str(call.get("id") or f"call_{index}"), str(call.get("name", "")), json.dumps(call.get("args") or {}))
+        for index, call in enumerate(cast(Part, part["functionCall"]) for part in parts if "functionCall" in part)
+    )
+    texts = [str(part["text"]) for part in parts if "text" in part and not part.get("thought")]
+    return Reply(
+        content="".join(texts) if texts or not calls else None,
+        tool_calls=calls,
+        reasoning="".join(str(part.get("text", "")) for part in parts if part.get("thought")),
+        finish="tool_calls" if calls and finish == "stop" else finish,
+        usage=_usage(message.get("usageMetadata")),
+        model=str(message.get("modelVersion", "")),
+        native={"api": NATIVE, "content": parts},
+    )
+
+
+def _blocked(message: Mapping[str, Any]) -> Reply:
+    reason = as_object(message.get("promptFeedback")).get("blockReason")
+    if reason is None:
+        raise Fault(FaultKind.BAD_ANSWER, "the answer has no candidate")
+    flags = (f"refused by the provider's filter: {str(reason)[:40]}",)
+    return Reply(None, finish="content_filter", usage=_usage(message.get("usageMetadata")), flags=flags)
+
+
+def _usage(value: object) -> Usage | None:
+    """Return the token counts, or None if they are not credible; thoughts count as output."""
+    usage = as_object(value)
+    sent = token_count(usage.get("promptTokenCount"))
+    names = ("candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
+    written, thoughts, cached = (token_count(usage.get(name) or 0) for name in names)
+    if sent is None or written is None or thoughts is None or cached is None:
+        return None
+    return Usage(input=sent, output=written + thoughts, cached=cached, reasoning=thoughts)
+
+
+class _ContentAssembly:
+    ends = GEMINI
+    read = staticmethod(read_candidates)
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._candidate: dict[str, Any] | None = None
+        self._parts: list[dict[str, Any]] = []
+        self._pieces: list[str] = []
+        """Pieces of the last part's text, joined once the part is complete."""
+        self._rest: dict[str, Any] = {}
+
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        return not _CHUNK_FIELDS.isdisjoint(chunk)
+
+    def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
+        self._rest |= {key: value for key, value in chunk.items() if key != "candidates"}
+        candidates = chunk.get("candidates")
+        first = cast(list[Any], candidates)[0] if isinstance(candidates, list) and candidates else None
+        if not isinstance(first, dict):
+            if "blockReason" in as_object(chunk.get("promptFeedback")):
+                self.reason, self._candidate = "prompt blocked", None
+            return False
+        self._candidate = cast(dict[str, Any], first)
+        is_new = False
+        for part in as_objects(as_object(self._candidate.get("content")).get("parts")):
+            is_new = self._add_part(part, live) or is_new
+        if reason := self._candidate.get("finishReason"):
+            self.reason = str(reason)
+        return is_new or bool(reason)
+
+    def message(self) -> dict[str, Any]:
+        if self._candidate is None:
+            return self._rest
+        self._join()
+        return self._rest | {"candidates": [self._candidate | {"content": {"parts": self._parts, "role": "model"}}]}
+
+    def _join(self) -> None:
+        if self._pieces:
+            self._parts[-1]["text"] = "".join(self._pieces)
+
+    def _add_part(self, part: dict[str, Any], live: LiveTexts) -> bool:
+        last = self._parts[-1] if self._parts else {}
+        if set(part) in _MERGED and set(last) == set(part) and last.get("thought") == part.get("thought"):
+            self._pieces.append(str(part["text"]))
+        else:
+            self._join()
+            self._parts.append(dict(part))
+            self._pieces = [str(part["text"])] if set(part) in _MERGED else []
+        if "functionCall" in part:
+            return live.show("tool", json.dumps(part["functionCall"]))
+        return live.show("reasoning" if part.get("thought") else "text", part.get("text"))
+
+
+GEMINI_API = ProviderApi(
+    path="models/{model}:streamGenerateContent?alt=sse",
+    body=lambda model, request: as_accepted(model, gemini_body(model, request)),
+    headers=lambda key: {"x-goog-api-key": key},
+    events=SseReader,
+    assembly=_ContentAssembly,
+    always_streams=True,
+)
