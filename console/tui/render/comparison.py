@@ -9,18 +9,18 @@ from console.core.statistics.paired import MCNEMAR, NEWCOMBE
 from console.insight import number_format
 from console.insight.by_case import CasePair, by_case
 from console.insight.comparison import (
-    PairCounts,
     PairOutcome,
     RunComparison,
     bootstrapped,
     error_types,
 )
-from console.insight.comparison_report import ONE_CASE, summary_rows
+from console.insight.comparison_report import ONE_CASE, statistics, summary_rows
 from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import signed
 from console.insight.reasons import sentence
 from console.tui.render import lines
 from console.tui.render.block import Block
+from console.tui.render.section_block import section_block
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, bar, block_title, muted
 
@@ -268,13 +268,7 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
     if cases := by_case(comparison):
         blocks.append(Block("cases", block_title("question by question"), body=tuple(dot_lines(cases, width - 3))))
-    rows = [
-        ("all", comparison.counts),
-        *(list(comparison.categories.items()) if len(comparison.categories) > 1 else []),
-    ]
-    blocks.append(
-        Block("categories", block_title("by category"), body=tuple(_category_lines(rows, comparison.headline, width)))
-    )
+    blocks += [section_block(part, part.title.lower(), width, headings=True) for part in statistics(comparison)]
     kinds = error_types(comparison)
     if kinds:
         blocks.append(Block("errors", block_title("by error type"), body=tuple(_error_lines(kinds, width))))
@@ -297,22 +291,6 @@ def _test_lines(comparison: RunComparison) -> list[Content]:
         if low is not None and high is not None and (label, low) != ("bootstrap", change.low):
             span = number_format.bounds(low, high, lambda bound: signed(bound, show))
             made.append(Content.assemble((f"{label + ' 95%':<16}", MUTED), span))
-    return made
-
-
-def _category_lines(rows: list[tuple[str, PairCounts]], headline: str, width: int) -> list[Content]:
-    room = max(min(width - 48, 34), 12)
-    is_corrected = any(part.difference.adjusted is not None for _, part in rows)
-    words = ("cases", "lost", "gained", "B − A", "p Holm" if is_corrected else "p")
-    made = [_cells("", room, *words, style=f"bold {MUTED}")]
-    show = number_format.number if headline else number_format.rate
-    for name, part in rows:
-        change = part.difference
-        p = "" if change.p is None else number_format.p_digits(change.p if change.adjusted is None else change.adjusted)
-        made.append(
-            _cells(name or "no category", room, str(part.compared), str(part.lost), str(part.gained),
-                   signed(change.value, show), p)
-        )  # fmt: skip
     return made
 
 

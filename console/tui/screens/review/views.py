@@ -18,11 +18,12 @@ from console.insight import number_format
 from console.insight.conversation import SIMULATED_USER, Conversation, Exchange
 from console.insight.judging import Judging
 from console.insight.passage import Passage, PassageKind, show_json, show_json_lines
-from console.insight.report import Section, statistics
+from console.insight.report import statistics
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.tui.render import diff
 from console.tui.render.block import Block
+from console.tui.render.section_block import section_block
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.conversation_blocks import broken_blocks, conversation_blocks, outcome_word, passage_block
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
@@ -305,7 +306,8 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
             detail = show_json_lines(verdict.detail)
             blocks.append(Block("detail", block_title("particulars"), text=detail))
     report = context.report()
-    blocks += map(_section_block, statistics(None if isinstance(report, str) else report, context.judging()))
+    sections = statistics(None if isinstance(report, str) else report, context.judging())
+    blocks += [section_block(part, f"{part.title.lower()}, over the whole run", context.width) for part in sections]
     judged = (PassageKind.SCORE, PassageKind.NOTE)
     blocks += [
         passage_block(passage, f"score {place}", gap=passage.kind is not PassageKind.SCORE)
@@ -313,21 +315,6 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
         if passage.kind in judged or passage.role in ("judge", "second_judge")
     ]
     return blocks
-
-
-def _section_block(section: Section) -> Block:
-    """Return a section about the whole run of this case."""
-    rows = [row.cells for row in section.shown()]
-    widths = [min(max(map(len, column)), 60) for column in zip(*rows, strict=True)]
-    table = [
-        Content("   ").join(
-            one_line(cell, 60, "" if place else MUTED).pad_right(max(width - len(cell), 0))
-            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-        )
-        for cells in rows
-    ]
-    words = [one_line(line, 300, MUTED) for line in (section.left_out(), *section.lines) if line]
-    return Block(section.title, block_title(f"{section.title.lower()}, over the whole run"), body=(*table, *words))
 
 
 def raw_blocks(case: ReviewedCase) -> list[Block]:
