@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FACE = """
 from pathlib import Path
-from console.suites.benchmark import Benchmark, OfficialData
+from console.authoring import Benchmark, OfficialData
 
 BENCHMARK = Benchmark(
     "rivers",
@@ -31,9 +31,7 @@ DATA = OfficialData("rivers", "all rivers of Europe", "eval_rivers.files:pull")
 TEMPLATE = Path(__file__).parent / "template"
 """
 SUITE = """
-from console.core.case import Case
-from console.suites.chat import Chat
-from console.suites.simple import SimpleSuite, verdict
+from console.authoring import Case, Chat, SimpleSuite, verdict
 
 REASONS = {"dry_bed": "the river has run dry"}
 
@@ -51,7 +49,7 @@ class Rivers(SimpleSuite):
         return verdict(flows, reason="dry_bed", scores={"depth": 2.5 if flows else 0.0})
 """
 RANKING = """
-from console.suites.leaderboard import Cell, PassRates
+from console.authoring import Cell, PassRates
 
 
 class Depths(PassRates):
@@ -64,8 +62,7 @@ class Depths(PassRates):
 LEADERBOARD = Depths()
 """
 FILES = """
-from console.exchange.exports.formats import ExportFormat
-from console.exchange.imports.formats import ImportFormat, report_of
+from console.authoring import ExportFormat, ImportFormat, report_of
 
 
 def write(run, root, data):
@@ -107,8 +104,7 @@ IMPORTS = (
 )
 """
 VERBS = """
-from console.cli.doctor_checks import GOOD, Finding
-from console.cli.parser import Verb
+from console.authoring import GOOD, Finding, Verb
 
 VERBS = {"rivers": Verb("say how the rivers are", "eval_rivers.report")}
 
@@ -119,7 +115,7 @@ def check_gauge():
 REPORT = '''
 """Say how the rivers are."""
 
-from console.exchange.json_kind import JsonKind
+from console.authoring import JsonKind
 
 STATE = JsonKind("rivers_state", "rivers", "How the rivers are.", {"level": "in metres"})
 
@@ -136,7 +132,7 @@ def run(args):
     return 0
 '''
 VIEW = """
-from console.tui.suite_views.suite_view import SuiteView
+from console.authoring import SuiteView
 
 
 class RiversView(SuiteView):

@@ -12,9 +12,7 @@ from console.engine import stall_limit
 
 SUITE = """
 import re, time
-from console.core.case import Case
-from console.suites.chat import Chat
-from console.suites.simple import SimpleSuite, verdict
+from console.authoring import Case, Chat, SimpleSuite, verdict
 
 class Stuck(SimpleSuite):
     def cases(self, categories, setting):

@@ -66,7 +66,7 @@ def test_arrows_go_down():
     wrong = []
     for path in SOURCES:
         room = _room(path)
-        if room in ("__init__.py", "__main__.py"):
+        if room in ("__init__.py", "__main__.py", "authoring.py"):
             continue
         others = {name.split(".")[1] for name in _imports(path) if name.startswith("console.")}
         others -= {"__version__", "benchmarks"}

@@ -3,9 +3,7 @@
 from pathlib import Path
 
 CITIES = '''\
-from console.core.case import Case
-from console.suites.chat import Chat, call
-from console.suites.simple import SimpleSuite, verdict
+from console.authoring import Case, Chat, SimpleSuite, call, verdict
 
 PEOPLE = {"Lyon": 522250, "Turin": 841600, "Graz": 302749, "Porto": 248769}
 
