@@ -12,6 +12,7 @@ from support.lookup_suite import results, write_suite
 
 from console.cli import history
 from console.core.outcome import Outcome
+from console.exchange.exports.formats import own_exports
 
 KEY = "".join(random.Random(12).choices(string.ascii_letters + string.digits, k=64))
 HALF = "half of it " * 9
@@ -82,8 +83,10 @@ def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeyp
     for place, name in enumerate(ANSWERS | ERRORS):
         assert outcomes[2 * place] is Outcome.FAILED
         assert (outcomes[2 * place + 1] is Outcome.BROKEN) is (name in ERRORS), name
-    for form in ("csv", "html", "json", "jsonl", "markdown", "junit", "eval", "bfcl"):
-        run("export", folder.name, "--format", form, "-o", home / f"out.{form}")
+    for name, form in own_exports().items():
+        out = home / f"out.{name}"
+        run("export", folder.name, "--format", name, "-o", out)
+        assert out.is_file() or not form.extension, f"nothing was exported as {name}"
     for command in (("show",), ("show", "--json"), ("review", "--all"), ("review", "--json"), ("failures",)):
         run(command[0], folder.name, *command[1:])
     for place in range(len(script)):
