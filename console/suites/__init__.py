@@ -1,1 +1,1 @@
-"""What is asked and how it is judged. A suite sees the stage protocol only: no engine, no front end, no network."""
+"""Suites: cases, conversations and grading. A suite depends only on the stage protocol, not on engine or network."""

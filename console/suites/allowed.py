@@ -1,7 +1,6 @@
-"""Which code of suite folders a person has allowed to run: by digest, in the state folder, one file for each folder.
+"""User permissions to run the code of suite folders, by digest; one file per folder in the state folder.
 
-Code of a folder runs in this program's own process, with the rights of whoever started it, so it never runs because
-it lies somewhere; changed code asks again.
+Such code runs in this process with the user's rights, so it needs permission, and again after every change.
 """
 
 import hashlib
@@ -26,10 +25,10 @@ class _Allowed(msgspec.Struct):
 
 
 class NotAllowed(UsageError):
-    """The code of a folder may not run yet."""
+    """The code of a folder lacks permission to run."""
 
     def __init__(self, code: FolderCode, data: Path | None, *, changed: bool) -> None:
-        """Say how to allow it; `data` is the folder named with --data, in which the suite was found."""
+        """Create the error with the command that allows the code; `data` is the folder given with --data."""
         why = "has changed since it was allowed" if changed else "has not been allowed to run"
         is_usual = data is None or data == Path("data").absolute()
         named = "" if is_usual else f" --data {shlex.quote(str(data))}"
@@ -42,10 +41,10 @@ class NotAllowed(UsageError):
 
 
 def check_allowed(code: FolderCode, entry: SuiteEntry) -> None:
-    """Look whether just this code was allowed.
+    """Check that exactly this code was allowed.
 
     Raises:
-        NotAllowed: it was not; names the command.
+        NotAllowed: it was not; names the command that allows it.
     """
     digest = allowed_digest(code)
     if digest != code.digest:
@@ -53,7 +52,7 @@ def check_allowed(code: FolderCode, entry: SuiteEntry) -> None:
 
 
 def allowed_digest(code: FolderCode) -> str:
-    """Return the digest of the code of a folder that was allowed last; empty for none."""
+    """Return the digest of the last allowed code of a folder, or an empty string."""
     try:
         record = msgspec.json.decode(_path(code).read_bytes(), type=_Allowed)
     except (OSError, ValueError, RecursionError):
@@ -62,7 +61,7 @@ def allowed_digest(code: FolderCode) -> str:
 
 
 def allow(code: FolderCode) -> None:
-    """Record that this code may run.
+    """Allow this code to run.
 
     Raises:
         UsageError: the state folder cannot be written.
@@ -76,7 +75,7 @@ def allow(code: FolderCode) -> None:
 
 
 def revoke(code: FolderCode) -> bool:
-    """Forget that the code of this folder may run; False when it was not allowed.
+    """Withdraw the permission of this folder; return False if there was none.
 
     Raises:
         UsageError: the state folder cannot be written.

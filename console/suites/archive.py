@@ -1,8 +1,7 @@
-"""Safe unpacking of archives that came from elsewhere, member by member.
+"""Safe unpacking of untrusted archives.
 
-Promises that nothing is written outside the target folder, that no link or device is created, and that an archive
-cannot fill the disk: members, sizes and compression ratios are capped, and the real bytes are counted, not the sizes
-that the archive claims. Refuses the whole archive at the first unsafe member instead of skipping it.
+Writes nothing outside the target folder, creates no links or devices, and caps members, sizes and compression ratios,
+counting actual bytes rather than claimed sizes. The first unsafe member rejects the whole archive.
 """
 
 import hashlib
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
 
 _CHUNK = 1 << 20
 _SMALL = 4096
-"""Members up to this many bytes are not limited by the ratio: a short repetitive file is harmless."""
+"""Largest member in bytes exempt from the compression ratio."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLimits:
-    """Caps of one archive; sizes in bytes."""
+    """Limits for one archive; sizes in bytes."""
 
     members: int = 20_000
     member_bytes: int = 64 << 20
@@ -38,13 +37,13 @@ class ArchiveLimits:
 
 
 def file_sha256(path: Path) -> str:
-    """Return the sha256 of a file as lower-case hex."""
+    """Return the SHA-256 of a file as lowercase hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def tree_sha256(folder: Path, without: tuple[str, ...] = ()) -> str:
-    """Return one digest over the files of a folder, but those named: relative names and contents, in order of names."""
+    """Return one SHA-256 over the sorted relative names and contents of a folder's files, except names in `without`."""
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in without):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{file_sha256(path)}\n".encode())
@@ -54,15 +53,13 @@ def tree_sha256(folder: Path, without: tuple[str, ...] = ()) -> str:
 def unpack_zip(
     archive: Path, target: Path, keep: Callable[[str], bool], limits: ArchiveLimits | None = None
 ) -> list[Path]:
-    """Unpack the members that `keep` accepts (by their name in the archive) below `target`.
-
-    All members are checked, also those not kept: an archive with one unsafe member is not trusted at all.
+    """Unpack the members whose archive names `keep` accepts to `target`, after checking all members.
 
     Returns:
         The files written, in archive order.
 
     Raises:
-        UsageError: not a zip, damaged, or an unsafe or oversize member (named).
+        UsageError: not a zip, corrupt, or with an unsafe or oversize member (named).
     """
     limits = limits or ArchiveLimits()
     try:
@@ -74,18 +71,18 @@ def unpack_zip(
 
 
 def unpack_tar(parts: Iterable[bytes], target: Path, limits: ArchiveLimits) -> dict[str, Path]:
-    """Unpack all members of an uncompressed tar that comes in parts; nobody but the owner can read what is written.
+    """Unpack all members of an uncompressed tar stream to files that only the owner can read.
 
     Args:
-        parts: the archive, cut anywhere.
+        parts: the archive in chunks of any size.
         target: an empty folder.
-        limits: sizes and members beyond which it is refused; the ratio does not count.
+        limits: limits of members and sizes; the ratio is ignored.
 
     Returns:
-        The files written, by their name in the archive.
+        The files written, by archive name.
 
     Raises:
-        UsageError: not a tar, cut short within a member, or an unsafe or oversize member (named).
+        UsageError: not a tar, truncated, or with an unsafe or oversize member (named).
         OSError: a file cannot be written.
     """
     files: dict[str, Path] = {}
@@ -110,7 +107,7 @@ def unpack_tar(parts: Iterable[bytes], target: Path, limits: ArchiveLimits) -> d
 
 
 class _Parts(io.RawIOBase):
-    """A file to read from that comes in parts."""
+    """Raw file over an iterable of chunks."""
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts, self._rest = (part for part in parts if part), memoryview(b"")

@@ -1,7 +1,7 @@
-"""The face of a benchmark: everything that the rest of the program asks of one, by name, loaded when it is needed.
+"""`Benchmark`: the declared parts of a benchmark, each imported when first needed.
 
-The benchmarks of `BUILT_IN` come with the program. Other packages offer theirs by an entry point of the group
-`eval_console.benchmarks` that is a `Benchmark` too (see `suites.benchmarks`), so that they can do all that ours can.
+Other packages register a `Benchmark` as an entry point of the group `eval_console.benchmarks` (see `suites.plugins`),
+with the same capabilities as the built-in ones.
 """
 
 from functools import cache
@@ -9,42 +9,42 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 BUILT_IN = ("bfcl", "aidanbench", "cavebench", "dialogue", "recorded")
-"""Benchmarks that come with the program, in the order in which they are listed and asked."""
+"""Built-in benchmarks, in the order of listings and lookups."""
 
 
 class OfficialData(NamedTuple):
-    """Data of a benchmark that do not come with it."""
+    """Data of a benchmark that must be downloaded."""
 
     name: str
-    """What `pull` and the catalog call them."""
+    """Name for `pull` and in the catalog."""
     title: str
     pull: str
-    """Place of a function that takes a `suites.pull.Pull` and returns the folder of the data."""
+    """`module:attribute` of a function that takes a `suites.pull.Pull` and returns the data folder."""
 
 
 class Benchmark(NamedTuple):
-    """One benchmark. Every part is the place of an object, `module:attribute`, or empty if the benchmark has none.
+    """One benchmark. Every part is `module:attribute` of an object, or empty.
 
-    A named tuple, because the command line loads it before anything else and a dataclass would load five modules more.
+    A named tuple, as importing dataclasses would slow down the start of the command line.
     """
 
     name: str
-    """Format of its suites, as `suite.toml` names it; also what `pull` and `new --kind` call it."""
+    """Format name in `suite.toml`, also for `pull` and `new --kind`."""
     suite: str = ""
-    """A callable that takes a `SuiteEntry` and returns a `Suite`."""
+    """A `Suite` factory taking a `SuiteEntry`."""
     reasons: str = ""
-    """A mapping from reasons of verdicts to words for readers."""
+    """A mapping from verdict reasons to display text."""
     leaderboard: str = ""
-    """`LeaderboardRules` that rank its models."""
+    """`LeaderboardRules`."""
     pull: str = ""
     """`OfficialData`."""
     template: str = ""
-    """Path of a folder from which `new` makes a suite."""
+    """Path of the template folder for `new`."""
     from_table: str = ""
-    """A callable that takes the data folder, the name of a new suite and a file with a table, writes the suite, and
-    returns its files and what it took the columns for."""
+    """A callable that writes a suite from a table, given data folder, suite name and table file; returns the files and
+    the interpretation of the columns."""
     exports: str = ""
-    """A sequence of formats that only its runs can be exported in."""
+    """A sequence of export formats specific to its runs."""
     imports: str = ""
     """A sequence of `ImportFormat`."""
     verbs: str = ""
@@ -56,19 +56,19 @@ class Benchmark(NamedTuple):
 
     @property
     def is_built_in(self) -> bool:
-        """Whether it comes with the program."""
+        """True for the benchmarks of this package."""
         return self.name in BUILT_IN
 
     def load(self, part: str) -> Any:
-        """Import one of its parts.
+        """Import a part by field name.
 
         Raises:
-            UsageError: it is of another package and cannot be imported; names benchmark, place and cause.
+            UsageError: a part of another package cannot be imported; names benchmark, object and cause.
         """
         return self.load_place(getattr(self, part))
 
     def load_place(self, place: str) -> Any:
-        """Import what one of its parts names in turn, `module:attribute`.
+        """Import an object by `module:attribute`.
 
         Raises:
             UsageError: see `load`.
@@ -83,5 +83,5 @@ class Benchmark(NamedTuple):
 
 @cache
 def built_in() -> tuple[Benchmark, ...]:
-    """Return the benchmarks that come with the program."""
+    """Return the built-in benchmarks."""
     return tuple(import_module(f"console.benchmarks.{name}.benchmark").BENCHMARK for name in BUILT_IN)

@@ -1,10 +1,9 @@
-"""The catalogue: every dataset folder with a `suite.toml`, and the formats that can open them.
+"""The catalog: every dataset folder with a `suite.toml`, and the formats that can open them.
 
-A dataset is a folder; its name is the suite's name. Folders are looked for in the user's data folders, among the
-bundled and among the pulled ones, which may share a folder; of two with the same name the first found counts, and the
-other is reported. Formats are ours, imported only when one of their suites is opened, or those of installed packages
-(see `suites.plugins`). In place of a format, a folder may name a module of its own, which runs only when it was allowed
-(see `suites.allowed`).
+The name of a dataset folder is the suite's name. Folders are searched in the user's data folders, then the bundled and
+the pulled data; the first of several with one name is used, and the others are reported. Formats are built in, imported
+when first used, or offered by installed packages (see `suites.plugins`). Instead of a format, a folder can name its own
+module, which runs only with permission (see `suites.allowed`).
 """
 
 import threading
@@ -25,15 +24,15 @@ from console.suites.guard import guard
 from console.suites.suite import DemoRun, Suite, SuiteEntry
 
 _STARTER = "-starter"
-"""How the names of the suites end that come with the program."""
+"""Suffix of the names of bundled suites."""
 PYTHON = "python"
-"""Format of suites that are code of their own folder."""
+"""Format of suites implemented by code in their folder."""
 RECORDED = "recorded"
-"""Format of imported runs: another tool recorded them. It has no dataset folders, and any name of a suite."""
+"""Format of runs imported from other tools; it has no dataset folders and accepts any suite name."""
 
 
 def official_data() -> list[OfficialData]:
-    """Return the data that a `pull` brings; not those of other packages."""
+    """Return the data that `pull` can download, without those of other packages."""
     return [benchmark.load("pull") for benchmark in built_in() if benchmark.pull]
 
 
@@ -41,7 +40,7 @@ class Catalog:
     """All suites that can be opened."""
 
     def __init__(self, roots: DataRoots) -> None:
-        """Take the folders; they are scanned when something is first looked up."""
+        """Store the folders; they are scanned on first use."""
         self._roots = roots
         self._entries: dict[str, SuiteEntry] | None = None
         self._scanning = threading.Lock()
@@ -52,25 +51,24 @@ class Catalog:
 
     @property
     def warnings(self) -> list[str]:
-        """What was passed over while scanning: damaged `suite.toml` files, doubled names, broken entry points."""
+        """Problems of the scan: invalid `suite.toml` files, duplicate names, broken entry points."""
         self._scan()
-        if self._broken is None:  # not while scanning, as looking for other packages' formats is slow
+        if self._broken is None:  # not while scanning, as loading entry points is slow
             from console.suites.plugins import broken_benchmarks
 
             self._broken = broken_benchmarks()
         return [*self._warnings, *self._broken]
 
     def entries(self) -> list[SuiteEntry]:
-        """All suites, by name."""
+        """Return all suites, sorted by name."""
         return sorted(self._scan().values(), key=lambda entry: entry.name)
 
     def open(self, name: str) -> Suite:
         """Open a suite by name.
 
         Raises:
-            UsageError: no such suite (with the nearest name or the pull that brings it), a damaged `suite.toml`, or
-                a format nobody offers.
-            NotAllowed: its folder has code that nobody allowed to run.
+            UsageError: unknown suite (suggests a name or a pull), invalid `suite.toml`, or unknown format.
+            NotAllowed: the code of its folder lacks permission to run.
         """
         return _open(self.entry(name))
 
@@ -78,7 +76,7 @@ class Catalog:
         """Return the entry of a suite by name.
 
         Raises:
-            UsageError: no such suite, or a damaged `suite.toml`.
+            UsageError: unknown suite, or invalid `suite.toml`.
         """
         entry = self._scan().get(name)
         if entry is None:
@@ -86,16 +84,16 @@ class Catalog:
         return entry
 
     def hidden_by(self, name: str) -> list[str]:
-        """Return a sentence for each folder that is passed over for the suite of this name."""
+        """Return a warning for each folder hidden by the suite of this name."""
         self._scan()
         return self._hidden.get(name, [])
 
     def is_own_format(self, entry: SuiteEntry) -> bool:
-        """Whether the program's own code reads a suite, and no other package's or folder's."""
+        """Return whether a suite has a built-in format."""
         return not entry.module and entry.format in BUILT_IN
 
     def open_format(self, name: str) -> Suite | None:
-        """Open a format without any data, for what it can do without; None when there is no such format."""
+        """Open a format without data, or return None if there is no such format."""
         try:
             benchmark = _find_format(name)
             return None if benchmark is None else _open_with(benchmark, SuiteEntry(name, name, Path(), name))
@@ -103,7 +101,7 @@ class Catalog:
             return None
 
     def _scan(self) -> dict[str, SuiteEntry]:
-        with self._scanning:  # a catalogue is shared by threads, and half of it would be no suites at all
+        with self._scanning:  # shared by threads
             if self._entries is None:
                 entries: dict[str, SuiteEntry] = {}
                 for origin, folder in _folders(self._roots):
@@ -140,10 +138,10 @@ class Catalog:
 
 
 def open_folder_suite(folder: Path) -> Suite:
-    """Open the suite of one folder, wherever it lies, for tests of it: its code runs without having been allowed.
+    """Open the suite of any folder for a test; its code needs no permission.
 
     Raises:
-        UsageError: its suite.toml is damaged, its format is not there, or its code cannot be loaded.
+        UsageError: invalid suite.toml, unknown format, or code that cannot be loaded.
     """
     from console.suites.folder_code import FolderCode, open_folder
 
@@ -152,10 +150,10 @@ def open_folder_suite(folder: Path) -> Suite:
 
 
 def find_suite(manifest: Manifest, data: Path | None) -> Suite:
-    """Open the suite that a run was played with.
+    """Open the suite of a run.
 
     Raises:
-        UsageError: it or its data is not there any more.
+        UsageError: the suite or its data no longer exists.
     """
     if manifest.format == RECORDED and (recorded := find_benchmark(RECORDED, "suite")) is not None:
         entry = SuiteEntry(manifest.suite, manifest.format, Path(), manifest.suite, origin="imported")
@@ -167,7 +165,7 @@ def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
     """Read a folder's `suite.toml`.
 
     Raises:
-        UsageError: it cannot be read or lacks something; names file, key and what was expected.
+        UsageError: unreadable or invalid; names file and key, and what was expected.
     """
     place = folder / "suite.toml"
     table = read_suite_toml(folder)
@@ -212,10 +210,10 @@ def _demo(table: dict[str, Any], place: Path) -> tuple[DemoRun, ...]:
 
 
 def read_suite_toml(folder: Path) -> dict[str, Any]:
-    """Return a folder's `suite.toml` as a table.
+    """Parse a folder's `suite.toml`.
 
     Raises:
-        UsageError: it is missing, unreadable or not TOML.
+        UsageError: the file is missing, unreadable or not TOML.
     """
     place = folder / "suite.toml"
     try:
@@ -237,14 +235,14 @@ def _folders(roots: DataRoots) -> Iterator[tuple[str, Path]]:
             resolved = folder.resolve()
             if resolved not in seen and not folder.name.startswith("."):
                 seen.add(resolved)
-                is_own = origin == "bundled" and not folder.name.endswith(_STARTER)  # in a checkout they lie together
+                is_own = origin == "bundled" and not folder.name.endswith(_STARTER)  # a checkout has both in one folder
                 yield "user" if is_own else origin, folder
 
 
 def _text(table: dict[str, Any], key: str, place: Path) -> str:
     value = table.get(key, "")
     if not isinstance(value, str):
-        raise UsageError(f"`{key}` must be a text", where=str(place))
+        raise UsageError(f"`{key}` must be a string", where=str(place))
     return value
 
 
@@ -262,7 +260,7 @@ def _open(entry: SuiteEntry) -> Suite:
         names = [name for name in (*BUILT_IN, *installed_names()) if name != RECORDED]
         close = nearest(entry.format, names)
         hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
-        raise UsageError(f"nobody offers the format {entry.format!r}", where=place, hint=hint)
+        raise UsageError(f"unknown format {entry.format!r}", where=place, hint=hint)
     return _open_with(benchmark, entry)
 
 
@@ -279,7 +277,7 @@ def _open_with(benchmark: Benchmark, entry: SuiteEntry) -> Suite:
 
 
 def _open_module(entry: SuiteEntry) -> Suite:
-    """Open a suite by the code of its folder; its source then names the code, so that a run is not resumed by other."""
+    """Open a suite by the code of its folder; its source includes the code's digest, as runs resume only with it."""
     from console.suites.allowed import check_allowed
     from console.suites.folder_code import FolderCode, open_folder
 

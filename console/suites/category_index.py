@@ -1,8 +1,8 @@
-"""`CategoryIndex`: what counting the cases of a suite came to, for as long as no file of its folder changes.
+"""`CategoryIndex`: a cache of the case counts of suites.
 
-Counting reads and checks all rows, and loads the suite's code before. The index is derived: anybody may delete it, and
-whatever it does not have, or cannot be trusted with, is counted. It is trusted with a folder when name, inode, size and
-times of every file in it, of the program's own suites, and the Python are those it was counted with.
+Counting loads the suite's code and checks all rows. The index file can be deleted at any time. An entry is valid while
+names, inodes, sizes and times of all files in the folder and of the program's suites, and the Python version, are
+unchanged.
 """
 
 import contextlib
@@ -23,13 +23,13 @@ from console.suites.suite import Category, SuiteEntry
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MOST_FILES = 1_000
-"""A folder of more is counted each time: asking for their times would take as long."""
+"""Larger folders are not cached, as reading file times would take as long as counting."""
 _MOST_SUITES = 500
 _SETTLED_NS = 2_000_000_000
-"""A file that was changed less than this ago may be changed again without another time."""
+"""Minimum age in ns of a change; a newer file could change again without a new timestamp."""
 
 _Stamp = tuple[tuple[str, int, int, int, int], ...]
-"""Of each file its path below the folder, inode, size, and when it and what is known of it were changed."""
+"""Relative path, inode, size, mtime and ctime (ns) of each file."""
 
 
 class _Counted(msgspec.Struct, frozen=True, array_like=True):
@@ -39,16 +39,16 @@ class _Counted(msgspec.Struct, frozen=True, array_like=True):
 
 class _Saved(msgspec.Struct, array_like=True):
     program: tuple[int, _Stamp]
-    """The Python and the program's own files."""
+    """Python version and the stamps of the program's own files."""
     suites: dict[str, _Counted]
-    """By the path of the folder."""
+    """By folder path."""
 
 
 class CategoryIndex:
-    """Counts categories, and remembers those of our own formats in a file."""
+    """Counts categories and caches those of built-in formats in a file."""
 
     def __init__(self, path: Path) -> None:
-        """Take the index's file, which may be missing, damaged, or not writable."""
+        """Read the index file, which may be missing, corrupt or read-only."""
         self._path = path
         stamps = tuple(stamp for room in ("suites", "benchmarks") for stamp in _stamps(_PACKAGE / room))
         self._program = (sys.hexversion, stamps)
@@ -59,25 +59,25 @@ class CategoryIndex:
         """Return the categories of a suite, each with its modes.
 
         Raises:
-            UsageError: it cannot be opened, or its rows cannot be read.
+            UsageError: the suite cannot be opened, or its rows cannot be read.
         """
         stamp = _stamp_of(entry) if catalog.is_own_format(entry) else None
         counted = self._saved.suites.get(str(entry.folder))
         if stamp is not None and counted is not None and counted.stamp == stamp:
             return counted.categories
         categories = tuple(categories_with_modes(catalog.open(entry.name)))
-        if stamp is not None and _is_settled(stamp) and not _names_places_outside(entry.folder):
+        if stamp is not None and _is_settled(stamp) and not _has_outside_paths(entry.folder):
             self._saved.suites[str(entry.folder)] = _Counted(stamp, categories)
             self._has_news = True
         return categories
 
     def save(self) -> None:
-        """Write what was counted anew; a file that cannot be written is done without."""
+        """Write new counts to the index file; ignore write errors."""
         if not self._has_news:
             return
         suites = {path: counted for path, counted in self._saved.suites.items() if os.path.isdir(path)}
         self._saved.suites = dict([*suites.items()][-_MOST_SUITES:])
-        with contextlib.suppress(OSError, ValueError):  # ValueError: half a character in a name
+        with contextlib.suppress(OSError, ValueError):  # ValueError: lone surrogate in a name
             self._path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
             write_atomically(self._path, msgspec.msgpack.encode(self._saved), mode=PRIVATE, is_derived=True)
 
@@ -90,7 +90,7 @@ class CategoryIndex:
 
 
 def _stamp_of(entry: SuiteEntry) -> _Stamp | None:
-    """Return what changes whenever a count may; None: the folder has too many files, or cannot be looked at."""
+    """Return the stamps of a folder, or None if it has too many files or cannot be read."""
     stamps: list[tuple[str, int, int, int, int]] = []
     try:
         for stamp in _stamps(entry.folder):
@@ -119,8 +119,8 @@ def _is_settled(stamp: _Stamp) -> bool:
     return time.time_ns() - max((changed for *_, changed in stamp), default=0) > _SETTLED_NS
 
 
-def _names_places_outside(folder: Path) -> bool:
-    """Whether the suite.toml has a text that may be a path out of the folder, whose files nobody looks at here."""
+def _has_outside_paths(folder: Path) -> bool:
+    """Return whether a string in suite.toml may be a path out of the folder, to files without a stamp."""
     try:
         return any(map(_leads_out, _texts_in(read_suite_toml(folder))))
     except UsageError:

@@ -1,6 +1,6 @@
-"""A conversation with a model for suites of somebody's own: turns, tools that are Python functions, a simulated user.
+"""`Chat`: a conversation for user-written suites, with Python functions as tools and an optional simulated user.
 
-Everything that is not deterministic goes through the stage, so a conversation that was cut off goes on where it was.
+All nondeterministic steps go through the stage, so an interrupted conversation can be resumed.
 """
 
 import inspect
@@ -20,9 +20,9 @@ Said = str | Utterance
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
-    """Return a function as a tool in JSON schema: its name, its docstring, and its parameters by their types.
+    """Return the JSON tool schema of a function, from its name, docstring and parameter types.
 
-    A parameter is described by `Annotated[str, msgspec.Meta(description="…")]`.
+    Describe a parameter with `Annotated[str, msgspec.Meta(description="…")]`.
 
     Raises:
         UsageError: a parameter has no type, or one that JSON cannot express.
@@ -46,7 +46,7 @@ def tool_schema(tool: Tool) -> dict[str, Any]:
 
 
 class Chat:
-    """One conversation. `messages` is what the model was sent and has answered; a suite may add to it."""
+    """One conversation. `messages` is the history; a suite may append to it."""
 
     def __init__(
         self,
@@ -58,17 +58,16 @@ class Chat:
         script: Sequence[Said] = (),
         wrong: Sequence[Said] = (),
     ) -> None:
-        """Begin a conversation; nothing is asked yet.
+        """Start a conversation without sending anything.
 
         Args:
-            stage: the door to models, as `play` is given it.
+            stage: the stage given to `play`.
             system: instructions for the model.
-            tools: functions whose parameters have types. A plain function must return the same for the same
-                arguments; what an `async` one returns is journaled. `LookupError` and `ValueError` are told to the
-                model as the call's error.
-            most_steps: replies of the model to one message of the user, at most.
-            script: what a right model answers, reply after reply; the simulated models read it.
-            wrong: what a wrong one may say in place of any of them.
+            tools: functions with typed parameters. A plain function must be deterministic; the result of an `async`
+                one is journaled. `LookupError` and `ValueError` are sent to the model as the call's error.
+            most_steps: maximum model replies per user message.
+            script: right answers in order, for the simulated models.
+            wrong: wrong answers that a simulated model may give instead.
         """
         self._stage, self._most_steps = stage, most_steps
         self._tools = {tool.__name__: tool for tool in tools}
@@ -79,12 +78,12 @@ class Chat:
         """Calls so far: `name`, `arguments`, and `result` or `error`."""
         self.turns = self.replies = 0
         self.text = ""
-        """The last text of the model."""
+        """Text of the model's last reply."""
         self.stopped = ""
-        """Why the simulated user ended the conversation; empty where there was none."""
+        """Why the simulated user ended the conversation; empty without one."""
 
     async def say(self, text: str) -> str:
-        """Send a message of the user, carry out the calls that the model makes, and return its answer."""
+        """Send a user message, execute the model's tool calls, and return its answer."""
         self.messages.append({"role": "user", "content": text})
         for step in range(self._most_steps):
             reply = await self._stage.ask(
@@ -96,17 +95,16 @@ class Chat:
             if not reply.tool_calls:
                 break
             for call in reply.tool_calls:
-                await self._carry_out(call)
+                await self._execute(call)
         self.turns += 1
         return self.text
 
     async def with_user(self, user: str | SimulatedUser, *, lines: Sequence[str] = ()) -> str:
-        """Let a model in the role `user` write the user's messages until it stops; return the last answer.
+        """Let a model in the role `user` write the user messages until it stops; return the last answer.
 
         Args:
-            user: what the user wants, or with it who they are, what they know and how many turns they may take; only
-                the role `user` sees it.
-            lines: what the simulated model in the role `user` writes, before it stops.
+            user: the goal, or a full description of the user; only the role `user` sees it.
+            lines: messages of the simulated model in the role `user`, before it stops.
         """
 
         def scripted(number: int) -> ScriptedAnswers:
@@ -118,7 +116,7 @@ class Chat:
 
     @property
     def output(self) -> dict[str, Any]:
-        """What happened, as `play` may return it: the last `text`, the `calls`, how many `turns`, why it `stopped`."""
+        """Result for `play`: the last `text`, the `calls`, the number of `turns`, and why the user `stopped`."""
         return {"text": self.text, "calls": self.calls, "turns": self.turns, "stopped": self.stopped}
 
     def _scripted(self) -> ScriptedAnswers:
@@ -126,7 +124,7 @@ class Chat:
             return ScriptedAnswers(Utterance("I do not know."), self._wrong)
         return ScriptedAnswers(self._script[min(self.replies, len(self._script) - 1)], self._wrong)
 
-    async def _carry_out(self, call: ToolCall) -> None:
+    async def _execute(self, call: ToolCall) -> None:
         entry: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
         try:
             entry["arguments"] = arguments = _arguments(self._tools.get(call.name), call)
@@ -157,7 +155,7 @@ def call(name: str, **arguments: Any) -> Utterance:
 def _types(tool: Tool, place: str) -> dict[str, Any]:
     try:
         hints = get_type_hints(tool, include_extras=True)
-    except Exception as error:  # a name that is not there, in a suite's code
+    except Exception as error:  # arbitrary suite code, such as an undefined name
         raise UsageError(f"the types of the tool {tool.__name__} cannot be read: {error}", where=place) from error
     untyped = [name for name in inspect.signature(tool).parameters if name not in hints]
     if untyped:
@@ -168,7 +166,7 @@ def _types(tool: Tool, place: str) -> dict[str, Any]:
 
 
 def _without_references(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a type with what it refers to inside."""
+    """Inline the `$ref` definitions of a schema."""
     definitions = schema.pop("$defs", {})
 
     def resolved(value: Any) -> Any:
@@ -182,10 +180,10 @@ def _without_references(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _arguments(tool: Tool | None, call: ToolCall) -> dict[str, Any]:
-    """Return the arguments of a call as the function takes them.
+    """Parse the arguments of a call and convert them to the parameter types.
 
     Raises:
-        ValueError: there is no such function, or they do not fit; says which.
+        ValueError: unknown tool or parameter, missing parameter, or wrong type.
     """
     if tool is None:
         raise ValueError(f"there is no tool {call.name!r}")

@@ -1,7 +1,6 @@
-"""A first import of a folder's code in a process of its own, so that one that hangs or crashes is ended and named.
+"""Test import of a folder's code in a subprocess, which contains hangs and crashes.
 
-`python -m console.suites.code_trial ENTRY RESULT`: the first is a JSON file with the entry, into the second goes what
-came of it.
+`python -m console.suites.code_trial ENTRY RESULT` reads the entry from a JSON file and writes the result to another.
 """
 
 import os
@@ -21,11 +20,11 @@ from console.suites.suite import SuiteEntry
 
 _PROGRAM = Path(__file__).resolve().parents[2]
 _GRACE_S = 10.0
-"""What starting an interpreter may take."""
+"""Time allowed for starting the interpreter."""
 
 
 class Trial(msgspec.Struct, omit_defaults=True):
-    """What came of trying a folder's code; with an error, nothing else."""
+    """Result of importing a folder's code: counts, or an error."""
 
     cases: int = 0
     categories: int = 0
@@ -33,14 +32,14 @@ class Trial(msgspec.Struct, omit_defaults=True):
     where: str = ""
     hint: str = ""
     printed: str = ""
-    """Foreign text."""
+    """Captured output; foreign text."""
 
 
 def try_code(entry: SuiteEntry) -> Trial:
-    """Import the code of a folder in a process of its own and ask its suite for its categories.
+    """Import the code of a folder in a subprocess and count the suite's categories.
 
     Raises:
-        UsageError: it cannot be loaded; names file and line.
+        UsageError: the code cannot be loaded; names file and line.
     """
     with tempfile.TemporaryDirectory(prefix="eval-console-") as folder:
         given, result = Path(folder) / "entry.json", Path(folder) / "result.json"
@@ -95,7 +94,7 @@ def _try(given: Path) -> Trial:
 
 def _main(given: str, result: str) -> None:
     Path(result).write_bytes(msgspec.json.encode(_try(Path(given))))
-    os._exit(0)  # what hangs is not waited for
+    os._exit(0)  # do not wait for hanging threads
 
 
 if __name__ == "__main__":

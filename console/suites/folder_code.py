@@ -1,8 +1,8 @@
-"""The code of a suite's folder: read once, digested, and imported from just those bytes.
+"""The code of a suite's folder: read once, hashed, and imported from exactly those bytes.
 
-`module = "suite.py"` in suite.toml names the file whose class is the suite. All .py files of the folder are its code:
-`from . import rules` imports rules.py beside it. Modules have names of their own, so that two suites, or two versions
-of one, never meet in `sys.modules`; what is run is what was digested, and no compiled file beside it is.
+`module = "suite.py"` in suite.toml names the file with the suite's class. All .py files of the folder are its code:
+`from . import rules` imports its rules.py. The package name contains the digest, so suites and their versions never
+collide in `sys.modules`; compiled files are ignored.
 """
 
 import hashlib
@@ -27,13 +27,13 @@ _PREFIX = "eval_console_folder_"
 
 
 class FolderCode:
-    """All code of one folder, as it was when it was read."""
+    """Snapshot of all code of one folder."""
 
     def __init__(self, entry: SuiteEntry) -> None:
         """Read every .py file of an entry's folder.
 
         Raises:
-            UsageError: the module is not there, is not a file of the folder, or there is too much to read.
+            UsageError: the module is not a .py file of the folder, or the code is unreadable or too large.
         """
         self.name, self.folder = entry.name, entry.folder.resolve()
         self._place = str(entry.folder / "suite.toml")
@@ -48,7 +48,7 @@ class FolderCode:
 
     @cached_property
     def digest(self) -> str:
-        """What changes with any .py file, and with the file that is run: sha256 in hex."""
+        """SHA-256 in hex of all .py files and the module setting."""
         digest = hashlib.sha256(f"{self.file}:{self.class_name}\n".encode())
         for name, source in self.sources.items():
             digest.update(f"{name}\0{hashlib.sha256(source).hexdigest()}\n".encode("utf-8", "surrogateescape"))
@@ -56,12 +56,12 @@ class FolderCode:
 
     @cached_property
     def package(self) -> str:
-        """Name of the package that the folder is imported as."""
+        """Package name of the imported folder."""
         place = hashlib.sha256(str(self.folder).encode("utf-8", "surrogateescape")).hexdigest()
         return f"{_PREFIX}{place[:8]}_{self.digest[:16]}"
 
     def has_file(self, name: str) -> bool:
-        """Whether a file, by its whole name, is code of this folder."""
+        """Return whether a full file name is in this folder."""
         return name.startswith(f"{self.folder}/")
 
     def _read(self) -> Mapping[str, bytes]:
@@ -79,14 +79,14 @@ class FolderCode:
 
 
 _broken: dict[str, UsageError] = {}
-"""By package, why it cannot be loaded: code that hung is not run again."""
+"""Errors by package of code that hung, which is not run again."""
 
 
 def open_folder(code: FolderCode, entry: SuiteEntry) -> Suite:
-    """Import the code of a folder and make its suite. It must be allowed (see `suites.allowed`).
+    """Import the code of a folder and create its suite. Check the permission first (see `suites.allowed`).
 
     Raises:
-        UsageError: it raises, exits or hangs, has no class of a suite or several; names file and line.
+        UsageError: the code raises, exits or hangs, or has no suite class or several; names file and line.
     """
     if code.package in _broken:
         raise _broken[code.package]
@@ -108,9 +108,9 @@ def _make(code: FolderCode, entry: SuiteEntry) -> Suite:
     suite = _find_class(code, _import(code))(entry)
     if lacking := lacking_parts(suite):
         raise UsageError(
-            f"the class {type(suite).__name__} is no suite: it lacks {', '.join(lacking)}",
+            f"the class {type(suite).__name__} is not a suite: it lacks {', '.join(lacking)}",
             where=str(code.folder / code.file),
-            hint="Derive it from console.suites.simple.SimpleSuite, which has a default for everything.",
+            hint="Derive it from console.suites.simple.SimpleSuite, which has defaults.",
         )
     return suite
 
@@ -135,7 +135,7 @@ def _find_class(code: FolderCode, module: ModuleType) -> Callable[[SuiteEntry], 
         return classes[code.class_name]
     suites = {name: value for name, value in classes.items() if all(hasattr(value, part) for part in _OF_SUITE)}
     if len(suites) != 1:
-        problem = f"has {len(suites)} classes of suites" if suites else "has no class with `cases`, `play` and `score`"
+        problem = f"has {len(suites)} suite classes" if suites else "has no class with `cases`, `play` and `score`"
         raise UsageError(problem, where=place, hint=_class_hint(code, suites) if suites else "")
     return next(iter(suites.values()))
 
@@ -150,14 +150,14 @@ def _class_hint(code: FolderCode, classes: Mapping[str, Any]) -> str:
 
 
 def _absolute_import_hint(code: FolderCode, error: BaseException | None) -> str:
-    """Return what to write where code imports a file beside it as if it were installed; else nothing."""
+    """Return a hint if code imports a file of its folder by an absolute import, else an empty string."""
     name = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
-    beside = f"{name.replace('.', '/')}.py" in code.sources
-    return f"{name}.py lies beside it: write `from . import {name}`." if beside else ""
+    has_module = f"{name.replace('.', '/')}.py" in code.sources
+    return f"{name}.py is in the same folder: write `from . import {name}`." if has_module else ""
 
 
 class _Finder(MetaPathFinder):
-    """Finds the modules of folders in what was read of them, and nowhere else."""
+    """Finds the modules of suite folders in their snapshots only."""
 
     def __init__(self) -> None:
         self.codes: dict[str, FolderCode] = {}
@@ -179,7 +179,7 @@ class _Finder(MetaPathFinder):
 
     @staticmethod
     def _spec(fullname: str, code: FolderCode, name: str, source: bytes, *, is_package: bool) -> ModuleSpec | None:
-        # Without a path to search, no other finder looks into the folder: for compiled files, for one.
+        # Without a search path, no other finder looks into the folder, for example for compiled files.
         locations: list[str] | None = [] if is_package else None
         place = code.folder / name
         loader = _Loader(place, source, is_package=is_package)
@@ -187,7 +187,7 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(InspectLoader):
-    """Runs a source that was read before."""
+    """Loads a module from its snapshot."""
 
     def __init__(self, place: Path, source: bytes, *, is_package: bool) -> None:
         self._place, self._source, self._is_package = place, source, is_package

@@ -1,9 +1,8 @@
-"""Faults in a suite's own code: each costs what was asked of the suite, is named with file and line, and nothing else.
+"""A proxy that contains faults in a suite's own code and names their file and line.
 
-A suite from the catalogue is always guarded, a built-in one too. What it raises by intention (`UsageError`, `Fault`)
-passes; any other exception of it, a `sys.exit`, and a value of a type that the protocol does not name becomes a
-`SuiteError`. Where a comparison or a report would be drawn, either becomes the `fault` of an empty one. What it prints
-is kept from the terminal.
+Every suite of the catalog is guarded, including built-in ones. Intended errors (`UsageError`, `Fault`) pass; any other
+exception, `sys.exit` and a return value of the wrong type become a `SuiteError`. In `compare` and `report`, any error
+becomes the `fault` of an empty result. Printed output is captured.
 """
 
 import sys
@@ -24,14 +23,14 @@ _HINT = "This is a fault in the suite's own code."
 
 
 class SuiteError(UsageError):
-    """A suite's code failed where no rollout was being played."""
+    """A suite's code failed outside a rollout."""
 
 
 class TookTooLong(Exception):
-    """Raised in the midst of a suite's code that kept everything else waiting."""
+    """Raised inside a suite's code that blocked the event loop for too long."""
 
     def __init__(self, message: str, place: str) -> None:
-        """Make an error; `place` is file, line and function of the code."""
+        """Create the error; `place` is file, line and function of the code."""
         super().__init__(message)
         self.place = place
 
@@ -40,17 +39,17 @@ _SAYS_ITS_PLACE = WrongType | TookTooLong
 
 
 def is_of_code(error: BaseException) -> bool:
-    """Whether an exception arose in somebody's code: also a `sys.exit`, but not a signal that asks us to leave."""
+    """Return whether an exception counts as a fault of code: any `Exception` or `sys.exit`, but not a signal."""
     return isinstance(error, Exception) or type(error) is SystemExit
 
 
 def guard(suite: Suite) -> Suite:
-    """Return a stand-in for a suite whose methods raise nothing unexpected; it counts as an instance of its class."""
+    """Return a proxy whose methods raise only expected errors; it is an instance of the suite's class."""
     return cast(Suite, _Guarded(suite))
 
 
 def describe_error(error: BaseException, suite: Suite) -> str:
-    """Return an exception of a suite's code in one line, with the innermost place in that code."""
+    """Describe an exception of a suite's code in one line, with its innermost location in that code."""
     place, raised = place_of(error, suite)
     if isinstance(error, _SAYS_ITS_PLACE):
         return f"{error} ({place})"
@@ -58,7 +57,7 @@ def describe_error(error: BaseException, suite: Suite) -> str:
 
 
 def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
-    """Return file, line and function of the suite at which an exception arose, and where it was raised if elsewhere."""
+    """Return the innermost location of an exception in the suite's code, and where it was raised if elsewhere."""
     if isinstance(error, _SAYS_ITS_PLACE):
         return error.place, ""
     frames = traceback.extract_tb(error.__traceback__)
@@ -73,7 +72,7 @@ def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
 
 
 def files_of(suite: Suite) -> Callable[[str], bool]:
-    """Return what tells whether a file, by its whole name, holds code of the suite: its package, or its one module."""
+    """Return a predicate for full file names that belong to the suite's package or module."""
     module_name = suite.__class__.__module__
     file = getattr(sys.modules.get(module_name), "__file__", None)
     if file is None:
@@ -85,10 +84,7 @@ def files_of(suite: Suite) -> Callable[[str], bool]:
 
 
 class _Guarded:
-    """Stands in for one suite. `play` is left as it is: the engine tells its faults apart itself.
-
-    Attributes of the suite object are its own, so that it offers the same optional parts as the suite.
-    """
+    """Proxy of one suite that shares its attributes. `play` is not wrapped: the engine handles its faults itself."""
 
     __slots__ = ("__dict__", "_suite")
 
@@ -118,7 +114,7 @@ class _Guarded:
 
 
 def _default(suite: Suite, name: str) -> Any:
-    """Return an attribute of an object that may not derive from `Suite`: its own, else what `Suite` has."""
+    """Return an attribute of the suite object, or the default of `Suite` if it does not derive from it."""
     try:
         return getattr(suite, name)
     except AttributeError:
@@ -161,19 +157,19 @@ def _guarded_iterator(suite: Suite, name: str, method: Callable[..., Any], value
 
 
 def _in_place_of(suite: Suite, name: str, error: BaseException) -> Comparison | Report:
-    """Return what is drawn instead of what a suite could not make.
+    """Return an empty comparison or report with the error; raise it for other methods.
 
     Raises:
-        SuiteError: there is nothing to be drawn.
-        UsageError: as the suite raised it.
-        Fault: likewise.
+        SuiteError: the error was not intended.
+        UsageError: passed on from the suite.
+        Fault: passed on from the suite.
     """
     is_meant = isinstance(error, UsageError | Fault)
     if name in ("compare", "report"):
         why = str(error) if is_meant else describe_error(error, suite)
         if name == "compare":
             return Comparison("", fault=f"the suite cannot compare this case: {why}")
-        return Report((), fault=f"the suite cannot sum this run up: {why}")
+        return Report((), fault=f"the suite cannot report on this run: {why}")
     if is_meant:
         raise error
     raise _error(suite, name, error) from error

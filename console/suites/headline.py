@@ -1,20 +1,20 @@
-"""Which score stands for a run in place of passing, such as the accepted answers of a creativity loop.
+"""The headline score of a run, reported in place of the pass rate.
 
-A suite says it (`Suite.headline`), and the manifest of a run keeps it. Manifests of before it was kept are read by the
-score that our own format has.
+A suite declares it (`Suite.headline`) and a run's manifest stores it; older manifests, which lack it, use the
+built-in one.
 """
 
 from collections.abc import Container
 
 _BEFORE_KEPT = ("aidanbench_score",)
-"""Scores that stand for runs whose manifest does not say."""
+"""Headline scores of manifests that do not name one."""
 
 
 def headline_of(scores: Container[str], *kept: str) -> str:
-    """Return the score that stands for something in place of passing; empty: passing does.
+    """Return the name of the headline score; empty: the pass rate.
 
     Args:
-        scores: names of the scores it has.
-        kept: what manifests or summaries say; empty where they say nothing.
+        scores: names of the available scores.
+        kept: names from manifests or summaries; may be empty.
     """
     return next((name for name in (*kept, *_BEFORE_KEPT) if name and name in scores), "")

@@ -1,8 +1,8 @@
-"""What a format says of its leaderboard: the numbers of a model's row, which one ranks, and what sums up what.
+"""Leaderboard rules of a format: the columns of a model's row, the ranking one, and aggregate columns.
 
-The rules are pure and see only what lists know of runs (counts by category, mean scores), so that a leaderboard needs
-no journal; a format with columns that only journals hold says how to measure them. A benchmark offers its
-rules by its face, a suite of its own code by `Suite.leaderboard`; `leaderboard_rules` finds them.
+Rules are pure functions of run summaries (counts by category, mean scores), so most leaderboards read no journals;
+`MeasuresJournals` is for the others. A benchmark declares its rules in `Benchmark`, a suite in `Suite.leaderboard`;
+`leaderboard_rules` looks them up.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from console.core.statistics.sample import Sample, sample_of_counts
 
 NOT_PLAYED = "N/A"
 INCOMPLETE = "incomplete"
-"""How the note of a number begins that rests on fewer cases than the data has."""
+"""Prefix of the note for a number based on only some of the cases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +26,19 @@ class Cell:
     value: float | None
     """None: not played."""
     low: float | None = None
-    """95 % interval, where one can be given."""
+    """95 % interval, if there is one."""
     high: float | None = None
     count: int = 0
-    """Rollouts it rests on."""
+    """Number of rollouts."""
     cases: int = 0
-    """Cases and clusters it rests on; 0 for a number without interval."""
+    """Number of cases, and below of clusters; 0 without an interval."""
     clusters: int = 0
     method: str = ""
-    """How the interval was made; empty without one."""
+    """Method of the interval; empty without one."""
     unit: str = "rate"
-    """`rate` (0 to 1), `mean`, or `plain`: a number that has no interval."""
+    """`rate` (0 to 1), `mean`, or `plain` (no interval)."""
     note: str = ""
-    """`N/A`, `incomplete`, or how many inferences failed."""
+    """Such as `N/A`, `incomplete`, or the number of failed inferences."""
 
 
 MISSING = Cell(None, note=NOT_PLAYED)
@@ -46,86 +46,89 @@ MISSING = Cell(None, note=NOT_PLAYED)
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What counts of one model on one suite."""
+    """The counted results of one model on one suite."""
 
     tallies: Mapping[str, Tally]
     """Counts by category."""
     cases: Mapping[str, int]
-    """How many cases each category of the data has; empty: the suite is not there any more."""
+    """Cases by category in the data; empty: the suite no longer exists."""
     scores: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Means of the named scores of the newest run that counts."""
+    """Mean scores of the newest counted run."""
     simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DetailTable:
-    """Columns that stand together in the details of a row."""
+    """A table of columns in the details of a row."""
 
     title: str
     labels: Mapping[str, str]
-    """What each column is called in this table, in order."""
+    """Heading by column, in order."""
 
 
 class LeaderboardRules(Protocol):
-    """How the models of one format are ranked. Stateless and pure."""
+    """Ranking of the models of one format. Stateless and pure."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns in order, the ranking one first; empty: those that were played."""
+        """All columns in order, the ranking one first; empty: the categories with results."""
         ...
 
     @property
     def sums(self) -> tuple[str, ...]:
-        """The columns that sum up others and are shown before them, the ranking one first; empty: there are none."""
+        """Aggregate columns, shown first, with the ranking one at the start; may be empty."""
         ...
 
     @property
     def details(self) -> tuple[DetailTable, ...]:
-        """What is behind the sums."""
+        """Tables of the columns behind the aggregates."""
         ...
 
     @property
     def headings(self) -> Mapping[str, str]:
-        """Other words for some columns; the others are called by their name."""
+        """Heading in the app by column; default, and on the command line: the column's name."""
         ...
 
     @property
     def score(self) -> str:
-        """The mean score that ranks, of each model's newest run; empty: rates do, of several runs together."""
+        """Name of the ranking score, from each model's newest run; empty: pooled pass rates rank.
+
+        These rules apply only if it is the suite's `headline` too; otherwise the default ranking is used.
+        """
         ...
 
     def fits(self, categories: Collection[str]) -> bool:
-        """Whether runs with these categories can be ranked so."""
+        """Return whether the rules apply to runs with these categories."""
         ...
 
     def counts(self, category: str) -> bool:
-        """Whether a category enters; not one that only prepares others."""
+        """Return whether a category counts; one of setup cases does not."""
         ...
 
     def cells(self, played: Played) -> dict[str, Cell]:
-        """Return the numbers of a row by column."""
+        """Return the cells of a row by column."""
         ...
 
     def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return what must be known of a row's numbers, a sentence each: what is missing, what counts otherwise."""
+        """Return notes on a row, one sentence each, such as missing categories."""
         ...
 
 
 @runtime_checkable
 class MeasuresJournals(Protocol):
-    """Rules with columns that only journals hold."""
+    """Rules with columns computed from journals."""
 
     def measure(self, records: Iterable[AnyRecord]) -> Any:
-        """Return what one journal adds."""
+        """Measure one journal."""
         ...
 
     def combine(self, measured: Sequence[Any]) -> dict[str, float]:
-        """Return the numbers by column from what the journals of a row add; what is not known is left out."""
+        """Combine the measurements of a row's journals to values by column; omit unknown ones."""
         ...
 
 
 class PassRates:
-    """Rank by the share of rollouts that passed; one column for each category."""
+    """Ranking by pass rate, with one column per category."""
 
     columns: tuple[str, ...] = ()
     sums: tuple[str, ...] = ()
@@ -134,17 +137,17 @@ class PassRates:
     score = ""
 
     def fits(self, categories: Collection[str]) -> bool:
-        """Any categories do."""
+        """Accept any categories."""
         del categories
         return True
 
     def counts(self, category: str) -> bool:
-        """All of them."""
+        """Count all categories."""
         del category
         return True
 
     def cells(self, played: Played) -> dict[str, Cell]:
-        """Return the rate over everything, then that of each category."""
+        """Return the overall pass rate, then that of each category."""
         tallies = played.tallies.values()
         whole = sample_of_counts(*(tally.counts for tally in tallies))
         cells = {"passed": rate_cell(whole, sum(played.cases.values()), without_grade(tallies))}
@@ -153,13 +156,13 @@ class PassRates:
         return cells
 
     def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all numbers."""
+        """Return the notes of all cells."""
         return notes_of(cells)
 
 
 @dataclass(frozen=True)
 class ScoreMeans:
-    """Rank by the mean of a score, as of loops that nobody passes or fails; the other scores follow."""
+    """Ranking by a mean score, for rollouts without pass or fail; other scores follow."""
 
     score: str
     headings: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -168,17 +171,17 @@ class ScoreMeans:
     details: tuple[DetailTable, ...] = ()
 
     def fits(self, categories: Collection[str]) -> bool:
-        """Any categories do."""
+        """Accept any categories."""
         del categories
         return True
 
     def counts(self, category: str) -> bool:
-        """All of them."""
+        """Count all categories."""
         del category
         return True
 
     def cells(self, played: Played) -> dict[str, Cell]:
-        """Return the means, the ranking one first."""
+        """Return the mean scores, the ranking one first."""
         graded = sum(tally.graded for tally in played.tallies.values())
         cases, counted = (
             sum(played.cases.values()),
@@ -194,12 +197,12 @@ class ScoreMeans:
         }
 
     def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Return the notes of all numbers."""
+        """Return the notes of all cells."""
         return notes_of(cells)
 
 
 def rate_cell(sample: Sample, cases: int, note: str = "") -> Cell:
-    """Return a rate with its interval; its note begins by saying so when fewer were counted than the data has."""
+    """Return a pass rate with its interval, and a note if it covers fewer than `cases` cases."""
     interval = rate_interval(sample)
     if interval is None:
         return MISSING
@@ -208,7 +211,7 @@ def rate_cell(sample: Sample, cases: int, note: str = "") -> Cell:
 
 
 def interval_cell(interval: Interval, *, unit: str = "rate", note: str = "") -> Cell:
-    """Return an interval as a number of a row; its note says when not to believe it."""
+    """Return an interval as a cell, with its caution in the note."""
     return Cell(
         value=interval.value,
         low=interval.low,
@@ -223,16 +226,16 @@ def interval_cell(interval: Interval, *, unit: str = "rate", note: str = "") -> 
 
 
 def cell_interval(cell: Cell) -> Interval:
-    """Return the interval of a number that has one."""
+    """Return the interval of a cell."""
     return Interval(cell.value or 0.0, cell.low, cell.high, cell.cases, cell.count, cell.clusters, cell.method)
 
 
 def without_grade(tallies: Iterable[Tally]) -> str:
-    """Say how many rollouts ended without a grade; empty when all have one."""
+    """Return a note on the rollouts without a grade, or an empty string."""
     count = sum(tally.broken + tally.undecided for tally in tallies)
     return f"{count} without a grade" if count else ""
 
 
 def notes_of(cells: Mapping[str, Cell]) -> list[str]:
-    """Return the notes of the numbers that are there, with their columns."""
+    """Return the notes of cells with a value, each with its column."""
     return [f"{name}: {cell.note}" for name, cell in cells.items() if cell.value is not None and cell.note]

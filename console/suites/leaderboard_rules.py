@@ -1,4 +1,4 @@
-"""The rules that rank a suite's models: those of its benchmark, or the suite's own."""
+"""Lookup of leaderboard rules: the suite's own, or those of its benchmark."""
 
 from collections.abc import Collection, Iterator
 
@@ -10,28 +10,30 @@ from console.suites.leaderboard import LeaderboardRules, PassRates, ScoreMeans
 PASS_RATES = PassRates()
 
 
-def rules_for(own: LeaderboardRules | None, form: str, categories: Collection[str], headline: str) -> LeaderboardRules:
-    """Return the rules for the runs of one suite.
+def rules_for(
+    own: LeaderboardRules | None, suite_format: str, categories: Collection[str], headline: str
+) -> LeaderboardRules:
+    """Return the leaderboard rules for the runs of one suite.
 
     Args:
-        own: what the suite says, if it is there and says something.
-        form: format of the suite as its runs name it; empty: not known, and all of ours are tried.
-        categories: that were played in any run that counts.
-        headline: score that stands for the runs in place of passing; empty: passing does.
+        own: `Suite.leaderboard`, if any.
+        suite_format: the format recorded in the runs; empty: unknown, so all built-in ones are tried.
+        categories: categories of the counted runs.
+        headline: headline score of the runs; empty: the pass rate.
     """
-    for rules in (own, *_rules_of(form)):
+    for rules in (own, *_rules_of(suite_format)):
         if rules is not None and rules.score == headline and rules.fits(categories):
             return rules
     return ScoreMeans(headline) if headline else PASS_RATES
 
 
-def _rules_of(form: str) -> Iterator[LeaderboardRules]:
-    """Yield the rules of the benchmark with this format; what another package offers and is broken ranks nobody."""
-    if not form:
+def _rules_of(suite_format: str) -> Iterator[LeaderboardRules]:
+    """Yield the rules of the benchmark with this format, if it can be loaded."""
+    if not suite_format:
         yield from (benchmark.load("leaderboard") for benchmark in built_in() if benchmark.leaderboard)
         return
     try:
-        benchmark = find_benchmark(form, "leaderboard")
+        benchmark = find_benchmark(suite_format, "leaderboard")
         if benchmark is not None:
             yield benchmark.load("leaderboard")
     except UsageError:

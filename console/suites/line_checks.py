@@ -1,4 +1,4 @@
-"""Two ways to judge the lines of `check`: row by row with a function of the suite's, or by `score` for any suite."""
+"""Checkers for the lines of `check`: by a function for each row, or by `Suite.score`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
@@ -15,10 +15,10 @@ from console.suites.suite import Row, Suite
 
 
 class RowChecker:
-    """Judges each row by itself, in order."""
+    """Judges each row independently."""
 
     def __init__(self, judge: Callable[[Row], Row]) -> None:
-        """Take what judges one row, and raises `UsageError` for one that it cannot judge."""
+        """Store the function that judges a row, or raises `UsageError`."""
         self._judge = judge
 
     def __enter__(self) -> Self:
@@ -29,7 +29,7 @@ class RowChecker:
     ) -> None: ...
 
     def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
-        """Return the answer to each row, or why it has none."""
+        """Return an answer or error per row."""
         return [self._answer(row) for row in rows]
 
     def _answer(self, row: Row) -> Row | UsageError:
@@ -37,27 +37,27 @@ class RowChecker:
             return self._judge(row)
         except UsageError as error:
             return error
-        except Exception as error:  # a suite's code may fail in any way
+        except Exception as error:  # arbitrary suite code
             return UsageError(f"the suite's code failed: {type(error).__name__}: {error}")
 
 
 class OutputChecker(RowChecker):
-    """Judges rows with the `id` of a case and its `output` by `score`; `mode` and `options` may be given."""
+    """Judges rows of `id` and `output`, with optional `mode` and `options`, by `Suite.score`."""
 
     def __init__(self, suite: Suite) -> None:
-        """Take a suite; cases are read when their ids occur."""
+        """Store the suite; its cases are read on first use."""
         super().__init__(self._score)
         self._suite = suite
         self._defaults = {option.name: option.default for option in suite.options}
         self._cases: dict[bytes, dict[str, Case]] = {}
-        """All cases by id, by setting."""
+        """Cases by id, by encoded setting."""
 
     def _score(self, row: Row) -> Row:
         case_id, options = row.get("id"), row.get("options", {})
         if not isinstance(case_id, str) or "output" not in row:
-            raise UsageError("a line needs `id` (a text) and `output`")
+            raise UsageError("a line needs `id` (a string) and `output`")
         if not isinstance(options, Mapping) or not isinstance(row.get("mode"), str | None):
-            raise UsageError("`options` must be an object and `mode` a text")
+            raise UsageError("`options` must be an object and `mode` a string")
         setting = Setting(mode=find_mode(self._suite, row.get("mode")), options={**self._defaults, **options})
         try:
             verdict = self._suite.score(self._case(case_id, setting), row["output"], setting)

@@ -1,6 +1,6 @@
-"""Running somebody's code to open a suite, which may fail in any way: raise, exit, print, hang.
+"""Loading of third-party suite code, which may raise, exit, print or hang.
 
-It runs in a thread of its own, because code that hangs cannot be stopped; it is left behind after `LOAD_S` seconds.
+The code runs in its own thread, which is abandoned after `LOAD_S` seconds, as hanging code cannot be stopped.
 """
 
 import contextvars
@@ -16,33 +16,33 @@ from console.core.fault import UsageError
 from console.suites.suite import Suite, SuiteEntry
 
 LOAD_S = 10.0
-"""Longest time that importing somebody's code may take."""
+"""Time limit for importing third-party code, in seconds."""
 _PARTS = ("entry", "options", "roles", "categories", "cases", "estimate", "play", "score", "compare", "report")
-"""What every suite has, see suites/suite.py."""
+"""Attributes of every suite, see suites/suite.py."""
 _HINT = "Repair or remove the package that offers it."
 ValueT = TypeVar("ValueT")
 _hung: "dict[str, LoadError]" = {}
-"""Places whose import hangs; they are taken for broken as long as the program runs."""
+"""Errors by place of hanging imports, which are not tried again in this process."""
 
 
 class LoadError(Exception):
-    """Somebody's code could not be run to its end."""
+    """Third-party code failed or hung while loading."""
 
     def __init__(self, message: str, place: str = "", *, hangs: bool = False) -> None:
-        """Make an error; `place` is file and line of the code, where that is known."""
+        """Create the error; `place` is file and line of the code, if known."""
         super().__init__(message)
         self.message, self.place, self.hangs = message, place, hangs
 
 
 def run_limited(load: Callable[[], ValueT], belongs: Callable[[str], bool] = lambda name: False) -> ValueT:
-    """Run somebody's code for at most `LOAD_S` seconds and return what it returns; what it prints is dropped.
+    """Run third-party code for at most `LOAD_S` seconds and return its result; printed output is dropped.
 
     Args:
-        load: runs the code; a `UsageError` of it passes.
-        belongs: whether a file, by name, is of that code, so that a fault is named by its line there.
+        load: runs the code; its `UsageError` is passed on.
+        belongs: tells by name whether a file belongs to the code, to locate errors in it.
 
     Raises:
-        LoadError: it raised, called `sys.exit` or hangs.
+        LoadError: the code raised, called `sys.exit` or hangs.
     """
     values: list[ValueT] = []
     errors: list[BaseException] = []
@@ -51,7 +51,7 @@ def run_limited(load: Callable[[], ValueT], belongs: Callable[[str], bool] = lam
         try:
             with capture_output():
                 values.append(load())
-        except BaseException as error:  # an import may even call sys.exit
+        except BaseException as error:  # including sys.exit
             errors.append(error)
 
     thread = threading.Thread(target=contextvars.copy_context().run, args=(run,), name="loads a suite", daemon=True)
@@ -68,20 +68,20 @@ def run_limited(load: Callable[[], ValueT], belongs: Callable[[str], bool] = lam
 
 
 def lacking_parts(suite: Suite) -> list[str]:
-    """Return what something lacks to be a suite."""
+    """Return the names of the attributes that an object lacks to be a suite."""
     lacking = [name for name in _PARTS if not hasattr(suite, name)]
     return lacking or ([] if isinstance(suite.entry, SuiteEntry) else ["entry"])  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
 def load_place(name: str, place: str) -> Any:
-    """Import an object of a benchmark of another package, within a time limit.
+    """Import an object of another package's benchmark, within the time limit.
 
     Args:
-        name: of the benchmark.
+        name: name of the benchmark.
         place: `module:attribute`.
 
     Raises:
-        UsageError: it cannot be loaded, or its import hangs; names format and package.
+        UsageError: the object cannot be loaded, or its import hangs; names format and package.
     """
     from importlib.metadata import EntryPoint
 
@@ -96,15 +96,15 @@ def load_place(name: str, place: str) -> Any:
 
 
 def open_plugin(name: str, place: str, entry: SuiteEntry) -> Suite:
-    """Open a suite whose format another package offers.
+    """Open a suite with a format of another package.
 
     Args:
-        name: of the format.
-        place: of what makes its suites, `module:attribute`.
-        entry: of the suite.
+        name: name of the format.
+        place: `module:attribute` of the suite factory.
+        entry: catalog entry of the suite.
 
     Raises:
-        UsageError: its code cannot be loaded, fails, or makes something that is no suite; names format and package.
+        UsageError: the factory cannot be loaded, fails, or returns no suite; names format and package.
     """
     factory: Callable[[SuiteEntry], Suite] = load_place(name, place)
     try:
@@ -122,12 +122,12 @@ def open_plugin(name: str, place: str, entry: SuiteEntry) -> Suite:
 
 
 def refusal(name: str, place: str, problem: str) -> UsageError:
-    """Return the error that a benchmark of another package cannot be used."""
+    """Return the error for an unusable benchmark of another package."""
     return UsageError(f"suite format {name!r} ({place}) {problem}", hint=_HINT)
 
 
 def _place_of(error: BaseException, belongs: Callable[[str], bool]) -> str:
-    """Return file and line at which an exception arose: the innermost of the code, or where it cannot be parsed."""
+    """Return file and line of an exception: the innermost frame in the code, or the position of its syntax error."""
     if isinstance(error, SyntaxError) and error.filename and belongs(error.filename):
         return f"{error.filename}:{error.lineno}"
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if belongs(frame.filename)]

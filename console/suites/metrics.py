@@ -1,4 +1,4 @@
-"""Numbers of a report from the results of rollouts, each with its interval and what it rests on. Pure."""
+"""Report metrics from the results of rollouts, with intervals and sample sizes. Pure."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,31 +9,24 @@ from console.suites.suite import Metric, Result
 
 
 def sample_of_results(results: Iterable[Result], read: Callable[[Result], float]) -> Sample:
-    """Return the sample of results, each read as a number."""
+    """Return a sample of the numbers that `read` extracts from results."""
     return sample_of(Observation(result.case_id, read(result), result.category, result.cluster) for result in results)
 
 
 def rate_metric(name: str, results: Iterable[Result], note: str = "") -> Metric:
-    """Return the share of graded results that passed, cases weighing the same; None when nothing was graded."""
+    """Return the pass rate of the graded results, with equal weight per case; its value is None without any."""
     graded = [result for result in results if result.verdict.outcome.is_graded]
     interval = rate_interval(sample_of_results(graded, has_passed))
     return Metric(name, None, note=note) if interval is None else interval_metric(name, interval, note=note)
 
 
 def has_passed(result: Result) -> float:
-    """Return 1 for what passed, else 0."""
+    """Return 1 for a passed result, else 0."""
     return float(result.verdict.outcome is Outcome.PASSED)
 
 
 def interval_metric(name: str, interval: Interval, *, unit: str = "rate", note: str = "") -> Metric:
-    """Return an interval as a metric; its note says when not to believe it.
-
-    Args:
-        name: what is measured.
-        interval: the estimate.
-        unit: as in `Metric`.
-        note: what else to say.
-    """
+    """Return an interval as a metric, with the interval's caution appended to its note."""
     return Metric(
         name=name,
         value=interval.value,
@@ -50,7 +43,7 @@ def interval_metric(name: str, interval: Interval, *, unit: str = "rate", note: 
 
 
 def basis_words(metric: Metric) -> str:
-    """Say what a number rests on: rollouts, or cases where these were repeated or share clusters; empty for nothing."""
+    """Describe the sample of a metric: rollouts, or cases if repeated or clustered; empty without a sample."""
     is_repeated, is_clustered = metric.rollouts > metric.cases, 0 < metric.clusters < metric.cases
     if not metric.cases or not (is_repeated or is_clustered):
         return str(metric.count or "")

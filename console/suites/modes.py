@@ -1,4 +1,4 @@
-"""The modes of a suite: how the model is prompted, in the suite's own words or in those of models.toml."""
+"""Modes of a suite: how the model is prompted, by the suite's own names or those of models.toml."""
 
 from msgspec.structs import replace
 
@@ -12,30 +12,30 @@ USUAL_MODES = (
     Mode(NATIVE, "native tools", NATIVE),
     Mode(PROMPT, "tools in the prompt", PROMPT),
 )
-"""Those of a suite that says nothing of modes."""
+"""Modes of a suite that defines none."""
 
 
 def modes_of(suite: Suite) -> tuple[Mode, ...]:
-    """Return the modes that a suite can be played in, the usual ones if it names none."""
+    """Return the modes of a suite, or the usual ones if it defines none."""
     return tuple(suite.modes()) or USUAL_MODES
 
 
 def categories_with_modes(suite: Suite) -> list[Category]:
-    """Return the categories of a suite, each with all modes it can be played in."""
+    """Return the categories of a suite, each with all its modes filled in."""
     names = tuple(mode.name for mode in modes_of(suite))
     return [category if category.modes else replace(category, modes=names) for category in suite.categories()]
 
 
 def find_mode(suite: Suite, chosen: str | None, usual: str = PROMPT) -> str:
-    """Return the suite's word for a mode.
+    """Return the suite's name for a mode.
 
     Args:
-        suite: whose modes are meant.
-        chosen: what a person named, a word of the suite or of models.toml; None: nothing.
-        usual: the mode of models.toml to take then; a suite that has nothing like it is played in its first mode.
+        suite: the suite with the modes.
+        chosen: the user's choice, a name of the suite or of models.toml, if any.
+        usual: default mode of models.toml; a suite without an equivalent uses its first mode.
 
     Raises:
-        UsageError: the suite has no such mode (with the nearest and all of them).
+        UsageError: unknown mode; suggests a name and lists all.
     """
     modes = modes_of(suite)
     names = [mode.name for mode in modes]

@@ -1,4 +1,4 @@
-"""A new suite's folder, written from a template that runs at once with simulated models. Never writes over anything."""
+"""Creation of a suite folder from a template that runs with simulated models. Never overwrites files."""
 
 import re
 from collections.abc import Mapping
@@ -15,18 +15,18 @@ from console.suites.suite import SuiteEntry
 
 _PYTHON = Path(__file__).resolve().parent / "templates" / "python"
 _SUFFIX = ".template"
-"""Ends the name of a template that is Python, so that nobody takes it for code of this program."""
+"""Suffix of Python template files, so that tools do not treat them as source code."""
 _ROWS = (".jsonl", ".csv", ".json", ".yaml", ".yml")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.IGNORECASE)
 
 
 def template_kinds() -> list[str]:
-    """Return what kinds of suites there are templates for."""
+    """Return the names of the suite templates."""
     return sorted(_templates())
 
 
 def template_meanings() -> dict[str, str]:
-    """Return what each kind is: the first sentence of its template's comment."""
+    """Return a description of each template: the first sentence of its comment."""
     texts = {kind: (path / "suite.toml").read_text(encoding="utf-8") for kind, path in sorted(_templates().items())}
     return {kind: text.lstrip("# ").split("\n")[0].split(". ")[0].rstrip(".") for kind, text in texts.items()}
 
@@ -38,23 +38,23 @@ def _templates() -> dict[str, Path]:
 
 
 def name_problem(root: Path, name: str) -> str:
-    """Return why a new suite cannot have this name, or nothing."""
+    """Return the reason why a new suite cannot have this name, or an empty string."""
     if not _NAME.fullmatch(name):
-        return "a name has letters, digits, - and _, and begins with a letter or digit"
-    return "there is a folder of that name; nothing is written over" if (root / name).exists() else ""
+        return "a name has up to 60 letters, digits, - and _, and begins with a letter or digit"
+    return "a folder of that name exists" if (root / name).exists() else ""
 
 
 def new_suite(root: Path, name: str, kind: str) -> list[Path]:
-    """Write a new suite of a kind, which may run as it stands, and return its files.
+    """Create a suite from a template, allow its code to run, and return its files.
 
     Raises:
-        UsageError: no such kind, a name that cannot be, a folder that is there, or a disk that refuses.
+        UsageError: unknown template, invalid name, existing folder, or a write error.
     """
     kinds = _templates()
     if kind not in kinds:
         close = nearest(kind, sorted(kinds))
         hint = f"Did you mean {close}?" if close else f"One of: {', '.join(sorted(kinds))}."
-        raise UsageError(f"there is no kind of suite {kind!r}", where="--kind", hint=hint)
+        raise UsageError(f"unknown kind of suite {kind!r}", where="--kind", hint=hint)
     source = kinds[kind]
     texts = {
         path.relative_to(source).as_posix().removesuffix(_SUFFIX): path.read_text(encoding="utf-8")
@@ -65,12 +65,12 @@ def new_suite(root: Path, name: str, kind: str) -> list[Path]:
     files = write_suite(root, name, texts)
     entry = read_entry(root / name)
     if entry.module:
-        allow(FolderCode(entry))  # as it is now it is our own code; a change of it asks
+        allow(FolderCode(entry))  # the template is our own code; a change needs permission
     return files
 
 
 def own_file(entry: SuiteEntry) -> Path:
-    """Return the file of a suite that its author edits: its code, else its rows, else its suite.toml."""
+    """Return the main file of a suite: its code, or its rows, or its suite.toml."""
     if entry.module:
         return entry.folder / entry.module.partition(":")[0]
     rows = sorted(path for path in entry.folder.glob("*.*") if path.suffix in _ROWS and path.is_file())
@@ -78,10 +78,10 @@ def own_file(entry: SuiteEntry) -> Path:
 
 
 def write_suite(root: Path, name: str, texts: Mapping[str, str | bytes]) -> list[Path]:
-    """Write the files of a new suite, by relative name, and return them.
+    """Create a suite folder from file contents by relative name, and return the files.
 
     Raises:
-        UsageError: a name that cannot be, a folder that is there, or a disk that refuses.
+        UsageError: invalid name, existing folder, or a write error.
     """
     folder = root / name
     if problem := name_problem(root, name):

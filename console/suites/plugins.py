@@ -1,8 +1,8 @@
-"""Benchmarks of other packages, which may fail in any way: each costs itself, never the program.
+"""Benchmarks of other packages; a broken one never affects the program.
 
-A package offers one by an entry point of the group `eval_console.benchmarks` that is a `Benchmark`. The entry points of
-two older groups are benchmarks with one part: `eval_console.suites` names a suite, `eval_console.views` a view. A
-package whose import hangs is taken for broken as long as the program runs.
+A package registers a `Benchmark` as an entry point of the group `eval_console.benchmarks`. Two older groups define
+benchmarks with one part: `eval_console.suites` a suite, `eval_console.views` a view. A package whose import hangs is
+broken for the rest of the process.
 """
 
 from collections.abc import Sequence
@@ -13,31 +13,31 @@ from console.suites.benchmark import BUILT_IN, Benchmark
 GROUP = "eval_console.benchmarks"
 """Entry point group of benchmarks from other packages."""
 ONE_PART = {"eval_console.suites": "suite", "eval_console.views": "view"}
-"""Older groups, by the one part of a benchmark that their entry points are."""
+"""The part of a benchmark that each older group defines."""
 
 
 def installed_names() -> list[str]:
-    """Return the names of the benchmarks that other packages offer, without loading any."""
+    """Return the names of the benchmarks of other packages without loading any."""
     return [name for group in (GROUP, *ONE_PART) for name, _ in _points(group)]
 
 
 def installed() -> list[Benchmark]:
-    """Return the benchmarks of other packages that can be loaded."""
+    """Return the loadable benchmarks of other packages."""
     found: list[Benchmark] = []
     for group in (GROUP, *ONE_PART):
         for name, place in _points(group):
             try:
                 found.append(_read(group, name, place))
             except UsageError:
-                continue  # said by `broken_benchmarks`
+                continue  # reported by `broken_benchmarks`
     return found
 
 
 def find_installed(name: str, part: str) -> Benchmark | None:
-    """Return the benchmark of another package that has this name and a part.
+    """Return the installed benchmark with this name and part, or None.
 
     Raises:
-        UsageError: it cannot be loaded, or two packages offer the part.
+        UsageError: the benchmark cannot be loaded, or two packages offer the part.
     """
     found = {_read(group, *point) for group in (GROUP, *ONE_PART) for point in _points(group) if point[0] == name}
     offered = {getattr(benchmark, part): benchmark for benchmark in found if getattr(benchmark, part)}
@@ -53,7 +53,7 @@ _PARTS = {"suite": "format"}
 
 
 def broken_benchmarks(parts: Sequence[str] = ("suite",)) -> list[str]:
-    """Return a warning for each benchmark of another package that cannot be loaded, or one of whose parts cannot."""
+    """Return a warning for each benchmark of another package that fails to load, itself or one of `parts`."""
     out: list[str] = []
     for group in (GROUP, *ONE_PART):
         for name, place in _points(group):
@@ -68,8 +68,8 @@ def broken_benchmarks(parts: Sequence[str] = ("suite",)) -> list[str]:
 
 
 def _points(group: str) -> list[tuple[str, str]]:
-    """Return name and place of a group's entry points; the module that knows them is slow to load."""
-    from importlib import metadata
+    """Return name and place of a group's entry points."""
+    from importlib import metadata  # slow to import
 
     found = metadata.entry_points(group=group)
     return [(point.name, point.value) for point in found if point.name not in BUILT_IN]
@@ -78,11 +78,11 @@ def _points(group: str) -> list[tuple[str, str]]:
 def _read(group: str, name: str, place: str) -> Benchmark:
     if group in ONE_PART:
         return Benchmark(name, **{ONE_PART[group]: place})
-    from console.suites.loading import load_place, refusal  # only here: it loads what a suite is
+    from console.suites.loading import load_place, refusal  # imported late, as it loads the suite protocol
 
     benchmark = load_place(name, place)
     if not isinstance(benchmark, Benchmark):
-        raise refusal(name, place, "is no Benchmark")
+        raise refusal(name, place, "is not a Benchmark")
     if benchmark.name != name:
-        raise refusal(name, place, f"is called {benchmark.name!r}")
+        raise refusal(name, place, f"is named {benchmark.name!r}")
     return benchmark

@@ -1,7 +1,7 @@
-"""Pulling official data: one rule for what is taken, and one way of putting it into its place, for every source.
+"""Download of official data: digest checks and atomic installation for every source.
 
-Only files with the pinned digest are taken. A reader who means others says so (`--accept-digest`): they are kept, said
-and never called comparable. A new folder replaces an old one only when it is complete.
+Only files with the pinned digest are accepted, unless the user passes `--accept-digest`; such data is reported and
+never called comparable. A new folder replaces the old one only when complete.
 """
 
 import tempfile
@@ -14,57 +14,57 @@ from console.core.fault import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """Something that was brought, and the digest it must have."""
+    """A downloaded item and its required digest."""
 
     name: str
-    """What it is, such as `the files of bfcl-eval==2026.3.23`."""
+    """Description, such as `the files of bfcl-eval==2026.3.23`."""
     digest: str
-    """Hex digits of its own digest."""
+    """Actual digest in hex."""
     pinned: str
-    """As many digits of the digest that the rules of this project are verified against."""
+    """Digest in hex of the release that this project's rules are verified against."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """One request to bring data."""
+    """A request to download data."""
 
     root: Path
-    """The root for pulled data; the source's folder in it is replaced."""
+    """Root folder of pulled data; the source's subfolder is replaced."""
     notify: Callable[[str], object]
-    """Takes progress lines for the reader."""
+    """Callback for progress messages."""
     from_path: Path | None = None
-    """A file or folder that the reader has, instead of a download."""
+    """Local file or folder to use instead of a download."""
     accepts_digest: bool = False
-    """Whether files with other digests than the pinned ones are taken, too."""
+    """Accept files whose digest differs from the pinned one."""
 
     def is_pinned(self, pins: Sequence[Pin]) -> bool:
-        """Whether all of this is what is pinned.
+        """Return whether all items match their pinned digests.
 
         Raises:
-            UsageError: it is not, and the reader has not said that others are meant; names both digests of each.
+            UsageError: an item does not match, and other digests are not accepted; names both digests.
         """
         others = [pin for pin in pins if pin.digest != pin.pinned]
         texts = [f"{pin.name}: sha256 {pin.digest}, pinned is {pin.pinned}" for pin in others]
         if others and not self.accepts_digest:
             raise UsageError(
-                "not what is pinned: " + "; ".join(texts),
+                "digest mismatch: " + "; ".join(texts),
                 where=str(self.from_path or "the download"),
-                hint="Nothing was taken. Get the pinned release (a damaged download: try again), or, if you mean these "
-                "files, add --accept-digest: they are kept and never called comparable.",
+                hint="Nothing was installed. Get the pinned release (retry a corrupt download), or add --accept-digest "
+                "to use these files; their results are never called comparable.",
             )
         for text in texts:
-            self.notify(f"accepted though not pinned: {text}")
+            self.notify(f"accepted despite a digest mismatch: {text}")
         return not others
 
     def into(self, name: str, fill: Callable[[Path, Path], None]) -> Path:
-        """Fill a new folder, put it in place of the old one when that is done, and return where it is.
+        """Fill a new folder, replace the old one with it, and return its path.
 
         Args:
-            name: of the folder below the root.
-            fill: given the new folder and a scratch folder beside it.
+            name: name of the folder in the root.
+            fill: called with the new folder and a scratch folder.
 
         Raises:
-            UsageError: whatever `fill` refuses, and a root that cannot be written; the old folder is left alone then.
+            UsageError: raised by `fill`, or the root cannot be written; the old folder is kept.
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Reasons of verdicts in words, as each benchmark says them: for readers of a journal whose suite is not there.
+"""Display text for verdict reasons, by benchmark, also for journals whose suite is missing.
 
-A reason that no benchmark words is shown as it was recorded, so it may be plain words.
+A reason without display text is shown as recorded.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,13 +12,13 @@ from console.suites.benchmarks import loaded_parts
 
 @cache
 def own_words() -> Mapping[str, str]:
-    """Return the words of the benchmarks that come with the program, by reason."""
+    """Return the display text of the built-in benchmarks' reasons."""
     return _joined(benchmark.load("reasons") for benchmark in built_in() if benchmark.reasons)
 
 
 @cache
 def all_words() -> Mapping[str, str]:
-    """Return the words of all benchmarks by reason, also of other packages: slow, so only for what ours do not word."""
+    """Return the display text of all benchmarks' reasons; slow, as it loads other packages."""
     return _joined(loaded_parts("reasons"))
 
 

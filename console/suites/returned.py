@@ -1,4 +1,4 @@
-"""What methods of a suite returned, checked against the protocol before anything is built on it."""
+"""Type checks of the values that a suite's methods return."""
 
 from collections.abc import Callable, Iterable, Iterator
 from types import NoneType
@@ -21,7 +21,7 @@ _RETURNS_MANY: dict[str, type] = {"cases": Case, "categories": Category, "roles"
 
 
 class WrongType(TypeError):
-    """A suite's method returned something else than the protocol says; `place` is where the method begins."""
+    """A suite's method returned a value of the wrong type; `place` is the first line of the method."""
 
     def __init__(self, message: str, method: Callable[..., Any]) -> None:
         super().__init__(message)
@@ -30,10 +30,10 @@ class WrongType(TypeError):
 
 
 def checked(name: str, method: Callable[..., Any], value: Any) -> Any:
-    """Return what a method returned; what is several values and made as they are asked for is checked later.
+    """Return the value of a method after checking its type; the items of an iterator are not checked here.
 
     Raises:
-        WrongType: it is not of the type that the protocol names.
+        WrongType: the value has the wrong type.
     """
     if name in _RETURNS and not isinstance(value, _RETURNS[name]):
         raise WrongType(f"it returned {_short(value)}, not a {_RETURNS[name][0].__name__}", method)
@@ -48,10 +48,10 @@ def checked(name: str, method: Callable[..., Any], value: Any) -> Any:
 
 
 def checked_cases(method: Callable[..., Any], cases: Any) -> Iterator[Case]:
-    """Go through what `cases`, a method of a suite, returned.
+    """Yield the values returned by a suite's `cases` method after checking each.
 
     Raises:
-        WrongType: it is not cases.
+        WrongType: a value is not a case.
     """
     for case in checked("cases", method, cases):
         check_item("cases", method, case)
@@ -59,10 +59,10 @@ def checked_cases(method: Callable[..., Any], cases: Any) -> Iterator[Case]:
 
 
 def check_item(name: str, method: Callable[..., Any], item: Any) -> None:
-    """Check one of several values that a method returns.
+    """Check one item of the values that a method returns.
 
     Raises:
-        WrongType: it is not of the type that the protocol names, or is a case without an id.
+        WrongType: it has the wrong type, or is a case without an id.
     """
     if name not in _RETURNS_MANY:
         return
@@ -71,7 +71,7 @@ def check_item(name: str, method: Callable[..., Any], item: Any) -> None:
     if isinstance(item, Case):
         fits = isinstance(item.id, str) and isinstance(item.category, str) and isinstance(item.data, dict)  # pyright: ignore[reportUnnecessaryIsInstance]
         if not fits or not item.id:
-            raise WrongType(f"{_short(item)} has no text as id and category, or no object as data", method)
+            raise WrongType(f"{_short(item)} needs strings as id and category, and a dict as data", method)
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""`RunSuite`: the suite that a run was played with: what it says of cases and run, or why it cannot be opened."""
+"""`RunSuite`: the suite of a recorded run, or the reason why it cannot be opened."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ from console.suites.summing import summed_up
 
 @dataclass(frozen=True, slots=True)
 class RunSuite:
-    """A run's suite; what its code fails to do is said in what is returned (`guard`). It may be slow."""
+    """The suite of a run. Its methods return the errors of suite code in their results (`guard`), and may be slow."""
 
     setting: Setting
-    """How the run was played."""
+    """Setting of the run."""
     suite: Suite | None
     why: str = ""
-    """Why the suite cannot be opened. May be foreign text."""
+    """Error from opening the suite; may contain foreign text."""
 
     @property
     def format(self) -> str:
-        """The suite's format; empty when the suite cannot be opened."""
+        """Format of the suite; empty if it cannot be opened."""
         return self.suite.entry.format if self.suite is not None else ""
 
     def compare(self, case: Case | None, finished: Finished | None) -> Comparison | None:
-        """Lay expected beside actual; None without a suite, and where a case has no answer."""
+        """Compare expected with actual; None without a suite or an output."""
         if self.suite is None or case is None or finished is None:
             return None
         if finished.output is None and finished.verdict.outcome is Outcome.BROKEN:
@@ -39,17 +39,12 @@ class RunSuite:
         return self.suite.compare(case, finished.output, finished.verdict, self.setting)
 
     def report(self, results: Sequence[Result]) -> Report | None:
-        """Sum the run up by the benchmark's own formula; None without a suite."""
+        """Return the suite's report on the run; None without a suite."""
         return summed_up(self.suite, results, self.setting) if self.suite is not None else None
 
 
 def open_run_suite(manifest: Manifest, data: Path | None) -> RunSuite:
-    """Open the suite of a run.
-
-    Args:
-        manifest: of the run.
-        data: folder of suites, if one was named.
-    """
+    """Open the suite of a run; `data` is the folder given with --data."""
     try:
         return RunSuite(manifest.setting, find_suite(manifest, data))
     except UsageError as error:

@@ -1,7 +1,7 @@
-"""Which cases of a suite a run takes, by the same rules for every suite, also one of another package.
+"""Selection of the cases of a run, by the same rules for every suite.
 
-A suite offers its cases; names are looked up, ids checked, samples drawn and prerequisites added here. No more of a
-suite is read than a selection needs: other categories are not asked for, and what a limit leaves out is not made.
+Looks up categories and ids, draws samples and adds prerequisites. Reads no more of a suite than needed: only the
+selected categories, and only as many cases as the limit.
 """
 
 import random
@@ -16,13 +16,13 @@ from console.suites.suite import Category, Suite
 
 
 def select_cases(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:
-    """Return the selected cases in the suite's order.
+    """Return the selected cases and their prerequisites in the suite's order.
 
-    Without categories or ids, all cases that can be played in the setting's mode are taken. Cases that selected ones
-    depend on come along; ungraded ones do not count against a limit.
+    Without categories or ids, select all cases that support the setting's mode. Ungraded cases do not count toward the
+    limit.
 
     Raises:
-        UsageError: an unknown category or id (with the nearest name), two cases of one id, or damaged data.
+        UsageError: unknown category or id (suggests a name), duplicate ids, or corrupt data.
     """
     categories = _categories_to_read(suite, selection, setting)
     if categories == []:
@@ -33,7 +33,7 @@ def select_cases(suite: Suite, selection: Selection, setting: Setting) -> list[C
 
 
 def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterable[str]) -> list[str]:
-    """Return the categories that names stand for, groups of them included, each once."""
+    """Resolve names of categories and groups to distinct categories."""
     own = [category.name for category in categories]
     groups = _groups(suite, categories)
     chosen_names: dict[str, None] = {}
@@ -48,7 +48,7 @@ def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterab
 
 
 def _groups(suite: Suite, categories: Sequence[Category]) -> Mapping[str, list[str]]:
-    """Return the members of each group that are there."""
+    """Return the available members of each group."""
     own = {category.name for category in categories}
     groups: dict[str, list[str]] = {}
     for category in categories:
@@ -60,7 +60,7 @@ def _groups(suite: Suite, categories: Sequence[Category]) -> Mapping[str, list[s
 
 
 def _categories_to_read(suite: Suite, selection: Selection, setting: Setting) -> list[str] | None:
-    """Return the categories that must be read for a selection; None for all."""
+    """Return the categories to read for a selection; None: all."""
     categories = suite.categories()
     if selection.categories:
         return _find_categories(suite, categories, selection.categories)
@@ -76,7 +76,7 @@ def _categories_to_read(suite: Suite, selection: Selection, setting: Setting) ->
 
 
 class _OfferedCases:
-    """The cases of some categories, made as they are asked for, each id once."""
+    """Lazily read cases of some categories, with unique ids."""
 
     def __init__(self, suite: Suite, categories: list[str] | None, setting: Setting) -> None:
         self._suite, self._categories = suite, None if categories is None else frozenset(categories)
@@ -84,18 +84,17 @@ class _OfferedCases:
         self._made: dict[str, Case] = {}
 
     def __iter__(self) -> Iterator[Case]:
-        """Go through the cases of the chosen categories in the suite's order."""
         for case in self._all():
             if self._categories is None or case.category in self._categories:
                 yield case
 
     @property
     def ids(self) -> Collection[str]:
-        """The ids of all cases made so far."""
+        """Ids of all cases read so far."""
         return self._made.keys()
 
     def find(self, case_id: str) -> Case | None:
-        """Return a case by id, of another category too if the suite offered it."""
+        """Find a case by id, in any category that the suite yields."""
         return self._made.get(case_id) or next((case for case in self._unread() if case.id == case_id), None)
 
     def in_order(self, case_ids: Iterable[str]) -> list[Case]:
@@ -127,7 +126,7 @@ def _named(offered: _OfferedCases, selection: Selection, suite: Suite) -> list[C
 
 
 def _limited(cases: Iterable[Case], selection: Selection) -> list[Case]:
-    """Return so many graded cases, the first or drawn ones; all cases when there are no more than that."""
+    """Return up to `limit` graded cases, the first or a random sample; without a limit all cases."""
     if selection.limit is None:
         return list(cases)
     if selection.seed is None:
@@ -153,7 +152,7 @@ def _first(cases: Iterable[Case], limit: int) -> list[Case]:
 
 
 def _with_prerequisites(cases: list[Case], offered: _OfferedCases) -> list[Case]:
-    """Add what the cases depend on, and what that depends on; a dependency the suite does not offer is its business."""
+    """Add the transitive prerequisites of cases, skipping those that the suite does not yield."""
     ids = {case.id for case in cases}
     open_ids = [need for case in cases for need in case.depends_on]
     while open_ids:

@@ -1,4 +1,4 @@
-"""`SimpleSuite`: a base for suites of somebody's own, with a default for everything but cases, play and score."""
+"""`SimpleSuite`: a base class for user-written suites, with defaults for everything except cases, play and score."""
 
 import json
 from collections import Counter
@@ -24,15 +24,15 @@ def verdict(
     messages: Sequence[str] = (),
     scores: dict[str, float] | None = None,
 ) -> Verdict:
-    """Return passed or failed.
+    """Create a passed or failed verdict.
 
     Args:
-        passed: which of the two.
-        reason: why it failed, a word or two; failures are grouped by it.
-        expected: what would have passed, shown in Review.
-        actual: what was there instead.
-        messages: why, in sentences.
-        scores: named numbers; the report gives their means.
+        passed: the outcome.
+        reason: cause of a failure in a word or two, used to group failures.
+        expected: the expected answer, shown in Review.
+        actual: the actual answer.
+        messages: explanations in sentences.
+        scores: named numbers; the report shows their means.
     """
     detail = {name: value for name, value in (("expected", expected), ("actual", actual)) if value is not None}
     outcome = Outcome.PASSED if passed else Outcome.FAILED
@@ -41,27 +41,27 @@ def verdict(
 
 
 class SimpleSuite(Suite):
-    """Derive from it and write `cases`, `play` and `score`; override anything else where the default does not fit."""
+    """Base class for suites that define `cases`, `play` and `score`; override other methods as needed."""
 
     needs_roles: tuple[str, ...] = ()
     """Roles besides `model`, such as `judge`, or `user` for a simulated user."""
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return the roles that a run with these options needs besides `model`."""
+        """Return `needs_roles`."""
         return self.needs_roles
 
     def modes(self) -> Sequence[Mode]:
-        """Offer one: tools are sent as such. Override it if `play` describes tools in the prompt by `setting.mode`."""
+        """Return the native mode only. Override if `play` also supports tools in the prompt, by `setting.mode`."""
         return (Mode(NATIVE, "native tools", NATIVE),)
 
     def categories(self) -> Sequence[Category]:
-        """Count the cases of each category, in the order in which they occur."""
+        """Return the categories in the order of the cases, with their counts."""
         setting = Setting(options={option.name: option.default for option in self.options})
         cases = checked_cases(self.cases, self.cases((), setting))
         return [Category(name, count) for name, count in Counter(case.category for case in cases).items()]
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Compare what the verdict says was expected with what was there."""
+        """Compare the verdict's `expected` with its `actual`, or with the output."""
         mark = Mark.SAME if verdict.outcome is Outcome.PASSED else Mark.DIFFERS
         reason = (verdict.reason or "").replace("_", " ")
         sentence = ": ".join(filter(None, (reason, *verdict.messages[:1])))
@@ -71,7 +71,7 @@ class SimpleSuite(Suite):
         return Comparison(sentence, (Pair(mark, _text(verdict.detail["expected"]), actual, kind="answer"),))
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Give the share that passed and the mean of each score, overall and by category."""
+        """Report pass rate and mean scores, overall and by category."""
         names = dict.fromkeys(result.category for result in results)
         by_category = {name: _metrics([item for item in results if item.category == name]) for name in names}
         return Report(

@@ -1,6 +1,6 @@
-"""A user who is played by a model: it knows its goal, sees the conversation from the other side, and ends it itself.
+"""A user simulated by a model, which gets a goal, sees the conversation from the user's side, and ends it.
 
-Rows and suites in Python use the same one: its prompt, how its reply is read, and the reasons why it stops.
+Used by dialogue rows and by suites in Python.
 """
 
 import json
@@ -13,12 +13,12 @@ from console.core.chat import Message, ScriptedAnswers, Utterance
 from console.suites.stage import Stage
 
 USER = "user"
-"""The role of the model that plays a user."""
+"""Role of the model that simulates a user."""
 STOPPED = "user_stopped"
-"""Kind of the note on why the simulated user ended the conversation."""
+"""Kind of the journal note with the reason why the simulated user stopped."""
 _END, _END_CLOSED = "<end>", "</end>"
 SCRIPTED_END = Utterance(f"{_END}it has what it wanted{_END_CLOSED}")
-"""What a simulated model writes in this role to end the conversation."""
+"""Scripted message of a simulated model that ends the conversation."""
 _BEGIN = "(The conversation begins. Write your first message.)"
 _SILENCE = "(no text)"
 _INSTRUCTIONS = f"""\
@@ -34,21 +34,21 @@ To stop, write {_END}why, in a few words{_END_CLOSED} and nothing else."""
 
 
 class SimulatedUser(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A user who is played by the model of the role `user`."""
+    """Description of a user simulated by the model in the role `user`."""
 
     goal: Annotated[str, Meta(min_length=1)]
     persona: str = ""
     knows: str | dict[str, Any] | list[Any] = ""
-    """What it can tell when it is asked."""
+    """Facts it gives when asked."""
     stop: str = ""
-    """When it ends the conversation; without it as soon as the goal is reached or cannot be."""
+    """When it stops; by default when the goal is reached or cannot be."""
     opening: str = ""
-    """Its first message; without it the model makes one up."""
+    """First message; by default written by the model."""
     max_turns: Annotated[int, Meta(ge=1, le=100)] = 8
 
 
 class Exchange(NamedTuple):
-    """A message of the user and what came back."""
+    """A user message and the answer to it."""
 
     message: str
     answer: str
@@ -62,17 +62,17 @@ async def lead(
     scripted: Callable[[int], ScriptedAnswers],
     turn: int = 0,
 ) -> str:
-    """Let a simulated user write until it stops, note why, and return that.
+    """Let a simulated user write until it stops; record and return the reason.
 
     Args:
-        user: who it is and what it wants.
-        stage: through which its model is asked.
-        answer: plays one turn: takes what the user writes, and returns the answer that it sees.
-        scripted: what a simulated model writes after so many answers.
+        user: description of the user.
+        stage: the stage to call its model on.
+        answer: plays one turn; takes the user message and returns the answer shown to the user.
+        scripted: returns the message of a simulated model after the given number of answers.
         turn: number of the first turn.
 
     Raises:
-        Fault: a model could not be reached.
+        Fault: a model call failed.
     """
     exchanges: list[Exchange] = []
     while True:
@@ -85,7 +85,7 @@ async def lead(
 
 
 def user_messages(user: SimulatedUser, exchanges: Sequence[Exchange]) -> list[Message]:
-    """Return what the model that plays the user is asked: instructions, and the conversation as the user sees it."""
+    """Build the messages for the model of the user: instructions, and the conversation with roles swapped."""
     knows = user.knows if isinstance(user.knows, str) else json.dumps(user.knows, ensure_ascii=False)
     instructions = _INSTRUCTIONS.format(
         persona=user.persona or "an ordinary user",
@@ -101,7 +101,7 @@ def user_messages(user: SimulatedUser, exchanges: Sequence[Exchange]) -> list[Me
 
 
 class _Step(NamedTuple):
-    """What the user does next: `text` is what it writes, `stopped` why it writes no more."""
+    """Next step of the user: the `text` it writes, or the reason why it `stopped`."""
 
     text: str
     stopped: str = ""
@@ -125,7 +125,7 @@ async def _next(
 
 
 def _read(text: str) -> _Step:
-    """Read a reply; one that was cut off after the mark of the end is an end too, so that no model is sent the mark."""
+    """Parse a reply. An unclosed end tag ends the conversation too, so that the tag never reaches the other model."""
     _, mark, rest = text.rpartition(_END)
     if mark:
         return _Step("", rest.partition(_END_CLOSED)[0].strip() or "it said that it stops")

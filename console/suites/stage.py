@@ -1,9 +1,9 @@
-"""The stage as a suite sees it: the one door to everything that is not deterministic.
+"""`Stage`: the interface through which a suite performs all nondeterministic effects.
 
-Each method journals its effect before returning the result, so that playing again after a crash returns what is known
-and really asks only for the first missing thing. Effects are found again by the digest of their request (and, for equal
-requests, by occurrence), so a suite may run effects concurrently with `asyncio.gather`.
-Machinery faults leave these methods as `core.fault.Fault`; a suite lets them pass unless its rules say otherwise.
+Each method journals its effect before returning the result, so a replay after a crash returns journaled results and
+performs only missing effects. Effects are matched by the digest of their request, and equal requests by order, so a
+suite can run effects concurrently with `asyncio.gather`. Machinery faults are raised as `core.fault.Fault`; a suite
+should not catch them unless its rules require it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,17 +13,17 @@ from console.core.case import Key
 from console.core.chat import Message, Reply, ScriptedAnswers
 
 SECOND_JUDGE = "second_judge"
-"""Role of a judge that is asked what the judge is asked, and decides nothing."""
+"""Role of a judge that answers the same questions but does not affect verdicts."""
 SECOND_PREFIX = "second judge: "
-"""How the names of scores begin that it gave; the rest is the name of the judge's score."""
+"""Prefix of its score names, before the name of the judge's score."""
 
 
 class Stage(Protocol):
-    """One conversation's access to models, embeddings, the sandbox and the journal."""
+    """Access of one conversation to models, embeddings, the sandbox and the journal."""
 
     @property
     def key(self) -> Key:
-        """Whose conversation this is."""
+        """Key of the rollout."""
         ...
 
     async def ask(
@@ -37,38 +37,38 @@ class Stage(Protocol):
         step: int = 0,
         scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
-        """Ask a model and return its whole reply; its text streams to watchers meanwhile.
+        """Call a model and return its complete reply; the text is streamed to viewers meanwhile.
 
         Args:
-            messages: the whole conversation as sent, OpenAI chat form.
-            tools: tool schemas as sent; none means prompting.
-            role: which of the run's models (`model`, `judge`).
+            messages: the whole conversation in OpenAI chat format.
+            tools: tool schemas; empty: no native tools.
+            role: role of the model, such as `model` or `judge`.
             params: overrides of the configured parameters.
-            turn: user turn from 0, for the views.
-            step: model reply within the turn from 0, for the views.
-            scripted: a right and some wrong answers, read by the simulated models only.
+            turn: user turn from 0, for display.
+            step: model reply within the turn from 0, for display.
+            scripted: right and wrong answers, for simulated models only.
         """
         ...
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        """Return one vector of float64 for each text, in order."""
+        """Return one float64 vector per text, in order."""
         ...
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        """Do any other effect once: await `action()` unless its JSON result is journaled already."""
+        """Perform another effect once: await `action()` unless its JSON result is in the journal."""
         ...
 
     def output_of(self, case_id: str) -> Any:
-        """Return what another case of the same rollout returned; None when it has no answer or is not of this run.
+        """Return the output of another case in the same rollout number, or None.
 
-        Only cases that this one depends on are sure to have finished.
+        Only the prerequisites of this case are guaranteed to have finished.
         """
         ...
 
     def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        """Record a number as it becomes known, to be watched live."""
+        """Record a score for live display."""
         ...
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        """Record something for the transcript, JSON values: a tool result, a decoded call, a state change."""
+        """Record JSON data for the transcript, such as a tool result, a decoded call or a state change."""
         ...

@@ -1,9 +1,9 @@
-"""`Suite`: one benchmark format over one dataset folder. The engine and all views know suites only by it."""
+"""`Suite`: one benchmark format over one dataset folder, and the only interface of suites for engine and views."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -33,79 +33,78 @@ class Mode(msgspec.Struct, frozen=True):
     """One way in which a suite prompts a model, such as with native tools."""
 
     name: str
-    """The suite's word for it."""
     meaning: str = ""
     like: str = ""
-    """The mode of models.toml that comes to it: `prompt` (tools described in the prompt) or `fc` (native tools)."""
+    """Equivalent mode of models.toml: `prompt` (tools described in the prompt) or `fc` (native tools)."""
 
 
 class Category(msgspec.Struct, frozen=True):
-    """One part of a dataset that can be run by itself."""
+    """A part of a dataset that can be run separately."""
 
     name: str
     cases: int
     modes: tuple[str, ...] = ()
-    """Names of the modes it can be played in; empty: all that the suite has."""
+    """Names of supported modes; empty: all of the suite."""
     group: str = ""
-    """A name under which it can be chosen together with others."""
+    """Name for selecting it together with other categories."""
     scored: bool = True
 
 
 class DemoRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A short run by a simulated model that shows a suite to a newcomer; a `[[demo]]` table of its suite.toml."""
+    """A short run by a simulated model that introduces a suite; a `[[demo]]` table in its suite.toml."""
 
     order: int
-    """Its place among the demo runs of all suites; the first one is watched."""
+    """Position among the demo runs of all suites; the first is shown live."""
     model: str
-    """A simulated model, so that the demo needs no key and costs nothing."""
+    """A simulated model, which needs no key and costs nothing."""
     cases: int
     categories: tuple[str, ...] = ()
-    """Empty for all."""
+    """Empty: all."""
 
 
 class SuiteEntry(msgspec.Struct, frozen=True):
-    """One line of the catalogue: a folder with a suite.toml."""
+    """One entry of the catalog: a folder with a suite.toml."""
 
     name: str
     format: str
-    """The name of one of our formats, or of an installed entry point; `python` for a suite with a module."""
+    """A built-in format or an installed entry point; `python` for a suite with a module."""
     folder: Path
     title: str
     module: str = ""
-    """File of the folder whose code is the suite, such as `suite.py` or `suite.py:Class`; empty: its format is."""
+    """File in the folder that implements the suite, such as `suite.py` or `suite.py:Class`; empty: the format does."""
     origin: str = "bundled"
     """`bundled`, `pulled` or `user`."""
     comparable: bool = False
     """Whether results may be called comparable with published ones."""
     source: dict[str, str] = msgspec.field(default_factory=dict[str, str])
-    """Name, version, digest and licence of the data."""
+    """Name, version, digest and license of the data."""
     data: Path | None = None
-    """Folder named with --data, in which pulled weights are looked for first."""
+    """Folder given with --data, searched first for pulled weights."""
     demo: tuple[DemoRun, ...] = ()
-    """Runs that the demo starts of it."""
+    """Runs of this suite in the demo."""
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """What one case will cost, before anything is paid; expected values, not bounds."""
+    """Expected cost of one case; mean values, not bounds."""
 
     calls: float
     input_tokens: float
     output_tokens: float
     roles: dict[str, "Estimate"] = msgspec.field(default_factory=dict[str, "Estimate"])
-    """What the other roles add (`judge`, `embedding`): not contained in the numbers above, which are the model's."""
+    """Additional cost of other roles (`judge`, `embedding`); the numbers above are the model's only."""
 
 
 class Result(msgspec.Struct, frozen=True):
-    """One finished rollout as the report sees it."""
+    """One finished rollout, as input to a report."""
 
     case_id: str
     category: str
     rollout: int
     verdict: Verdict
     cluster: str = ""
-    """What its case shares with others of the category, as the case says."""
+    """Cluster of its case within the category."""
     graded: bool = True
-    """False: its case is played for what others build on."""
+    """False for a setup case."""
 
 
 class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -114,43 +113,43 @@ class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str
     value: float | None
     low: float | None = None
-    """95 % interval, where one can be given."""
+    """95 % interval, if there is one."""
     high: float | None = None
     count: int = 0
-    """How many graded rollouts it rests on."""
+    """Number of graded rollouts."""
     unit: str = "rate"
     """`rate` (0 to 1), `count`, `mean` or `score`."""
     note: str = ""
     cases: int = 0
-    """What the interval rests on; all 0 and empty for a number without one."""
+    """Basis of the interval: cases, rollouts, clusters and method; all empty without an interval."""
     rollouts: int = 0
     clusters: int = 0
     method: str = ""
-    """How the interval was made, a word of docs/statistics.md."""
+    """Method of the interval, a term of docs/statistics.md."""
 
 
 class CaseRepeats(msgspec.Struct, frozen=True):
-    """One case and how its rollouts ended."""
+    """Outcomes of the rollouts of one case."""
 
     case: str
     category: str
     passed: int
     graded: int
     rollouts: str
-    """A letter for each, in order: P passed, F failed, ! broken, ? undecided, - not run."""
+    """One letter per rollout, in order: P passed, F failed, ! broken, ? undecided, - not run."""
 
 
 class Repeats(msgspec.Struct, frozen=True):
-    """What repeats of the same cases say."""
+    """Statistics of repeated rollouts of the same cases."""
 
     metrics: tuple[Metric, ...]
     """pass@k and pass^k, for every k."""
     flaky: tuple[CaseRepeats, ...]
     """Cases that passed in some rollouts and failed in others."""
     within_share: float | None = None
-    """What part of the variance of one rollout is sampling; None when too few cases were repeated."""
+    """Fraction of the variance of a rollout due to sampling; None if too few cases were repeated."""
     error: float = 0.0
-    """Standard error of the rate as played, and what it would be with twice the cases or twice the rollouts."""
+    """Standard error of the rate; below, the projected one with twice the cases or rollouts."""
     error_of_twice_the_cases: float = 0.0
     error_of_twice_the_rollouts: float = 0.0
 
@@ -162,27 +161,27 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     categories: dict[str, tuple[Metric, ...]] = {}
     outcomes: dict[Outcome, int] = {}
     cases: dict[str, tuple[Metric, ...]] = {}
-    """By case id, where a case has numbers of its own, such as accepted answers."""
+    """Per-case metrics by case id, such as accepted answers."""
     reasons: dict[str, int] = {}
-    """How rollouts ended, most frequent first, where that is more than passed and failed."""
+    """Rollouts by reason, most frequent first; empty if they only passed and failed."""
     repeats: Repeats | None = None
-    """None where no case was graded twice."""
+    """None if no case was graded twice."""
     fault: str = ""
-    """Why the suite's code could not sum the run up; there are no numbers then."""
+    """Error of the suite's `report`; there are no numbers then."""
 
 
 class RoleModel(msgspec.Struct, frozen=True):
-    """The model that a suite's options name for a role: an entry of models.toml, or an id with address and key."""
+    """A model for a role, named by a suite's options: an entry of models.toml, or an id with URL and key."""
 
     model: str
     base_url: str = ""
     api_key_env: str = ""
     is_entry: bool = False
-    """It must be an entry of models.toml."""
+    """Require an entry of models.toml."""
     is_default: bool = False
-    """Nobody chose it: a run may take a better one that is at hand."""
+    """Not chosen by the user: a run may substitute a better available model."""
     fallback: str = ""
-    """Entry to take for a default whose key is missing."""
+    """Entry that replaces a default whose API key is missing."""
 
 
 Row = dict[str, Any]
@@ -193,59 +192,37 @@ class LineChecker(Protocol):
     """Judges the lines of one file, in order."""
 
     def check(self, rows: Sequence[Row]) -> Sequence[Row | UsageError]:
-        """Return one answer for each row, or why that row cannot be judged; a bad row never costs another."""
-        ...
-
-
-@runtime_checkable
-class ChecksLines(Protocol):
-    """A suite with a form of its own for saved outputs; others are given `id` and `output` of a case."""
-
-    def checks_without_data(self) -> bool:
-        """Whether the lines carry all that is needed, so that `check FORMAT` works where no dataset is."""
-        ...
-
-    def line_checker(self) -> AbstractContextManager[LineChecker]:
-        """Return what judges the lines of a file; it is closed at the end."""
-        ...
-
-
-@runtime_checkable
-class ChecksMoreLines(Protocol):
-    """A suite that can check other things than outputs, such as what is sent: `check NAME-KIND`."""
-
-    def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
-        """Return by kind what opens the judge of such lines."""
+        """Return one answer or error per row; a bad row never affects another."""
         ...
 
 
 AFTER_REPLY = "after reply"
-"""Key of what a conversation does from a reply of the model to its next call."""
+"""Key in `Suite.effect_states` for the time between a model reply and the next call."""
 
 
 class Suite:
-    """A benchmark format over one dataset folder: what a benchmark offers, with a default for what it need not say.
+    """A benchmark format over one dataset folder, with defaults for the optional parts.
 
-    All methods but `play` are pure over their arguments and the dataset folder.
+    All methods except `play` are pure functions of their arguments and the dataset folder.
     """
 
     options: tuple[Option, ...] = ()
-    """Options that a run may set; `setting.options` holds their values."""
+    """Options of a run; `setting.options` holds their values."""
     headline: str = ""
-    """Score of each verdict by which rollouts are known in place of passing; empty: they pass or fail."""
+    """Name of the score reported in place of pass/fail; empty: rollouts pass or fail."""
     leaderboard: "LeaderboardRules | None" = None
-    """How its models are ranked; None: as its benchmark says, else by passing or the headline."""
+    """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
 
     def __init__(self, entry: SuiteEntry) -> None:
-        """Open the suite of a folder, `entry.folder`, in which its data may lie; files are read when first needed."""
+        """Open the suite of `entry.folder`; files are read lazily."""
         self.entry = entry
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Return the roles besides `model` that a run of all cases with these options needs, such as `judge`."""
+        """Return the roles besides `model`, such as `judge`, that a run of all cases needs with these options."""
         return ()
 
     def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...] | None:
-        """Return which of `roles` these cases need; None: all of them."""
+        """Return the subset of `roles` that these cases need; None: all of them."""
         return None
 
     def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
@@ -253,7 +230,7 @@ class Suite:
         return {}
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
-        """Return the options as the manifest keeps them: checked, files read in, the chosen role models named.
+        """Validate options and return them as stored in the manifest, with files inlined and role models named.
 
         Raises:
             UsageError: an option is wrong or a file cannot be read.
@@ -261,95 +238,95 @@ class Suite:
         return options
 
     def adapt(self, setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
-        """Return the setting of a run with a model that the suite asks in a way of its own.
+        """Adapt the setting of a run to one model.
 
         Args:
-            setting: the same for every model.
-            model: as models.toml describes it.
-            mode: what a person chose; None: nothing, so that the model may decide.
+            setting: common to all models.
+            model: its entry in models.toml.
+            mode: chosen by the user; None: the model decides.
 
         Raises:
-            UsageError: what models.toml says of the model is unknown here, or is not what the person chose.
+            UsageError: models.toml has an entry that the suite does not know, or that contradicts the mode.
         """
         return setting
 
     def modes(self) -> Sequence[Mode]:
-        """Return the suite's own modes, the usual one first; empty: `prompt` and `fc`, as models.toml has."""
+        """Return the suite's own modes, default first; empty: `prompt` and `fc`, as in models.toml."""
         return ()
 
     def categories(self) -> Sequence[Category]:
         """Return all categories of the dataset, in official order.
 
         Raises:
-            UsageError: the data is missing or damaged; names the file and line.
+            UsageError: the data is missing or corrupt; names the file and line.
         """
         raise TypeError("this suite has no `categories`")
 
     def category_groups(self) -> Mapping[str, Sequence[str]]:
-        """Return names for several categories together, besides `Category.group`; absent categories are skipped."""
+        """Return groups of categories by name, in addition to `Category.group`; absent categories are skipped."""
         return {}
 
     def category_of(self, case_id: str) -> str | None:
-        """Return the category that a case of this id must be in, so that a few ids do not cost reading everything.
+        """Return the only category that can contain this case id, or None if the id does not say.
 
-        Whether there is such a case does not matter. None: the id does not tell.
+        Lets the caller read only the categories of the selected ids. The case need not exist.
         """
         return None
 
     def cases(self, categories: Sequence[str], setting: Setting) -> Iterable[Case]:
-        """Return all cases in official order, complete with ground truth; the caller selects among them.
+        """Return cases with their ground truth, in official order; the caller selects among them.
 
         Args:
-            categories: at least the cases of these are wanted, with those they depend on; empty: of all categories.
-            setting: how the run is played.
+            categories: return at least their cases and the prerequisites of these; empty: all categories.
+            setting: the settings of the run.
 
         Raises:
-            UsageError: damaged data.
+            UsageError: corrupt data.
         """
         raise TypeError("this suite has no `cases`")
 
     def row_schema(self) -> dict[str, Any] | None:
-        """Return the JSON schema of a row, for editors; None: rows have no form of their own."""
+        """Return the JSON schema of a row, for editors; None: the suite has no row format."""
         return None
 
     def notices(self, setting: Setting) -> list[str]:
-        """Return what a reader must know before a run, such as an accepted weak confinement; a sentence each."""
+        """Return warnings to show before a run, such as an accepted weak sandbox; one sentence each."""
         return []
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
-        """Check that everything besides models and data is here, before anything is asked and paid.
+        """Check that everything besides models and data is available before the first paid call.
 
         Raises:
-            UsageError: the first thing that is missing, such as weights or the key of a service, with the hint.
+            UsageError: the first missing item, such as weights or the API key of a service, with a hint.
         """
 
     def embeds_here(self, cases: Sequence[Case]) -> Path | None:
-        """Return the folder of the weights that the suite's own tools embed with for these cases; None: none do."""
+        """Return the folder of the local embedding weights that these cases need, or None."""
         return None
 
     def estimate(self, case: Case, setting: Setting) -> Estimate | None:
-        """Return expected calls and tokens of one case; None: the suite does not know, and earlier runs tell."""
+        """Return the expected calls and tokens of one case; None: estimate from earlier runs."""
         return None
 
     def protocols(self, setting: Setting) -> Mapping[str, Setting]:
-        """Return the setting of the same run under each protocol that differs in cost, by name, the chosen one too."""
+        """Return the run's setting under each protocol that differs in cost, including the chosen one."""
         return {}
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
-        """Hold the conversation and return its output: the JSON value that `score` judges."""
+        """Run the conversation and return its output, a JSON value for `score`."""
         raise TypeError("this suite has no `play`")
 
     def effect_states(self) -> Mapping[str, str]:
-        """Return what watchers see during an effect, by its kind (see `Stage.perform`) and for `AFTER_REPLY`.
+        """Return the status shown during an effect, by its kind (see `Stage.perform`), and for `AFTER_REPLY`.
 
-        Other kinds are their own word.
+        Other kinds are shown by name.
         """
         return {}
 
     def scores_slowly(self, case: Case) -> bool:
-        """Return whether judging a case takes more than a millisecond, so that the engine does it in a thread.
+        """Return whether scoring a case takes more than a millisecond and should run in a thread.
 
-        `score` must then bear being called from several at once. Long replies are judged there in every suite.
+        `score` must then be thread-safe. Long replies are scored in a thread in every suite.
         """
         return False
 
@@ -364,3 +341,15 @@ class Suite:
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the benchmark's own formula."""
         raise TypeError("this suite has no `report`")
+
+    def checks_without_data(self) -> bool:
+        """Return whether `check FORMAT` works without a dataset, because the lines hold all that is needed."""
+        return False
+
+    def line_checker(self) -> AbstractContextManager[LineChecker] | None:
+        """Return a checker for the suite's own format of saved outputs; None: lines hold `id` and `output`."""
+        return None
+
+    def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
+        """Return checker factories for other lines than outputs, such as requests, by KIND of `check NAME-KIND`."""
+        return {}

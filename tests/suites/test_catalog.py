@@ -77,7 +77,7 @@ def test_of_two_equal_names_the_users_counts_and_it_is_said(places: Places):
     [
         ("format = ", "not TOML"),
         ('title = "x"\n', "no `format`"),
-        ("format = 3\n", "must be a text"),
+        ("format = 3\n", "must be a string"),
         ('format = "bfcl"\ncomparable = "yes"\n', "true or false"),
         ('format = "bfcl"\nsource = 1\n', "true or false"),
     ],

@@ -84,7 +84,7 @@ async def test_a_new_suite_is_written_listed_and_edited(
         await pilot.press("G", "enter")
         await assert_until(pilot, lambda: "New suite" in text_of(app))
         await pilot.press(*"small-talk")
-        await assert_until(pilot, lambda: "nothing is written over" in text_of(app))
+        await assert_until(pilot, lambda: "a folder of that name exists" in text_of(app))
         await pilot.press("2", "enter")
         await assert_until(pilot, lambda: "small-talk2" in text_of(app) and "bakery" not in text_of(app))
         await assert_until(pilot, lambda: "one piece" in text_of(app))

@@ -189,12 +189,8 @@ class BfclSuite(Suite):
 
         return compare_output(entry, output, verdict, setting)
 
-    def checks_without_data(self) -> bool:
-        """No: a line holds the id of an entry, and its ground truth is in the data."""
-        return False
-
     def line_checker(self) -> AbstractContextManager[LineChecker]:
-        """Judge saved outputs of this dataset's entries."""
+        """Judge saved outputs of this dataset's entries, whose ground truth is in the data."""
         from console.benchmarks.bfcl.conformance import BfclLineChecker
 
         return BfclLineChecker(self.entry.folder)

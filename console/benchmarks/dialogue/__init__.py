@@ -1,1 +1,1 @@
-"""The dialogue format: a benchmark that is data only, one row a case."""
+"""The dialogue format: benchmarks defined by data only, one row per case."""

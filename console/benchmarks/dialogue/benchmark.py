@@ -1,4 +1,4 @@
-"""The face of dialogues: questions in a file."""
+"""Benchmark declaration of the dialogue format."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Every check of a case prepared for review: what was expected beside what was answered, turn by turn. Pure."""
+"""Comparison of expected and actual for each check of a case, by turn. Pure."""
 
 from itertools import chain
 from typing import Any
@@ -15,11 +15,11 @@ from console.core.outcome import Outcome, Verdict
 from console.suites.reason_words import own_words
 
 _SHOWN = 4000
-"""Characters of an answer beside a check."""
+"""Maximum characters of an answer shown with a check."""
 
 
 def compare(script: Script, value: Any, verdict: Verdict) -> Comparison:
-    """Return the checks for review."""
+    """Build the comparison of a case."""
     try:
         output = read_output(value)
     except UsageError as error:
@@ -42,7 +42,7 @@ def _sentence(verdict: Verdict) -> str:
 
 
 def _pairs(finding: Finding, turn: int) -> list[Pair]:
-    """Return the lines of one check: its own, and those of what it compares call by call or grade by grade."""
+    """Return the pairs of one check: one, or one per call or grade."""
     mark = Mark.SAME if finding.holds else Mark.MISSING if finding.holds is None else Mark.DIFFERS
     if finding.make_pairs is not None:
         return [replace(pair, turn=turn) for pair in finding.make_pairs()]

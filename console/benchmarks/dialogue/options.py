@@ -1,4 +1,4 @@
-"""What a run of rows may set, and how it is read."""
+"""Options of dialogue runs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ from console.core.fault import UsageError
 from console.suites.suite import Option
 
 VARIED = ("prompt", "system")
-"""Texts of which several versions can be played side by side."""
+"""Fields that can have several variants."""
 MAX_STEPS = 10
 
 OPTIONS = (
-    Option("max_steps", "int", MAX_STEPS, "replies of the model in one turn; with calls in all of them the turn ends"),
+    Option("max_steps", "int", MAX_STEPS, "maximum model replies per turn"),
     Option(
         "vary",
         "json",
         None,
-        'versions of a text side by side, each row once with each: {"prompt": ["a.txt", "b.txt"]}, or system',
+        'variants of a text; each row runs once with each: {"prompt": ["a.txt", "b.txt"]}, or system',
     ),
-    Option("second_judge_model", "text", None, "a second judge of every answer, who decides nothing; empty: none"),
+    Option("second_judge_model", "text", None, "second judge of every answer, without effect on verdicts; empty: none"),
 )
-"""`vary` holds the texts themselves once a run has begun, so that it depends on no file."""
+"""A run stores the texts of `vary`, so that it does not depend on files."""
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueOptions:
-    """Options after validation."""
+    """Validated options."""
 
     max_steps: int
     variants: Variants | None
@@ -36,10 +36,10 @@ class DialogueOptions:
 
 
 def read_options(options: Mapping[str, Any]) -> DialogueOptions:
-    """Read the options of a run; files of variants are read where they are named.
+    """Validate the options of a run, and read the files of variants.
 
     Raises:
-        UsageError: a value does not make sense, or a file cannot be read.
+        UsageError: an invalid value or unreadable file.
     """
     values = {option.name: option.default for option in OPTIONS} | dict(options)
     steps = values["max_steps"]
@@ -49,20 +49,20 @@ def read_options(options: Mapping[str, Any]) -> DialogueOptions:
 
 
 def settled_vary(value: Any) -> dict[str, dict[str, str]] | None:
-    """Return the option `vary` with the texts in place of the names of files.
+    """Return the option `vary` with texts in place of file names.
 
     Raises:
-        UsageError: it is of another form, or a file cannot be read.
+        UsageError: an invalid value or unreadable file.
     """
     variants = read_variants(value)
     return None if variants is None else {variants.field: variants.texts}
 
 
 def read_variants(value: Any) -> Variants | None:
-    """Return the versions of a text that an option names.
+    """Parse the option `vary`.
 
     Raises:
-        UsageError: it is of another form, or a file cannot be read.
+        UsageError: an invalid value or unreadable file.
     """
     if value is None or value == {}:
         return None
@@ -70,26 +70,26 @@ def read_variants(value: Any) -> Variants | None:
     field = next(iter(table), "")
     if len(table) != 1 or field not in VARIED:
         hint = "Write prompt=a.txt,b.txt, or system=a.txt,b.txt."
-        raise UsageError(f"can vary {' or '.join(VARIED)}, one of them", where="--vary", hint=hint)
+        raise UsageError(f"must vary either {' or '.join(VARIED)}", where="--vary", hint=hint)
     texts = table[field]
     if isinstance(texts, dict) and all(isinstance(text, str) for text in cast(dict[str, Any], texts).values()):
         return Variants(field, cast(dict[str, str], texts))
     if not isinstance(texts, list) or not all(isinstance(name, str) and name for name in cast(list[Any], texts)):
-        raise UsageError(f"{field} needs the names of files", where="--vary", hint=f"Write {field}=a.txt,b.txt.")
+        raise UsageError(f"{field} needs file names", where="--vary", hint=f"Write {field}=a.txt,b.txt.")
     return Variants(field, _read_files(cast(list[str], texts)))
 
 
 def _read_files(names: list[str]) -> dict[str, str]:
-    """Return the texts of files by their names without suffix.
+    """Return the texts of files by name without suffix.
 
     Raises:
-        UsageError: a file cannot be read, or two have one name.
+        UsageError: an unreadable or empty file, or duplicate names.
     """
     texts: dict[str, str] = {}
     for name in names:
         path = Path(name).expanduser()
         if path.stem in texts:
-            raise UsageError(f"two versions would be called {path.stem}", where="--vary", hint="Rename a file.")
+            raise UsageError(f"two variants would be named {path.stem}", where="--vary", hint="Rename a file.")
         try:
             text = path.read_text(encoding="utf-8-sig").strip("\n")
         except OSError as error:

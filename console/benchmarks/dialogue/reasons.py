@@ -1,7 +1,7 @@
-"""Reasons of the dialogue format in words; those of calls are BFCL's."""
+"""Display text of the dialogue format's verdict reasons; those of calls are in BFCL."""
 
 REASON_WORDS = {
-    "wrong_text": "another text",
+    "wrong_text": "wrong text",
     "text_missing": "text missing",
     "no_match": "no match",
     "wrong_number": "wrong number",
@@ -9,14 +9,14 @@ REASON_WORDS = {
     "wrong_choice": "wrong choice",
     "no_choice": "no choice",
     "not_json": "not JSON",
-    "other_json": "JSON of another form",
-    "bad_arguments": "arguments that are no JSON",
-    "forbidden_call": "a call that must not be",
+    "other_json": "JSON does not match the schema",
+    "bad_arguments": "arguments are not JSON",
+    "forbidden_call": "forbidden call",
     "low_grade": "graded too low",
-    "judge_unreadable": "judge could not be read, twice",
-    "no_judge": "no judge was asked",
-    "too_slow": "a check took too long",
+    "judge_unreadable": "judge reply invalid twice",
+    "no_judge": "no judge called",
+    "too_slow": "check timed out",
     "not_played": "turn not played",
-    "unreadable_output": "output cannot be read",
+    "unreadable_output": "output is unreadable",
 }
-"""By the error type that a verdict records."""
+"""Display text by verdict reason."""

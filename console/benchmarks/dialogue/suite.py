@@ -1,4 +1,4 @@
-"""The dialogue format as a suite: rows in, conversations played, checks applied."""
+"""The suite of the dialogue format."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -23,26 +23,23 @@ if TYPE_CHECKING:
 
 
 class DialogueSuite(Suite):
-    """One folder with rows."""
+    """Suite of one folder with rows."""
 
     options = OPTIONS
 
     def __init__(self, entry: SuiteEntry) -> None:
-        """Open a catalogue line; files are read when first needed."""
+        """Open a catalog entry; files are read lazily."""
         self._entry = entry
 
     @property
     def entry(self) -> SuiteEntry:
-        """The catalogue line; once the rows have been read with their digest, so that a resumed run has the same."""
+        """The catalog entry, with the digest of the rows once they are read, so that a resumed run can be compared."""
         if not self.dataset.is_read:
             return self._entry
         return replace(self._entry, source={**self._entry.source, "digest": self.dataset.digest})
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """A judge where a check needs one, a second one where it is named, a user where one is simulated.
-
-        Rows that cannot be read need nobody: what is wrong with them is said where they are read.
-        """
+        """Return the judge, second judge and user that the rows and options need; none for invalid rows."""
         try:
             judged, has_user = self._needs
         except UsageError:
@@ -50,19 +47,19 @@ class DialogueSuite(Suite):
         return _roles(judged, has_user, options)
 
     def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
-        """A judge where a check of these cases needs one, a user where one of them has one."""
+        """Return the roles that these cases need."""
         return _roles(any(map(needs_judge, cases)), any(map(_has_user, cases)), setting.options)
 
     def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
-        """Return the second judge, if the options name one."""
+        """Return the second judge if the options name one."""
         second = options.get("second_judge_model")
         return {SECOND_JUDGE: RoleModel(second, is_entry=True)} if second else {}
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
-        """Check the options, read the versions of a text in, and keep the name of a second judge.
+        """Validate the options, inline the texts of variants, and store the name of the second judge.
 
         Raises:
-            UsageError: an option is wrong, a file cannot be read, or a second judge has nothing to judge.
+            UsageError: an invalid option or unreadable file.
         """
         read_options(options)
         settled = {**options, "vary": settled_vary(options.get("vary"))}
@@ -71,38 +68,38 @@ class DialogueSuite(Suite):
         return settled
 
     def notices(self, setting: Setting) -> list[str]:
-        """Say how many rows are played as they are while a text is varied."""
+        """Warn about rows that do not use the varied text."""
         variants = read_options(setting.options).variants
         if variants is None:
             return []
         plain = sum(not script_of(case).variant for case in self.dataset.cases(variants))
         words = "row has" if plain == 1 else "rows have"
-        return [f"{plain} {words} no prompt that could be varied, and count for no version"] if plain else []
+        return [f"{plain} {words} no prompt to vary, so no variant includes them"] if plain else []
 
     def modes(self) -> Sequence[Mode]:
-        """Tools are always native: a row's checks are of calls, not of how they are written."""
+        """Return the native mode only, as checks concern calls, not their format."""
         return (Mode(NATIVE, "native tools", NATIVE),)
 
     def categories(self) -> Sequence[Category]:
-        """The categories in the order of the rows."""
+        """Return the categories in row order, with their counts."""
         counts: dict[str, int] = {}
         for case in self.dataset.cases():
             counts[case.category] = counts.get(case.category, 0) + 1
         return [Category(name, count) for name, count in counts.items()]
 
     def cases(self, categories: Sequence[str], setting: Setting) -> Sequence[Case]:
-        """All cases in the order of the rows."""
+        """Return all cases in row order."""
         del categories
         return self.dataset.cases(read_options(setting.options).variants)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Expected calls and tokens of one case, and of the judges and the user beside them."""
+        """Estimate calls and tokens of one case, including judges and user."""
         from console.benchmarks.dialogue.conversation.estimate import estimate
 
         return estimate(script_of(case), read_options(setting.options))
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Hold the conversation."""
+        """Run the conversation."""
         from console.benchmarks.dialogue.conversation.play import Player
 
         options = read_options(setting.options)
@@ -110,7 +107,7 @@ class DialogueSuite(Suite):
         return await player.play()
 
     def scores_slowly(self, case: Case) -> bool:
-        """Expressions and schemas may take up to their limits."""
+        """Return whether a case has a regular expression or schema, which may take long."""
         return has_check(case, "regex", "json")
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
@@ -121,33 +118,33 @@ class DialogueSuite(Suite):
         return score(script_of(case), output)
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Compare expected with actual."""
+        """Compare expected with actual for each check."""
         del setting
         from console.benchmarks.dialogue.compare import compare
 
         return compare(script_of(case), output, verdict)
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Aggregate."""
+        """Report accuracy, mean scores and the comparison of variants."""
         from console.benchmarks.dialogue.rules.report import report
 
         return report(results, read_options(setting.options).variants)
 
     def row_schema(self) -> dict[str, Any]:
-        """The schema of one row."""
+        """Return the JSON schema of one row."""
         from console.benchmarks.dialogue.data.schema import row_schema
 
         return row_schema()
 
     @cached_property
     def _needs(self) -> tuple[bool, bool]:
-        """Whether any case needs a judge, and whether any has a simulated user."""
+        """Whether any case needs a judge, and any a simulated user."""
         cases = self.dataset.cases()
         return any(map(needs_judge, cases)), any(map(_has_user, cases))
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The files of the suite's folder."""
+        """Reader of the suite's folder."""
         return Dataset(self._entry.folder)
 
 

@@ -1,1 +1,1 @@
-"""Runs that another tool has recorded: reviewed and compared without a dataset, never played or judged anew."""
+"""Runs imported from other tools, which can be reviewed and compared but not replayed or rescored."""

@@ -1,4 +1,4 @@
-"""The face of runs that another tool recorded."""
+"""Benchmark declaration of imported runs."""
 
 from console.suites.benchmark import Benchmark
 

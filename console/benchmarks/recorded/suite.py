@@ -1,4 +1,4 @@
-"""The suite of runs that another tool has recorded. It has no cases: what was asked and scored is in each journal."""
+"""The suite of imported runs. It has no cases; prompts and scores are in each journal."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -16,39 +16,31 @@ _LONGEST_VALUE = 4000
 
 
 class RecordedSuite(Suite):
-    """What is known of imported runs."""
+    """Suite of imported runs, for review only."""
 
     def categories(self) -> Sequence[Category]:
-        """Return nothing: the cases are in the runs."""
+        """Return nothing, as the cases are in the runs."""
         return ()
 
     def cases(self, categories: Sequence[str], setting: Setting) -> Iterable[Case]:
-        """Refuse.
-
-        Raises:
-            UsageError: always.
-        """
+        """Raise UsageError."""
         raise _cannot_be_played(self.entry.name)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Return nothing: it is never played."""
+        """Return zero cost."""
         return Estimate(0, 0, 0)
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
-        """Refuse.
-
-        Raises:
-            UsageError: always.
-        """
+        """Raise UsageError."""
         raise _cannot_be_played(self.entry.name)
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Say that only the tool that scored it can judge it."""
+        """Return undecided, as only the original tool can score the output."""
         why = "only the tool that ran it can judge it"
         return Verdict(Outcome.UNDECIDED, reason="scored elsewhere", messages=(why,))
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Compare the target with the answer, with what each scorer said."""
+        """Compare target and answer, and list the scores."""
         recorded = cast("dict[str, Any]", output) if isinstance(output, dict) else {"answer": output}
         scores = cast("dict[str, Any]", recorded.get("scores") or {})
         targets = _texts(case.data.get("target"))
@@ -67,7 +59,7 @@ class RecordedSuite(Suite):
         return Comparison(sentence=_sentence(verdict), pairs=(pair,), rule="\n".join(verdict.messages))
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Return the share that passed, the mean of every score, and what the tool itself reports."""
+        """Report pass rate, mean scores, and the metrics reported by the tool."""
         names = dict.fromkeys(result.category for result in results)
         by_category = {name: [result for result in results if result.category == name] for name in names}
         is_divided = len(by_category) > 1

@@ -1,1 +1,1 @@
-"""Function calls against ground truth, by the rules of BFCL: the checker, and pairing for review."""
+"""BFCL's comparison of function calls with ground truth: the checker, and pairing for review."""

@@ -1,11 +1,11 @@
-"""The single-turn checker: calls against ground truth, by the official rules, error type by error type.
+"""The single-turn checker: compares calls with ground truth by the official rules and error types.
 
-    check_calls ── one call, one of several functions, or several calls in any order (see `CallRule`)
-      └─ check_call ── function name, required parameters, each given parameter, parameters left out
+    check_calls ── one call, a call of one of several functions, or several calls in any order (see `CallRule`)
+      └─ check_call ── function name, required parameters, each given parameter, omitted parameters
            └─ check_argument ── Java and JavaScript conversion, type, value
 
-The first refusal decides. Calls that the official scorer would crash on (numbers too large to print or to convert) are
-refused with an error type of our own.
+The first refusal decides. Calls that crash the official scorer (numbers too large to print or convert) have their own
+error type.
 """
 
 from collections.abc import Sequence
@@ -22,22 +22,22 @@ Call = dict[str, dict[str | None, Any]]
 Doc = dict[str, Any]
 
 UNCHECKABLE = "checker:uncheckable"
-"""Our error type where the official scorer would crash."""
+"""Our error type for calls that crash the official scorer."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallRule:
-    """How many calls are expected, in which order, and in which language their arguments are written."""
+    """Number and order of expected calls, and the language of their arguments."""
 
     kind: Literal["simple", "multiple", "parallel"] = "simple"
     """`simple`: one call of the first function; `multiple`: one call of one of several functions; `parallel`: any
     number of calls in any order."""
     language: str = "python"
-    """`python`, `java` or `javascript`: values of the latter two come as source text."""
+    """`python`, `java` or `javascript`; values of the latter two are source text."""
 
 
 def underscored_name(name: str) -> str:
-    """Return a function name as providers accept it: dots become underscores."""
+    """Replace the dots of a function name with underscores, as providers require."""
     return name.replace(".", "_")
 
 
@@ -47,25 +47,25 @@ _NOT_TEXT = {"java": "type_error:java", "javascript": "type_error:js"}
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why calls are wrong: the official error type, what it is about, and a sentence."""
+    """Why calls are wrong: official error type, message and subject."""
 
     error_type: str
     message: str
     subject: str = ""
-    """The parameter or function it is about."""
+    """The parameter or function concerned."""
 
 
 def check_calls(
     docs: Sequence[Doc], calls: Sequence[Call], truth: Sequence[Call], rule: CallRule, *, underscored: bool = False
 ) -> Refusal | None:
-    """Check decoded calls against ground truth; None means right.
+    """Check decoded calls against ground truth; None: correct.
 
     Args:
         docs: the original function documents.
         calls: the decoded calls.
-        truth: for each expected call one function with the acceptable values of each parameter.
-        rule: how many calls are expected, and in which language.
-        underscored: whether function names went out with underscores for dots.
+        truth: for each expected call, one function with the acceptable values of each parameter.
+        rule: number, order and language of the expected calls.
+        underscored: function names were sent with underscores for dots.
     """
     try:
         if rule.kind == "parallel":
@@ -84,7 +84,7 @@ def find_doc(docs: Sequence[Doc], expected: Call) -> Doc:
     """Return the document of an expected call's function.
 
     Raises:
-        KeyError: there is none.
+        KeyError: no such document.
     """
     name = next(iter(expected))
     named_doc = next((doc for doc in docs if doc["name"] == name), None)
@@ -113,9 +113,9 @@ def _check_parallel(
 def pair_calls(
     docs: Sequence[Doc], calls: Sequence[Call], truth: Sequence[Call], language: str, *, underscored: bool
 ) -> list[int | None]:
-    """Give each expected call, in order, the first unused call that passes; stop after the first that gets none.
+    """Pair each expected call, in order, with the first unused call that passes; stop at the first without one.
 
-    Greedy without turning back, as the official scorer does it.
+    Greedy without backtracking, like the official scorer.
     """
     paired: list[int | None] = []
     for expected in truth:
@@ -132,10 +132,10 @@ def pair_calls(
 
 
 def check_call(doc: Doc, call: Call, expected: Call, language: str, *, underscored: bool = False) -> Refusal | None:
-    """Check one call against one expected call; None means right.
+    """Check one call against one expected call; None: correct.
 
     Raises:
-        Exception: where the official scorer would crash.
+        Exception: any error that crashes the official scorer.
     """
     name = underscored_name(doc["name"]) if underscored else doc["name"]
     if name not in call:
@@ -162,10 +162,10 @@ def check_call(doc: Doc, call: Call, expected: Call, language: str, *, underscor
 
 
 def check_argument(parameter: str, value: Any, schema: Doc, allowed: list[Any], language: str) -> Refusal | None:
-    """Check one argument against its acceptable values; None means right.
+    """Check one argument against its acceptable values; None: correct.
 
     Raises:
-        Exception: where the official scorer would crash.
+        Exception: any error that crashes the official scorer.
     """
     kind, types = cast(str, schema["type"]), TYPES[language]
     expected = types[kind]

@@ -1,7 +1,7 @@
-"""Java argument texts as Python values, by the document's type; a text that does not fit its type stays a text.
+"""Conversion of Java argument strings to Python values by documented type; a string that does not fit stays a string.
 
-The patterns are the official ones in effect, searched anywhere in the text. Where their backtracking would take
-polynomial time on hostile texts, a cheap test comes first, and very long texts stay as they are.
+The patterns are equivalent to the official ones and match anywhere. Cheap tests guard against polynomial backtracking
+on hostile strings, and very long strings are not converted.
 """
 
 import re
@@ -34,7 +34,7 @@ _PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
 
 
 def _without_suffix(text: str, letters: str, convert: Callable[[str], Any]) -> Any:
-    """Convert without the type letter; a final line feed after the letter is what the pattern lets through."""
+    """Convert without the type suffix, which a line feed may follow, as the pattern's `$` allows."""
     body = text.removesuffix("\n")
     return convert(body[:-1] if body[-1:] in letters else body)
 
@@ -79,7 +79,7 @@ def _element(text: str, items: str | None) -> Any:
 
 
 def _untyped(text: str) -> Any:
-    """Return the value of an element whose type is not known."""
+    """Convert an element of unknown type."""
     if text in ("true", "false"):
         return boolean(text)
     if text.startswith('"') and text.endswith('"'):
@@ -103,4 +103,4 @@ _RULES: dict[str, Rule] = {
     "HashMap": _hash_map,
 }
 java_value = converter("Java", _RULES)
-"""The value of an argument text, outer quotes already cut, by Java type and element type."""
+"""Converter of Java argument strings without outer quotes."""

@@ -1,7 +1,7 @@
-"""JavaScript argument texts as Python values, by the document's type; a text that does not fit its type stays a text.
+"""Conversion of JavaScript argument strings to Python values by documented type; a misfit stays a string.
 
-The rules are the official ones in effect. The two-dimensional array, whose official pattern is exponential on unclosed
-texts, is matched here in linear time; very long texts stay as they are.
+The rules are equivalent to the official ones. Two-dimensional arrays, whose official pattern is exponential on unclosed
+input, are matched in linear time; very long strings are not converted.
 """
 
 import re
@@ -45,7 +45,7 @@ def _array(text: str, items: str | None) -> Any:
 
 
 def _rows(text: str) -> list[list[Any]]:
-    """Return the rows of a two-dimensional array; the first match begins at the outer bracket, which is cut."""
+    """Parse the rows of a two-dimensional array; the first match includes the outer bracket, which is removed."""
     rows: list[list[Any]] = []
     for number, inner in enumerate(match.strip() for match in _ROW.findall(text)):
         body = inner[1:] if number == 0 and inner.startswith("[") else inner
@@ -54,19 +54,19 @@ def _rows(text: str) -> list[list[Any]]:
 
 
 def _rows_end(text: str) -> int | None:
-    """Return where a two-dimensional array at the start of the text ends; None when there is none.
+    """Return the end of a two-dimensional array at the start of the text, or None.
 
-    A row ends at the first closing bracket (on the same line) from which the rest still matches: more rows after commas
-    are preferred, then the end of the whole. Solved from right to left, so that every position is looked at once.
+    A row ends at the first closing bracket on its line from which the rest still matches, preferring further rows over
+    the end of the array. Scans from right to left, visiting each position once.
     """
     opening = _ROWS_OPEN.match(text)
     if opening is None:
         return None
     closing = "]" if text.startswith("[") else ")"
     after_row: dict[int, int] = {}
-    """Position of a row's closing bracket, to where the whole then ends."""
+    """End of the array by position of a row's closing bracket."""
     nearest: list[int | None] = [None] * (len(text) + 1)
-    """For each position, the next such bracket on the same line."""
+    """The next such bracket on the same line, by position."""
     for position in range(len(text) - 1, opening.end() - 1, -1):
         nearest[position] = None if text[position] == "\n" else nearest[position + 1]
         if text[position] == "]":
@@ -112,8 +112,8 @@ def _object(text: str, _: str | None) -> Any:
 def _entries(text: str) -> Iterator[tuple[str, str]]:
     """Yield keys and values of an object on one line, in linear time.
 
-    They are what the official pattern finds: a key is what stands before a colon, and its value ends at the first comma
-    after which a colon comes before the next comma, with at least one character between, blanks first or not.
+    Equivalent to the official pattern: a key ends at a colon, and its value ends at the first comma followed by a key
+    of at least one character and a colon before the next comma, with optional leading whitespace.
     """
     position = 0
     while True:
@@ -129,7 +129,7 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _value_end(text: str, start: int) -> tuple[int, int]:
-    """Return where a value ends, and where the next key begins."""
+    """Return the end of a value and the start of the next key."""
     comma = text.find(",", start)
     while comma >= 0:
         key = _BLANKS.match(text, comma + 1).end()  # pyright: ignore[reportOptionalMemberAccess] - matches anywhere
@@ -151,7 +151,7 @@ def _entry(value: str) -> Any:
 
 
 def _untyped(text: str) -> Any:
-    """Return the value of a text whose type is not known."""
+    """Convert a string of unknown type."""
     text = text.strip()
     if text in ("true", "false"):
         return boolean(text)
@@ -170,4 +170,4 @@ _RULES: dict[str, Rule] = {
     "any": as_it_is,
 }
 javascript_value = converter("JavaScript", _RULES)
-"""The value of an argument text, outer quotes already cut, by JavaScript type and element type."""
+"""Converter of JavaScript argument strings without outer quotes."""

@@ -1,4 +1,4 @@
-"""Expected calls beside actual ones, paired as the checker pairs them, argument by argument. Pure."""
+"""Pairs expected with actual calls like the checker, and compares their arguments. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ from console.suites.call_matching.value_rule import standardize
 _KINDS = {
     "value_error:string": "not among the allowed values, case and punctuation aside",
     "value_error:others": "not among the allowed values",
-    "value_error:list/tuple": "another list",
+    "value_error:list/tuple": "different list",
     "value_error:dict_key": "a key is missing or not expected",
     "value_error:dict_value": "the value of a key is not allowed",
-    "value_error:list_dict_count": "another number of dictionaries",
+    "value_error:list_dict_count": "different number of dictionaries",
     "type_error:java": "must be written as text",
     "type_error:js": "must be written as text",
 }
@@ -32,7 +32,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """One pairing with what the checker says of it."""
+    """A pair of calls with the checker's refusal."""
 
     pair: Pair
     refusal: Refusal | None
@@ -41,7 +41,7 @@ class Paired:
 
 
 class Pairing:
-    """The calls of one output paired with the ground truth of one entry."""
+    """Pairs the calls of one output with the ground truth of one entry."""
 
     def __init__(self, docs: Sequence[Doc], rule: CallRule, *, underscored: bool) -> None:
         self._docs = docs
@@ -50,11 +50,13 @@ class Pairing:
         self._any_order = rule.kind == "parallel"
 
     def pairs(self, calls: Sequence[Call], truth: Sequence[Call]) -> list[Paired]:
-        """Pair every call: first as the checker does, the rest by name and likeness, then what is left over."""
+        """Pair all calls: first like the checker, then by similarity; unpaired calls come last."""
         taken = self._matched(calls, truth)
         for number, expected in enumerate(truth):
             if taken.get(number) is None:
-                taken[number] = self._likest(expected, [i for i in range(len(calls)) if i not in taken.values()], calls)
+                taken[number] = self._most_similar(
+                    expected, [i for i in range(len(calls)) if i not in taken.values()], calls
+                )
         out = [self._paired(expected, calls, taken[number]) for number, expected in enumerate(truth)]
         extra = [call for index, call in enumerate(calls) if index not in taken.values()]
         return out + [Paired(_unexpected(call), None, None, call) for call in extra]
@@ -67,16 +69,16 @@ class Pairing:
             taken[number] = next((index for index in free if self._refusal(calls[index], expected) is None), None)
         return taken
 
-    def _likest(self, expected: Call, free: Sequence[int], calls: Sequence[Call]) -> int | None:
-        """Return the unused call most like an expected one: the same function counts most, then equal arguments."""
+    def _most_similar(self, expected: Call, free: Sequence[int], calls: Sequence[Call]) -> int | None:
+        """Return the unused call most similar to an expected one, by function and then by equal arguments."""
         name, allowed = next(iter(expected.items()))
 
-        def likeness(index: int) -> tuple[bool, int]:
+        def similarity(index: int) -> tuple[bool, int]:
             called, arguments = next(iter(calls[index].items()))
             same = sum(value in cast(list[Any], allowed.get(key, ())) for key, value in arguments.items())
             return called == self._shown(name), same
 
-        return max(free, key=likeness, default=None)
+        return max(free, key=similarity, default=None)
 
     def _paired(self, expected: Call, calls: Sequence[Call], index: int | None) -> Paired:
         name, allowed = next(iter(expected.items()))
@@ -164,7 +166,7 @@ def _unexpected(call: Call) -> Pair:
 
 
 def _explained(row: Row, *, decisive: bool) -> Row:
-    """Mark the row at which the grader stopped; other wrong rows say that they are wrong too."""
+    """Mark the row that decided the grade; label other wrong rows 'also differs'."""
     if decisive or row.mark in (Mark.SAME, Mark.OMITTED):
         return Row(row.mark, row.name, row.expected, row.actual, row.note, decisive, row.optional)
     note = f"also differs: {row.note}" if row.note else "also differs"
@@ -177,12 +179,12 @@ def _type_words(schema: Doc) -> str:
 
 
 def _looks_equal(value: Any, allowed: Any) -> bool:
-    """Whether a value of the wrong type would read the same as an allowed one."""
+    """Return whether a value of the wrong type prints the same as an allowed one."""
     shown = standardize(literal(value).strip("'\"[]()"))
     return any(shown == standardize(literal(other).strip("'\"[]()")) for other in allowed if other != "")
 
 
 def as_text(call: Call) -> str:
-    """Return a decoded call as source text."""
+    """Format a decoded call as source code."""
     name, arguments = _parts(call)
     return call_text(str(name), arguments)

@@ -1,4 +1,4 @@
-"""Values and acceptable values as short source text for review. Foreign text stays as it is; only its length is cut."""
+"""Values and acceptable values as source text for review, truncated but otherwise unchanged."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -7,7 +7,7 @@ _LONGEST = 4000
 
 
 def literal(value: Any) -> str:
-    """Return a value as Python source text."""
+    """Format a value as Python source."""
     try:
         text = repr(value)
     except (ValueError, RecursionError):
@@ -16,18 +16,18 @@ def literal(value: Any) -> str:
 
 
 def alternatives(allowed: Any) -> tuple[str, ...]:
-    """Return the acceptable values as texts; the one that stands for leaving out is not among them."""
+    """Format the acceptable values, except `""`, which means optional."""
     values = cast(list[Any], allowed if isinstance(allowed, list) else [allowed])
     return tuple(_accepted(value) for value in values if value != "")
 
 
 def call_text(name: str, arguments: Mapping[Any, Any]) -> str:
-    """Return a call as source text."""
+    """Format a call as Python source."""
     return f"{name}({', '.join(f'{key}={literal(value)}' for key, value in arguments.items())})"
 
 
 def _accepted(value: Any) -> str:
-    """Return one acceptable value; in dictionaries every key shows its own alternatives, `?` marks optional keys."""
+    """Format one acceptable value; dictionary keys list their alternatives, with `?` on optional keys."""
     if isinstance(value, dict):
         return "{" + ", ".join(_key(key, values) for key, values in cast(dict[str, Any], value).items()) + "}"
     if isinstance(value, list) and any(isinstance(part, dict) for part in cast(list[Any], value)):

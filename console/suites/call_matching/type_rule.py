@@ -1,4 +1,4 @@
-"""The type rule of the single-turn checker, one level of list items deep."""
+"""The type rule of the single-turn checker, which includes one level of list items."""
 
 from dataclasses import dataclass
 from typing import Any, cast
@@ -32,22 +32,22 @@ TYPES: dict[str, dict[str, type]] = {
         "dict": dict,
     },
 }
-"""By language: the Python type that a document's type stands for."""
+"""Python type by language and documented type."""
 ITEM_KINDS = {"python": ("array", "tuple"), "java": ("Array", "ArrayList"), "javascript": ("array",)}
-"""By language: types whose items are checked too."""
+"""Documented types with checked items, by language."""
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Outcome of the type rule."""
+    """Result of the type rule."""
 
     error_type: str = ""
     is_variable: bool = False
-    """The ground truth is of another type than the document (a variable's name): only equal values count then."""
+    """The type of the ground truth differs from the document (a variable name), so only equal values count."""
 
 
 def first_type(allowed: list[Any]) -> type | None:
-    """Return the type of the first acceptable value that does not stand for leaving out; None when there is none."""
+    """Return the type of the first acceptable value other than `""`, or None."""
     first = next(([value] for value in cast(list[object], allowed) if value != ""), None)
     return None if first is None else type(first[0])
 
@@ -56,10 +56,10 @@ def check_type(value: Any, allowed: list[Any], expected: type, item: type | None
     """Check the type of a value.
 
     Args:
-        value: after conversion.
+        value: the converted value.
         allowed: the acceptable values.
-        expected: the type of the document.
-        item: the type of list items, where they are checked.
+        expected: the documented type.
+        item: the type of list items, if checked.
     """
     first = first_type(allowed)
     nested_failed = False
@@ -73,7 +73,7 @@ def check_type(value: Any, allowed: list[Any], expected: type, item: type | None
 
 
 def _items_fit(value: list[Any], allowed: list[Any], item: type) -> bool:
-    """Whether some acceptable list lets all items pass; an acceptable value that is no list lets anything pass."""
+    """Return whether an acceptable list accepts all items; an acceptable non-list accepts anything."""
     for accepted in allowed:
         if not isinstance(accepted, list):
             return True

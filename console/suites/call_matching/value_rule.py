@@ -1,8 +1,8 @@
-"""The value rules of the single-turn checker: what counts as equal to an acceptable value.
+"""The value rules of the single-turn checker.
 
-Strings are compared without case, blanks and some punctuation; lists by equality after that for their top-level
-strings; dictionaries key by key. `""` among the acceptable values means that a parameter may be left out, and as a side
-effect lets empty strings and empty lists pass.
+Strings are compared without case, spaces and some punctuation; lists by equality, with top-level strings normalized in
+the same way; dictionaries by key. `""` among the acceptable values makes a parameter optional, and as a side effect
+accepts empty strings and empty lists.
 """
 
 import re
@@ -18,16 +18,16 @@ PARTIAL = frozenset(
         "list_dict_checker:unclear",
     )
 )
-"""Errors whose official message does not print the whole value, so that a part too large to print does no harm."""
+"""Errors whose official message does not print the whole value, so that an unprintable part does not crash it."""
 _IGNORED = re.compile(r"[ ,./\-_*^]")
 
 
 _SHARED = 200
-"""Longest text whose standard form is kept."""
+"""Longest string in the cache of normalized strings."""
 
 
 def standardize(text: str) -> str:
-    """Return a text as it is compared: without blanks and `,./-_*^`, in lower case, with double quotes."""
+    """Normalize a string for comparison: remove spaces and `,./-_*^`, lowercase, use double quotes."""
     return _standardize_shared(text) if len(text) <= _SHARED else _standardize(text)
 
 
@@ -41,14 +41,14 @@ def _standardize(text: str) -> str:
 
 
 def check_value(value: Any, allowed: list[Any], expected: type, item: type | None, *, as_is: bool) -> str | None:
-    """Return the official error type, or None when the value is acceptable.
+    """Return the official error type, or None if the value is acceptable.
 
     Args:
-        value: after conversion, of an acceptable type.
+        value: the converted value, of an acceptable type.
         allowed: the acceptable values.
-        expected: the type of the document.
-        item: the type of list items, where the document has one.
-        as_is: whether the ground truth is of another type than the document, so that only equal values count.
+        expected: the documented type.
+        item: the type of list items, if documented.
+        as_is: the type of the ground truth differs from the document, so only equal values count.
     """
     if not as_is:
         if expected is dict:
@@ -66,7 +66,7 @@ def _standard(value: Any) -> Any:
 
 
 def _check_list(value: list[Any], allowed: list[Any]) -> str | None:
-    """Compare with each acceptable list; a string there counts as the list of its characters, `""` as empty."""
+    """Compare with each acceptable list; an acceptable string counts as the list of its characters."""
     standard = [_standard(part) for part in value]
     return (
         None
@@ -76,7 +76,7 @@ def _check_list(value: list[Any], allowed: list[Any]) -> str | None:
 
 
 def _check_dict(value: dict[Any, Any], allowed: list[Any]) -> str | None:
-    """Compare with each acceptable dictionary; the last one's error counts."""
+    """Compare with each acceptable dictionary; the last error counts."""
     error: str | None = "dict_checker:unclear"
     for accepted in allowed:
         if accepted != "":
@@ -100,16 +100,16 @@ def _dict_error(value: dict[Any, Any], accepted: dict[str, Any]) -> str | None:
 
 
 def _printed(part: Any, error_type: str) -> str:
-    """Return the error type after printing a value, as the official message does.
+    """Return the error type after formatting a value like the official message.
 
     Raises:
-        ValueError: the value holds a number too large to print, where the official scorer crashes.
+        ValueError: the value holds a number too large to print, which crashes the official scorer.
     """
     return error_type if repr(part) else ""
 
 
 def _check_dicts(value: list[Any], allowed: list[Any]) -> str | None:
-    """Compare with each acceptable list of dictionaries, pairwise and in order; the last error counts."""
+    """Compare with each acceptable list of dictionaries, pairwise in order; the last error counts."""
     error: str | None = "list_dict_checker:unclear"
     for accepted in cast(list[list[Any]], allowed):
         if len(value) != len(accepted):

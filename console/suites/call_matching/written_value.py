@@ -1,34 +1,34 @@
-"""Conversion of argument texts to Python values, shared by Java and JavaScript."""
+"""Conversion of argument strings to Python values, shared by Java and JavaScript."""
 
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 LONGEST = 20_000
-"""Characters of a value that are still searched for collections."""
+"""Maximum characters of a value that is parsed as a collection."""
 
 Rule = Callable[[str, str | None], Any]
-"""Takes a text and the element type, where there is one; a text that does not fit its type comes back as it is."""
+"""Converts a string, given the element type if any; returns a misfit unchanged."""
 
 
 class Converter(Protocol):
-    """The conversion of a language."""
+    """Converter of one language."""
 
     def __call__(self, text: str, kind: str, items: str | None = None) -> Any:
-        """Return the value of an argument text.
+        """Convert an argument string.
 
         Args:
-            text: as decoded, outer quotes already cut.
-            kind: the type of the document.
-            items: the element type, where the type has elements.
+            text: decoded string without outer quotes.
+            kind: documented type.
+            items: element type of a collection.
 
         Raises:
-            ValueError: a type that no official document has.
+            ValueError: a type that no official document uses.
         """
 
 
 def converter(language: str, rules: Mapping[str, Rule]) -> Converter:
-    """Return the conversion by a language's rules for each type."""
+    """Create a converter from a language's rules by type."""
 
     def value(text: str, kind: str, items: str | None = None) -> Any:
         rule = rules.get(kind)
@@ -40,23 +40,23 @@ def converter(language: str, rules: Mapping[str, Rule]) -> Converter:
 
 
 def matching(pattern: str, convert: Callable[[str], Any]) -> Rule:
-    """Return the rule that converts what a pattern matches from the start."""
+    """Create a rule that converts strings whose start matches a pattern."""
     compiled = re.compile(pattern)
     return lambda text, _: convert(text) if compiled.match(text) else text
 
 
 def as_it_is(text: str, _: str | None) -> str:
-    """Return the text."""
+    """Return the string unchanged."""
     return text
 
 
 def boolean(text: str, _: str | None = None) -> bool | str:
-    """Return `true` and `false` as what they mean."""
+    """Convert `true` and `false`; return other strings unchanged."""
     return text == "true" if text in ("true", "false") else text
 
 
 def number_or_text(text: str) -> Any:
-    """Return the integer, else the float, that Python reads in a text, else the text."""
+    """Parse an integer or a float as Python does, else return the string."""
     for convert in (int, float):
         try:
             return convert(text)

@@ -69,7 +69,9 @@ def test_a_checkout_becomes_a_suite_that_tells_its_wording(tmp_path: Path, check
         == "changed"
     )
     assert not suite.entry.comparable
-    assert sum(line.startswith("accepted though not pinned") for line in said) == 5, "the questions, four prompts"
+    assert sum(line.startswith("accepted despite a digest mismatch") for line in said) == 5, (
+        "the questions, four prompts"
+    )
     wording = read_wording(folder)
     assert wording.first == "Q <question>{question}</question>\nOne {brace}.\n"
     assert wording.followup_original == "Not these:\n{previous_answers}\nend"

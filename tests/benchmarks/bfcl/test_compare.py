@@ -131,7 +131,7 @@ def test_dictionaries_show_the_alternatives_of_each_key(suite: BfclSuite):
     slots = shown.pairs[0].rows[1]
     assert slots.mark is Mark.DIFFERS
     assert "'from': '06:00' | '6:00'" in slots.expected[0]
-    assert slots.note == "another number of dictionaries"
+    assert slots.note == "different number of dictionaries"
 
 
 def test_native_names_are_shown_as_they_were_sent(suite: BfclSuite):

@@ -101,7 +101,7 @@ def test_takes_a_folder_and_calls_it_not_comparable(tmp_path: Path):
     kept = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     assert kept == ["bfcl_eval/data/BFCL_v4_simple_python.json", "suite.toml"]
     assert "comparable = false" in (folder / "suite.toml").read_text()
-    assert "accepted though not pinned: the files of bfcl-eval" in said.getvalue()
+    assert "accepted despite a digest mismatch: the files of bfcl-eval" in said.getvalue()
 
 
 def test_a_failed_pull_leaves_the_old_one(tmp_path: Path):

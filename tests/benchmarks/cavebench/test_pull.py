@@ -51,7 +51,7 @@ def test_from_a_checkout(tmp_path: Path) -> None:
     entry = read_entry(folder, "pulled")
     assert (entry.format, entry.comparable, entry.source["version"]) == ("cavebench", False, "unknown")
     assert [category.name for category in CaveBenchSuite(entry).categories()] == ["s"]
-    assert said[0].startswith("accepted though not pinned: the files of cave-bench a074e6a: sha256 ")
+    assert said[0].startswith("accepted despite a digest mismatch: the files of cave-bench a074e6a: sha256 ")
     assert said[1:] == ["1 scenarios, 1 conversations, 1 turns"]
 
 

@@ -81,29 +81,29 @@ def test_braces_of_a_row_are_braces(tmp_path: Path) -> None:
     ("row", "where", "problem"),
     [
         ('{"prompt": 7, "equals": "x"} ', "", None),
-        ('{"prompt": ["x"], "equals": "x"}', "prompt", "must be a text, not a list"),
-        ('{"promt": "x", "equals": "x"}', "promt", "is no field of a row; prompt is"),
-        ('{"equals": "x"}', "", "does not say what is asked"),
-        ('{"prompt": "x"}', "expect", "nothing says what is right"),
-        ('{"prompt": "x", "turns": ["y"], "equals": "x"}', "turns", "prompt and turns exclude one another"),
+        ('{"prompt": ["x"], "equals": "x"}', "prompt", "must be a string, not a list"),
+        ('{"promt": "x", "equals": "x"}', "promt", "is not a field of a row; prompt is"),
+        ('{"equals": "x"}', "", "has no question"),
+        ('{"prompt": "x"}', "expect", "has no check"),
+        ('{"prompt": "x", "turns": ["y"], "equals": "x"}', "turns", "prompt and turns are mutually exclusive"),
         ('{"prompt": "x", "expect": [{"equls": "x"}]}', "expect[0]", "has no check named 'equls'"),
         ('{"prompt": "x", "expect": [{"equals": "x", "regex": "y"}]}', "expect[0]", "is equals and regex at once"),
-        ('{"prompt": "x", "expect": [{"equals": 7}]}', "expect[0].equals", "must be a text or a list, not"),
+        ('{"prompt": "x", "expect": [{"equals": 7}]}', "expect[0].equals", "must be a string or a list, not"),
         ('{"prompt": "x", "expect": [{"equals": "x", "ignorecase": true}]}', "expect[0]", "has no field 'ignorecase'"),
-        ('{"prompt": "x", "expect": [{"regex": "("}]}', "expect[0].regex", "is no regular expression"),
+        ('{"prompt": "x", "expect": [{"regex": "("}]}', "expect[0].regex", "is not a regular expression"),
         ('{"prompt": "x", "expect": [{"number": "many"}]}', "expect[0].number", "must be a number, not 'many'"),
         ('{"prompt": "x", "expect": [{"number": 1, "tolerance": -1}]}', "expect[0].tolerance", "must not be negative"),
-        ('{"prompt": "x", "expect": [{"json": {"type": "objekt"}}]}', "expect[0].json", "is no JSON schema"),
+        ('{"prompt": "x", "expect": [{"json": {"type": "objekt"}}]}', "expect[0].json", "is not a JSON schema"),
         ('{"prompt": "x", "expect": [{"json": {"$ref": "http://x/y"}}]}', "expect[0].json", "may only point into"),
         ('{"prompt": "x", "expect": [{"calls": [{"f": {}}]}]}', "expect[0].calls[0]", "there is no tool 'f'"),
         ('{"prompt": "x", "expect": [{"judge": true}]}', "expect[0].judge", "there is no rubric"),
-        ('{"prompt": "x", "judge": {"rubric": "r", "scale": [5, 1]}}', "judge.scale", "must go up"),
+        ('{"prompt": "x", "judge": {"rubric": "r", "scale": [5, 1]}}', "judge.scale", "must be ascending"),
         ('{"prompt": "x", "judge": {"rubric": "r", "threshold": 9}}', "judge.threshold", "must be on the scale"),
         ('{"messages": [{"role": "assistant", "content": "hi"}], "equals": "x"}', "messages", "must end with"),
         ('{"prompt": "x", "equals": "x", "id": ""}', "id", None),
-        ('{"prompt": "x", "number": NaN}', "", "which are no JSON"),
-        ('{"prompt": "\\ud800", "equals": "x"}', "", "which are no JSON"),
-        ('{"prompt": "x", "number": 1e999}', "", "which are no JSON"),
+        ('{"prompt": "x", "number": NaN}', "", "which are not valid JSON"),
+        ('{"prompt": "\\ud800", "equals": "x"}', "", "which are not valid JSON"),
+        ('{"prompt": "x", "number": 1e999}', "", "which are not valid JSON"),
         ("[" * 9000, "", "is not JSON"),
         ('"text"', "", "must be a table of fields"),
         ("{", "", "is not JSON"),
@@ -126,7 +126,7 @@ def test_all_bad_rows_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         suite_in(folder).categories()
     message = str(caught.value)
-    assert "has 30 mistakes" in message
+    assert "has 30 errors" in message
     assert "… and 10 more" in message
     assert "cases.jsonl:20: " in message
     assert "cases.jsonl:21: " not in message
@@ -141,12 +141,12 @@ def test_rows_that_are_no_json_are_told_with_the_others_line_by_line(tmp_path: P
         suite_in(folder).categories()
     lines = [line.split(":")[1] for line in str(caught.value).split("\n") if line.startswith("  cases.jsonl:")]
     assert lines == ["1", "2", "3", "4", "5"]
-    assert "cases.jsonl:5: equals: stands there twice" in str(caught.value)
+    assert "cases.jsonl:5: equals: occurs twice" in str(caught.value)
 
 
 def test_doubled_ids_name_both_places(tmp_path: Path) -> None:
     rows = [{"id": "a", "prompt": "x", "equals": "x"}] * 2
-    with pytest.raises(UsageError, match=r"cases.jsonl:2: id: 'a' is the id of cases.jsonl:1 already"):
+    with pytest.raises(UsageError, match=r"cases.jsonl:2: id: 'a' is already the id of cases.jsonl:1"):
         cases_of(tmp_path, rows)
 
 
@@ -157,10 +157,10 @@ def test_doubled_ids_name_both_places(tmp_path: Path) -> None:
             '[defaults]\nprompt = "{contry}?"\nequals = "x"\n',
             "no row has a value for {contry}\n  Did you mean country?",
         ),
-        ("[defaults]\npromt = 'x'\n", "defaults.promt: is no field of a row\n  Did you mean prompt?"),
-        ('[columns]\nLand = "prompt"\n', "columns.Land: no row has such a column"),
-        ('[columns]\ncountry = "promt"\n', "columns.country: 'promt' is no field of a row"),
-        ("[default]\nprompt = 'x'\n", "default: is not known here\n  Did you mean defaults?"),
+        ("[defaults]\npromt = 'x'\n", "defaults.promt: is not a field of a row\n  Did you mean prompt?"),
+        ('[columns]\nLand = "prompt"\n', "columns.Land: no row has this column"),
+        ('[columns]\ncountry = "promt"\n', "columns.country: 'promt' is not a field of a row"),
+        ("[default]\nprompt = 'x'\n", "default: is not a key of suite.toml\n  Did you mean defaults?"),
     ],
 )
 def test_mistakes_of_the_suite_file(tmp_path: Path, toml: str, problem: str) -> None:

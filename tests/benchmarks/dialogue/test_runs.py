@@ -334,7 +334,7 @@ def test_versions_of_a_prompt_are_cases_of_one_run_and_compared_row_by_row(play,
     ("text", "problem"),
     [
         ("prompt", "does not say what is varied"),
-        ("promt=a.txt", "can vary prompt or system"),
+        ("promt=a.txt", "must vary either prompt or system"),
         ("prompt=none.txt", "none.txt cannot be read"),
         ("prompt=bad.txt", "no row has a value for {nothing}"),
     ],

@@ -53,11 +53,11 @@ def test_what_is_written_can_be_read_and_the_table_is_kept_as_it_was(tmp_path: P
 @pytest.mark.parametrize(
     ("text", "name", "message"),
     [
-        ("a,b\n1,2\n", "t.csv", "has no column that is the question; its columns: a, b"),
-        ("prompt\n", "t.csv", "holds no row"),
+        ("a,b\n1,2\n", "t.csv", "has no column with the question; its columns: a, b"),
+        ("prompt\n", "t.csv", "has no rows"),
         ("prompt,prompt\n1,2\n", "t.csv", "two columns named"),
         ("{", "t.jsonl", "is not JSON"),
-        ("x", "t.xlsx", "of a kind that is not read"),
+        ("x", "t.xlsx", "unsupported file type"),
         (None, "t.csv", "cannot be read"),
     ],
 )

@@ -1,1 +1,1 @@
-"""How a case is played: turns, canned tool results, the judge."""
+"""Playing a case: turns, canned tool results, judges."""

@@ -1,4 +1,4 @@
-"""What one case is expected to cost before it is played. Pure arithmetic over the texts and typical lengths."""
+"""Cost estimate of one case from its texts and typical lengths. Pure."""
 
 import msgspec
 
@@ -10,15 +10,15 @@ from console.suites.suite import Estimate
 _CHARACTERS_A_TOKEN = 4.0
 _ANSWER_TOKENS = 120.0
 _JUDGE_TOKENS = 200.0
-"""Of the judge's instructions."""
+"""Length of the judge's instructions."""
 _USER_TOKENS = 60.0
-"""Of a message of a simulated user, and of its instructions for each message."""
+"""Length of a simulated user's message, and of its instructions."""
 _USUAL_TURNS = 4
-"""Turns that a simulated user usually takes."""
+"""Typical turns of a simulated user."""
 
 
 def estimate(script: Script, options: DialogueOptions) -> Estimate:
-    """Return the expected calls and tokens of a case: the model's, and beside them those of the other roles."""
+    """Estimate the calls and tokens of a case, for the model and the other roles."""
     tokens = _tokens(script.system) + sum(_tokens(message.get("content") or "") for message in script.messages)
     tokens += len(msgspec.json.encode(script.tools)) / _CHARACTERS_A_TOKEN if script.tools else 0.0
     calls = sent = 0.0
@@ -39,7 +39,7 @@ def estimate(script: Script, options: DialogueOptions) -> Estimate:
 
 
 def _user_texts(script: Script) -> list[str]:
-    """Return what the user says in each turn; of a simulated user as much as it usually says."""
+    """Return the user message of each turn; for a simulated user, its goal for each expected turn."""
     if script.user is None:
         return [turn.user for turn in script.turns]
     return [script.user.goal] * min(script.user.max_turns, _USUAL_TURNS)

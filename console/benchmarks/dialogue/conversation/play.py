@@ -1,6 +1,6 @@
-"""Playing a case: its turns in order, tools answered from what the row holds, the judge where a check needs one.
+"""Plays a case: its turns in order, with canned tool results, and judges if needed.
 
-A row without any canned result is about the calls alone: they end their turn, as there is nothing to answer them with.
+In a row without canned results, calls end their turn, as they cannot be answered.
 """
 
 import json
@@ -24,20 +24,20 @@ from console.suites.simulated_user import SimulatedUser, lead
 from console.suites.stage import Stage
 
 UNKNOWN_RESULT = "no_result"
-"""Kind of the note on a call for which the row holds no result."""
+"""Kind of the journal note on a call without a canned result."""
 
 
 class Player:
-    """One conversation."""
+    """Plays one conversation."""
 
     def __init__(self, script: Script, stage: Stage, *, max_steps: int, has_second_judge: bool) -> None:
-        """Prepare to play a script.
+        """Store script and stage.
 
         Args:
-            script: what is played.
-            stage: through which everything is asked.
-            max_steps: replies of the model in one turn.
-            has_second_judge: whether a second judge grades too.
+            script: the conversation.
+            stage: the stage of all effects.
+            max_steps: maximum model replies per turn.
+            has_second_judge: also call the second judge.
         """
         self._script, self._stage, self._max_steps = script, stage, max_steps
         self._judge = Judge(stage, has_second=has_second_judge)
@@ -45,10 +45,10 @@ class Player:
         self._turns: list[PlayedTurn] = []
 
     async def play(self) -> dict[str, Any]:
-        """Play to the end and return the output as JSON values.
+        """Play the conversation and return the output as JSON.
 
         Raises:
-            Fault: a model could not be reached; the conversation can be taken up again.
+            Fault: a model call failed; the conversation can be resumed.
         """
         script, stopped = self._script, ""
         if script.system:
@@ -64,7 +64,7 @@ class Player:
         return msgspec.to_builtins(Output(self._turns, at_end, stopped))
 
     async def _play_with(self, user: SimulatedUser) -> str:
-        """Let a simulated user lead; return why it stopped."""
+        """Play with a simulated user; return the reason why it stopped."""
 
         async def answer(text: str) -> str:
             self._turns.append(await self._play_turn(len(self._turns), text))
@@ -75,7 +75,7 @@ class Player:
         )
 
     async def _play_turn(self, number: int, user: str) -> PlayedTurn:
-        """Ask until the model answers without a call, or may not go on."""
+        """Call the model until it answers without tool calls, or the turn must end."""
         self._messages.append({"role": "user", "content": user})
         calls: list[PlayedCall] = []
         for step in range(self._max_steps):
@@ -96,7 +96,7 @@ class Player:
         )
 
     def _answer_calls(self, calls: Sequence[ToolCall], number: int, step: int) -> list[PlayedCall]:
-        """Tell the model what its calls gave, and return them."""
+        """Append tool results to the messages and return the calls."""
         has_results = bool(self._script.tool_results)
         played: list[PlayedCall] = []
         for call in calls:
@@ -109,7 +109,7 @@ class Player:
         return played
 
     async def _judged(self, expect: Sequence[dict[str, Any]], turns: Sequence[PlayedTurn]) -> list[Judgement]:
-        """Ask the judge for each check that needs it, in order."""
+        """Return a judgment for each check that needs one, in order."""
         right = right_texts(self._script, len(turns) - 1)
         return [
             await self._judge.judge(own_rubric(check) or self._script.rubric or Rubric(), turns, right)
@@ -118,20 +118,20 @@ class Player:
 
 
 class ToolAnswer(NamedTuple):
-    """What one call gets back."""
+    """Result of one call."""
 
     text: str
     is_known: bool = True
-    """Whether the row holds a result for it."""
+    """Whether the row has a result for the call."""
 
 
 def answer_call(name: str, written: str, results: Sequence[CannedResult]) -> ToolAnswer:
-    """Return what a call gets back: the first result that fits.
+    """Return the first matching canned result of a call, or an error.
 
     Args:
-        name: the called tool.
-        written: its arguments as the model wrote them.
-        results: those of the row.
+        name: name of the tool.
+        written: arguments as the model wrote them.
+        results: canned results of the row.
     """
     arguments = read_arguments(written)
     if arguments is None:
@@ -147,7 +147,7 @@ def _fits(needed: dict[str, Any], arguments: dict[str, Any]) -> bool:
 
 
 def _equal(left: Any, right: Any) -> bool:
-    """Whether two JSON values are the same; true is not 1, but 1.0 is."""
+    """Return whether two JSON values are equal; 1.0 equals 1, true does not."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, list) and isinstance(right, list):

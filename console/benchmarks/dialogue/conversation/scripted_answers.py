@@ -1,6 +1,6 @@
-"""Scripted answers for the simulated models: right ones that follow from the checks, and plausible wrong ones.
+"""Scripted answers of the simulated model, judge and user: right ones derived from the checks, and wrong ones.
 
-A row may say itself what they answer (`simulated`); the judge and the user are played too. Read by them only.
+A row can override them (`simulated`).
 """
 
 import json
@@ -27,11 +27,11 @@ from console.suites.simulated_user import SCRIPTED_END, SimulatedUser
 _LOST = "I am not sure about that."
 _DONE = "That is done."
 _GOOD_SHARE, _BAD_SHARE = 0.9, 0.3
-"""How far up its scale a simulated judge grades a right and a wrong answer."""
+"""Grade of a simulated judge for a right and a wrong answer, as a fraction of the scale."""
 
 
 def scripted_answers_for(script: Script, turn: int, step: int) -> ScriptedAnswers:
-    """Return the scripted answers at one step of a turn: first the calls, then the text."""
+    """Return the scripted answers for one step of a turn: first calls, then text."""
     checks = _checks_of(script, turn)
     calls = _right_calls(checks) if step == 0 else ()
     if calls:
@@ -43,7 +43,7 @@ def scripted_answers_for(script: Script, turn: int, step: int) -> ScriptedAnswer
 
 
 def right_texts(script: Script, turn: int) -> list[str]:
-    """Return the texts that a simulated judge holds right in a turn, the one that a simulated model gives first."""
+    """Return the answer of a turn that simulated models give and simulated judges accept, as a list."""
     own = script.simulated.right if script.simulated else []
     if own:
         return [own[min(turn, len(own) - 1)]]
@@ -51,14 +51,14 @@ def right_texts(script: Script, turn: int) -> list[str]:
 
 
 def scripted_grades(rubric: Rubric, is_right: bool) -> ScriptedAnswers:
-    """Return what a simulated judge replies: high or low grades, and now and then something nobody can read."""
+    """Return the replies of a simulated judge: high or low grades, and an invalid one."""
     good, bad = _grades(rubric, _GOOD_SHARE), _grades(rubric, _BAD_SHARE)
     first, second = (good, bad) if is_right else (bad, good)
     return ScriptedAnswers(Utterance(first), (Utterance(second), Utterance(second), Utterance("It is quite good.")))
 
 
 def scripted_user_for(script: Script, user: SimulatedUser, turn: int) -> ScriptedAnswers:
-    """Return what a simulated user writes: its goal, then what it knows, then that it stops."""
+    """Return the message of a simulated user: its goal, then facts, then the end."""
     turns = max(len(script.simulated.right) if script.simulated else 1, 1)
     if turn >= turns:
         return ScriptedAnswers(SCRIPTED_END)
@@ -68,7 +68,7 @@ def scripted_user_for(script: Script, user: SimulatedUser, turn: int) -> Scripte
 
 
 def _fact(knows: object, number: int) -> str:
-    """Return one of the things a user knows, as it would say it."""
+    """Return a sentence with one of the user's facts."""
     if isinstance(knows, dict):
         facts = [f"The {name} is {value}." for name, value in cast(dict[str, Any], knows).items()]
     elif isinstance(knows, list):
@@ -86,14 +86,14 @@ def _grades(rubric: Rubric, share: float) -> str:
 
 
 def _checks_of(script: Script, turn: int) -> list[AnyCheck]:
-    """Return the checks that the answer of a turn has to meet."""
+    """Return the checks of a turn's answer, with the first alternative of each `any`."""
     scripted = script.turns[turn].expect if turn < len(script.turns) else []
     is_last = turn >= _last_turn(script)
     return [_first_of(check) for check in read_checks([*scripted, *(script.expect if is_last else [])])]
 
 
 def _last_turn(script: Script) -> int:
-    """Return the number of the last turn; with a simulated user the last one for which there is an answer."""
+    """Return the number of the last turn; with a simulated user, of the last scripted answer."""
     if script.user is None:
         return len(script.turns) - 1
     return len(script.simulated.right) - 1 if script.simulated else 0
@@ -113,14 +113,14 @@ def _first_allowed(arguments: Mapping[str | None, Any]) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """Return an allowed value as it is written: of tables the first allowed value of each key."""
+    """Return an allowed value, choosing the first allowed value of each key in tables."""
     if not isinstance(value, dict):
         return value
     return {key: parts[0] for key, parts in cast(dict[str, list[Any]], value).items() if parts and parts[0] != ""}
 
 
 def _right_text(checks: Sequence[AnyCheck]) -> str:
-    """Return a text that meets the checks whose answer is known; an exact one is given as it is."""
+    """Return a text that passes the checks with a known answer."""
     exact = next((check for check in checks if isinstance(check, Equals)), None)
     if exact is not None:
         return texts(exact.equals)[0]

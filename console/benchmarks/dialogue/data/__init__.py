@@ -1,1 +1,1 @@
-"""Reading and validating files and tables of rows."""
+"""Reading and validation of row files."""

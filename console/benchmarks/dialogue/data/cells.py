@@ -1,4 +1,4 @@
-"""Cells of a table as fields: most are texts as they are, some hold JSON, and lists have a simple form too."""
+"""Parsing of table cells to field values: plain strings, JSON, or lists in a simple format."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,12 +10,12 @@ _SEPARATOR = " | "
 
 
 def read_cells(fields: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of fields that are given as texts.
+    """Parse the cells of a row by field.
 
-    A list may be written as JSON, or with ` | ` between its items; turns may stand on lines of their own.
+    Lists are JSON or separated by ` | `; turns may also be separated by line breaks.
 
     Raises:
-        FieldError: a cell is not what its field needs.
+        FieldError: invalid content for a field.
     """
     return {name: _READERS.get(name, _text)(text, name) for name, text in fields.items()}
 
@@ -32,12 +32,12 @@ def _json(text: str, name: str) -> Any:
 
 
 def _json_if_marked(text: str, name: str) -> Any:
-    """Read what begins like JSON as such; other texts are what they say."""
+    """Parse JSON objects and lists; return other strings unchanged."""
     return _json(text, name) if text.lstrip().startswith(("{", "[")) else text
 
 
 def _items(text: str, name: str) -> Any:
-    """Read a list as JSON or in its simple form; a single item is a text."""
+    """Parse a list as JSON or in the simple format; a single item stays a string."""
     if text.lstrip().startswith("["):
         return _json(text, name)
     return [part.strip() for part in text.split(_SEPARATOR)] if _SEPARATOR in text else text
@@ -66,4 +66,4 @@ _READERS: dict[str, Callable[[str, str], Any]] = {
     "user": _user,
     "judge": _json_if_marked,
 }
-"""By field; others are texts."""
+"""Parser by field; default: `_text`."""

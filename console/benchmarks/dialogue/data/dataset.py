@@ -1,4 +1,4 @@
-"""The rows of a suite as cases: columns named, defaults filled in, every mistake found before anything is asked."""
+"""Conversion of a suite's rows to cases, with column mapping, defaults and complete validation."""
 
 import difflib
 import hashlib
@@ -24,29 +24,29 @@ from console.core.fault import UsageError
 from console.suites.catalog import read_suite_toml
 
 OPENINGS = ("prompt", "messages", "turns", "user")
-"""Fields that say how a conversation begins; a row has one of them."""
+"""Fields that start a conversation; each row has exactly one."""
 ROW_FIELDS = tuple(field.name for field in fields_of(Row))
 KNOWN = (*ROW_FIELDS, *SHORTHANDS)
-"""What a row may say."""
+"""All fields of a row."""
 _TEXTS = ("id", "category", "cluster", "prompt", "system")
-"""Fields that are texts: a number in their place is written out."""
+"""String fields, in which numbers are converted to strings."""
 _MERGED = ("judge", "user")
-"""Tables of which a row may give a part, while the defaults give the rest."""
+"""Tables of a row that are merged with the defaults."""
 _TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns"})
 _SETTINGS = ("scale", "threshold", "wording")
-"""What a `judge` says besides the rubric."""
+"""Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
-"""From which likeness on a column is taken for a misspelt field."""
+"""Minimum similarity of a column name that counts as a misspelled field."""
 _TITLE = 200
 _LONGEST_ID = 200
-"""Characters of an id."""
+"""Maximum characters of an id."""
 
 
 class Dataset:
-    """The files of a suite's folder."""
+    """Reader of a suite's folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Take a folder; files are read when first needed."""
+        """Store the folder; files are read lazily."""
         self._folder = folder
         self._cases: dict[bytes, list[Case]] = {}
 
@@ -57,13 +57,13 @@ class Dataset:
 
     @cached_property
     def _rows(self) -> tuple[list[RawRow], Mistakes]:
-        """The rows as they stand in their file, and what of it cannot be read."""
+        """Raw rows, and errors from reading the file."""
         mistakes = Mistakes()
         return read_rows(self._path, self._bytes, mistakes), mistakes
 
     @cached_property
     def digest(self) -> str:
-        """First 16 hex digits of the sha256 of the two files."""
+        """First 16 hex digits of the SHA-256 of suite.toml and the row file."""
         settings = (self._folder / "suite.toml").read_bytes()
         return hashlib.sha256(b"\0".join((settings, self._bytes))).hexdigest()[:16]
 
@@ -80,18 +80,18 @@ class Dataset:
 
     @cached_property
     def defaults(self) -> "Defaults":
-        """What suite.toml says for all rows.
+        """Defaults and column names in suite.toml.
 
         Raises:
-            UsageError: it does not make sense.
+            UsageError: invalid content.
         """
         return Defaults(read_suite_toml(self._folder), str(self._folder / "suite.toml"))
 
     def cases(self, variants: Variants | None = None) -> list[Case]:
-        """Return all cases in the order of the rows; with variants each row comes once for each of them.
+        """Return all cases in row order; with variants, one case per row and variant.
 
         Raises:
-            UsageError: the mistakes in the rows, at most the first 20.
+            UsageError: lists up to 20 errors in the rows.
         """
         key = msgspec.json.encode(variants)
         if key not in self._cases:
@@ -107,27 +107,27 @@ class Defaults:
     """`[defaults]` and `[columns]` of a suite.toml."""
 
     def __init__(self, table: Mapping[str, Any], place: str) -> None:
-        """Check the form of both.
+        """Validate both tables.
 
         Raises:
-            UsageError: the mistakes in them.
+            UsageError: lists the errors.
         """
         self.place = place
         mistakes = Mistakes()
         for name in table:
             if name not in _TOP:
-                mistakes.add(place, name, "is not known here", did_you_mean(name, _TOP))
+                mistakes.add(place, name, "is not a key of suite.toml", did_you_mean(name, _TOP))
         self.fields = _table(table, "defaults", place, mistakes)
         self.columns: dict[str, str] = {}
         for name in self.fields:
             if name not in KNOWN or name == "id":
-                mistakes.add(place, f"defaults.{name}", "is no field of a row", did_you_mean(name, KNOWN))
+                mistakes.add(place, f"defaults.{name}", "is not a field of a row", did_you_mean(name, KNOWN))
         for name, target in _table(table, "columns", place, mistakes).items():
             if target in KNOWN or target == name:
                 self.columns[name] = target
             else:
                 hint = did_you_mean(str(target), KNOWN)
-                mistakes.add(place, f"columns.{name}", f"{shown(target)} is no field of a row", hint)
+                mistakes.add(place, f"columns.{name}", f"{shown(target)} is not a field of a row", hint)
         mistakes.raise_if_any(place)
         self.variables = {name: list(dict.fromkeys(variables_in(value))) for name, value in self.fields.items()}
         """Names of the variables in each default."""
@@ -142,16 +142,16 @@ def _table(table: Mapping[str, Any], name: str, place: str, mistakes: Mistakes) 
 
 
 class CaseBuilder:
-    """Makes cases of rows."""
+    """Builds cases from rows."""
 
     def __init__(self, defaults: Defaults, rows: Sequence[RawRow], mistakes: Mistakes) -> None:
         self._defaults, self._rows, self._mistakes = defaults, rows, mistakes
         self._places: dict[str, str] = {}
-        """Where each id was first."""
+        """Place of the row with each id."""
 
     def build(self, variants: Variants | None) -> list[Case]:
-        """Return the cases of the rows that are right, and take down what is wrong with the others."""
-        if not self._mistakes.count:  # a row that cannot be read may have had the column
+        """Return the cases of valid rows, and record errors in the others."""
+        if not self._mistakes.count:  # an unreadable row may have the column
             self._check_columns(variants)
             if self._mistakes.count:
                 return []
@@ -164,18 +164,18 @@ class CaseBuilder:
         return cases
 
     def _check_columns(self, variants: Variants | None) -> None:
-        """Look for variables and mapped columns that no row has."""
+        """Record variables and mapped columns that no row has."""
         present = {name for raw in self._rows for name in raw.fields}
         place = self._defaults.place
         for name in self._defaults.columns:
             if name not in present:
-                self._mistakes.add(place, f"columns.{name}", "no row has such a column", did_you_mean(name, present))
+                self._mistakes.add(place, f"columns.{name}", "no row has this column", did_you_mean(name, present))
         used = [(f"defaults.{field}", name) for field, names in self._defaults.variables.items() for name in names]
         if variants is not None:
             used += [(f"--vary {name}", item) for name, text in variants.texts.items() for item in variables_in(text)]
         for where, name in dict.fromkeys(used):
             if name not in present and not (where.startswith("--vary") and name in (*_TEXTS, "row")):
-                hint = f"{did_you_mean(name, present)} Braces as such are written {{{{{name}}}}}."
+                hint = f"{did_you_mean(name, present)} For literal braces, write {{{{{name}}}}}."
                 self._mistakes.add(place, where, f"no row has a value for {{{name}}}", hint)
 
     def _cases(self, raw: RawRow, variants: Variants | None) -> list[Case]:
@@ -191,7 +191,7 @@ class CaseBuilder:
         ]
 
     def _own_fields(self, raw: RawRow) -> dict[str, Any]:
-        """Return what a row says itself, by the names of fields; other columns are variables."""
+        """Return the fields of a row, without other columns, which are variables."""
         own: dict[str, Any] = {}
         for name, value in raw.fields.items():
             field = self._defaults.columns.get(name, name)
@@ -200,8 +200,8 @@ class CaseBuilder:
             ):
                 own[field] = value
             elif field not in self._defaults.columns and (meant := _meant(name)) and name not in self._used:
-                hint = f'If it is no misspelling, say so in suite.toml: [columns] {name} = "{name}".'
-                raise FieldError(name, f"is no field of a row; {meant} is", hint)
+                hint = f'If the name is right, add to suite.toml: [columns] {name} = "{name}".'
+                raise FieldError(name, f"is not a field of a row; {meant} is", hint)
         if raw.is_text:
             own = read_cells(own)
         for name in _TEXTS:
@@ -224,7 +224,7 @@ class CaseBuilder:
                 continue
             variables = self._defaults.variables[name]
             if missing := next((item for item in variables if item not in columns), ""):
-                raise FieldError(missing, f"has no value, but `defaults.{name}` needs it")
+                raise FieldError(missing, f"has no value, but `defaults.{name}` uses it")
             filled = fill(value, columns) if variables else value
             merged[name] = filled if isinstance(filled, str) or name not in _TEXTS else json.dumps(filled)
         for name, value in own.items():
@@ -259,20 +259,18 @@ class CaseBuilder:
             raise FieldError("id", f"is longer than {_LONGEST_ID} characters")
         case_id = f"{name}{VARIANT_MARK}{variant}" if variant else name
         if case_id in self._places:
-            raise FieldError(
-                "id", f"{shown(name)} is the id of {self._places[case_id]} already", "Give each row its own."
-            )
+            raise FieldError("id", f"{shown(name)} is already the id of {self._places[case_id]}", "Use unique ids.")
         self._places[case_id] = raw.place
         return case_id
 
 
 def _can_vary(variants: Variants, row: Mapping[str, Any]) -> bool:
-    """Whether a row has the text that is varied: one that begins otherwise has no prompt."""
+    """Return whether a row has the varied field; a row with another opening has no prompt."""
     return variants.field != "prompt" or not any(name in row for name in OPENINGS[1:])
 
 
 def _merged(default: Any, value: Any) -> Any:
-    """Return a table of a row over that of the defaults; a rubric of the row takes the place of theirs altogether."""
+    """Merge a table of a row with its default; the row's rubric replaces the default one completely."""
     if not isinstance(default, dict):
         return value
     own = {"rubric": value} if isinstance(value, str) else value
@@ -285,7 +283,7 @@ def _merged(default: Any, value: Any) -> Any:
 
 
 def _judge_settings(merged: dict[str, Any]) -> dict[str, Any]:
-    """Return what a row's `judge` says besides the rubric; a `judge` of nothing but that is taken out."""
+    """Return the settings in a row's `judge`, and remove it if it has no rubric."""
     judge = merged.get("judge")
     if not isinstance(judge, dict):
         return {}
@@ -296,7 +294,7 @@ def _judge_settings(merged: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_settings(expect: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
-    """Return checks whose own rubrics have the scale, threshold and wording of the row where they say none."""
+    """Add the row's scale, threshold and wording as defaults to the checks' own rubrics."""
     return [_check_with_settings(check, settings) for check in expect] if settings else list(expect)
 
 
@@ -315,11 +313,11 @@ def _check_with_settings(check: Any, settings: Mapping[str, Any]) -> Any:
 def _script(
     row: Row, expect: list[Any], settings: Mapping[str, Any], columns: Mapping[str, Any], variant: str
 ) -> Script:
-    """Return a row as it is played, with everything in it checked."""
+    """Validate a row and convert it to a script."""
     tools = [openai_tool(tool, f"tools[{number}]") for number, tool in enumerate(row.tools)]
     names = tool_names(tools)
     if len(set(names)) < len(names):
-        raise FieldError("tools", "has two tools of one name")
+        raise FieldError("tools", "has two tools with the same name")
     for number, canned in enumerate(row.tool_results):
         if canned.tool not in names:
             raise FieldError(
@@ -337,8 +335,8 @@ def _script(
     if rubric is not None and not any("judge" in kind for kind in kinds):
         expect, kinds = [*expect, {"judge": True}], ["judge"]
     if not kinds:
-        hint = 'Add a check, such as expect = [{"contains": "…"}], a column named like one, or a `judge`.'
-        raise FieldError("expect", "nothing says what is right", hint)
+        hint = 'Add one, such as expect = [{"contains": "…"}], a column named like a check, or a `judge`.'
+        raise FieldError("expect", "has no check", hint)
     return Script(
         turns=turns,
         system=row.system,
@@ -359,11 +357,13 @@ def _tool_hint(name: str, names: Sequence[str]) -> str:
 
 
 def _opening(row: Row, settings: Mapping[str, Any]) -> tuple[list[Any], list[Turn]]:
-    """Return the chat before the first turn, and the scripted turns."""
+    """Return the messages before the first turn, and the scripted turns."""
     openings = [name for name in OPENINGS if getattr(row, name)]
     if len(openings) != 1:
-        problem = f"{' and '.join(openings)} exclude one another" if openings else "does not say what is asked"
-        raise FieldError("" if not openings else openings[-1], problem, "Give one of prompt, messages, turns and user.")
+        problem = f"{' and '.join(openings)} are mutually exclusive" if openings else "has no question"
+        raise FieldError(
+            "" if not openings else openings[-1], problem, "Use exactly one of prompt, messages, turns and user."
+        )
     if row.user is not None:
         return [], []
     if row.prompt:
@@ -373,14 +373,12 @@ def _opening(row: Row, settings: Mapping[str, Any]) -> tuple[list[Any], list[Tur
         return [], [Turn(turn.user, _with_settings(turn.expect, settings)) for turn in scripted]
     *before, last = row.messages
     if last.role != "user" or not last.content:
-        raise FieldError(
-            "messages", "must end with a message of the user", "The model is asked to answer the last one."
-        )
+        raise FieldError("messages", "must end with a user message", "The model answers the last message.")
     return [msgspec.to_builtins(message) for message in before], [Turn(last.content)]
 
 
 def _check(value: Any, where: str, tools: Sequence[str], rubric: Rubric | None) -> str:
-    """Check a check and return which kinds it holds."""
+    """Validate a check and return its keys."""
     check = read_check(value, where)
     verify(check, where, tools, rubric)
     return " ".join(cast(dict[str, Any], value)) + (" judge" if "any" in value and _has_judge(value["any"]) else "")
@@ -392,6 +390,6 @@ def _has_judge(parts: Sequence[dict[str, Any]]) -> bool:
 
 @lru_cache(maxsize=1024)
 def _meant(name: str) -> str:
-    """Return the field that a column may have been meant for; empty when it is like none."""
+    """Return the field that a column name may misspell, or an empty string."""
     close = difflib.get_close_matches(name.lower(), KNOWN, n=1, cutoff=_ALIKE)
     return close[0] if close and close[0] != name else ""

@@ -1,4 +1,4 @@
-"""What the columns of somebody's table are, guessed by their names and values, as the suite.toml of a new suite."""
+"""Creation of a suite from a table, guessing the fields of its columns from names and values."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,42 +22,42 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     "system": ("system_prompt", "instructions"),
     "judge": ("rubric", "criteria", "grading", "guideline", "guidelines"),
 }
-"""What else columns for a field are called."""
+"""Alternative column names by field."""
 _ANSWERS = ("answer", "expected", "target", "output", "label", "ideal", "reference", "gold", "solution", "ground_truth",
             "correct", "correct_answer", "expected_answer", "expected_output", "reference_answer")  # fmt: skip
 _LETTER = re.compile(r"[A-Ja-j]")
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?")
 _SHORT = 60
-"""Characters up to which an answer is looked for as it is; longer ones are for a judge to compare."""
+"""Maximum characters of answers compared by `contains`; longer ones need a judge."""
 _AGREES = "The answer says the same as this reference, in whatever words: {%s}"
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """How a table would be read."""
+    """Proposed interpretation of a table."""
 
     file: str
-    """Name of the file of rows in the folder."""
+    """Name of the row file in the suite's folder."""
     rows: int
     columns: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Fields by the columns that stand for them, where the names differ."""
+    """Fields by column, if the names differ."""
     judge: str = ""
-    """Rubric of all rows, where the answers are for a judge."""
+    """Rubric of all rows, if answers need a judge."""
     variables: tuple[str, ...] = ()
-    """Columns that are no field."""
+    """Columns that are not fields."""
 
     def sentences(self) -> list[str]:
-        """Return what was guessed, a sentence each. Foreign text."""
+        """Describe each guess in a sentence. Foreign text."""
         guesses = [f"column {column} is {_MEANINGS.get(name, name)}" for column, name in self.columns.items()]
         guesses += [f"a judge grades each answer: {self.judge}"] if self.judge else []
         left = ", ".join(self.variables)
-        return [*guesses, *([f"not used, but may stand in texts as {{name}}: {left}"] if left else [])]
+        return [*guesses, *([f"unused, but available in texts as {{name}}: {left}"] if left else [])]
 
 
 _MEANINGS = {
-    "prompt": "what the user asks",
+    "prompt": "the user's question",
     "id": "the id of the case",
-    "category": "what --category picks",
+    "category": "the category for --category",
     "judge": "the rubric for the judge",
     "choice": "the right letter",
     "number": "the right number",
@@ -67,14 +67,14 @@ _MEANINGS = {
 
 
 def propose(path: Path) -> Proposal:
-    """Read a table and guess what its columns are.
+    """Read a table and guess the fields of its columns.
 
     Raises:
-        UsageError: it cannot be read, or no column is the user's question; names the columns.
+        UsageError: an unreadable table, or no column with the user's question; names the columns.
     """
     if path.suffix.lower() not in SUFFIXES:
         listed = ", ".join(SUFFIXES)
-        raise UsageError("is of a kind that is not read", where=str(path), hint=f"Save it as one of {listed}.")
+        raise UsageError("has an unsupported file type", where=str(path), hint=f"Save it as one of {listed}.")
     mistakes = Mistakes()
     try:
         rows = read_rows(path.with_suffix(path.suffix.lower()), path.read_bytes(), mistakes)
@@ -86,7 +86,7 @@ def propose(path: Path) -> Proposal:
     fields = {columns.get(name, name) for name in names}
     if not fields & {"prompt", "messages", "turns", "user"}:
         raise UsageError(
-            f"has no column that is the question; its columns: {', '.join(names)}",
+            f"has no column with the question; its columns: {', '.join(names)}",
             where=str(path),
             hint="Name one of them `prompt`.",
         )
@@ -126,7 +126,7 @@ def _texts(rows: Iterable[RawRow], column: str) -> list[Any]:
 
 
 def _check_of(values: Sequence[Any]) -> str:
-    """Return the check that fits all right answers of a column; none: a judge compares them."""
+    """Return the check that fits all right answers of a column, or an empty string: a judge must compare them."""
     texts = [value.strip() if isinstance(value, str) else str(value) for value in values]
     if not texts:
         return "contains"
@@ -138,10 +138,10 @@ def _check_of(values: Sequence[Any]) -> str:
 
 
 def write_from_table(root: Path, name: str, path: Path) -> tuple[list[Path], list[str]]:
-    """Make a suite of a table; return its files, and what was guessed in sentences.
+    """Create a suite from a table; return its files and the guesses in sentences.
 
     Raises:
-        UsageError: the table cannot be read, has no question, or the folder is there already.
+        UsageError: an unreadable table, no question column, or an existing folder.
     """
     proposal = propose(path)
     files = write_suite(root, name, {"suite.toml": suite_toml(name, proposal), proposal.file: path.read_bytes()})
@@ -149,18 +149,18 @@ def write_from_table(root: Path, name: str, path: Path) -> tuple[list[Path], lis
 
 
 def suite_toml(name: str, proposal: Proposal) -> str:
-    """Return the suite.toml of a proposal, with comments that teach."""
+    """Return the commented suite.toml of a proposal."""
     lines = [
-        f"# Made of a table: {proposal.file} is a copy of it. Look at what its columns are taken for, and correct it.",
+        f"# Created from a table copied to {proposal.file}. Check the guessed meaning of its columns.",
         'format = "dialogue"',
         f"title = {toml_value(name)}",
         "",
-        "# Column = what it is: prompt, id, category, cluster, system, judge, or a check: contains, number, choice …",
-        "# The names that a row may use: `eval-console suites schema dialogue`. Other columns are variables, {column}.",
+        "# Column = field: prompt, id, category, cluster, system, judge, or a check: contains, number, choice …",
+        "# All fields: `eval-console suites schema dialogue`. Other columns are variables, {column}.",
         "[columns]",
         *(f"{toml_key(column)} = {toml_value(field_name)}" for column, field_name in proposal.columns.items()),
         "",
-        "# What every row has that does not say it itself.",
+        "# Default values for all rows.",
         "[defaults]",
         '# system = "Answer in one sentence."',
     ]

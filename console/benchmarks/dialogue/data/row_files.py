@@ -1,7 +1,6 @@
-"""Rows from a file: JSON lines, JSON, CSV or YAML. Each comes with its place; what cannot be read is taken down.
+"""Reading of rows from JSON Lines, JSON, CSV or YAML, with their places and errors.
 
-The strict reader of JSON is used, so a number is finite and a text is Unicode; rows are nested no deeper than
-`core.json_text.DEEPEST` levels.
+Values must be strict JSON (finite numbers, valid Unicode), nested at most `core.json_text.DEEPEST` levels.
 """
 
 import csv
@@ -19,49 +18,49 @@ from console.core.json_text import DEEPEST, read_json
 
 NAME = "cases"
 _LONGEST_CELL = 64 * 1024 * 1024
-"""Characters of a cell; the reader of CSV refuses more than 131,072 unless it is told."""
+"""Maximum characters of a cell; the default of Python's CSV reader is 131,072."""
 _MOST_EXPANDED = 5_000_000
-"""Values that the aliases of a YAML file may stand for: a few lines can stand for billions."""
+"""Maximum values of a YAML file after expanding its aliases."""
 
 
 class RawRow(NamedTuple):
-    """A row as it stands in its file."""
+    """A row as read from its file."""
 
     place: str
-    """File and line, or file and number of the row."""
+    """File and line, or file and row number."""
     number: int
-    """From 1 on."""
+    """Row number from 1."""
     fields: dict[str, Any]
     is_text: bool = False
-    """Whether all values are texts of cells."""
+    """All values are unparsed cells."""
 
 
 def cases_file(folder: Path) -> Path:
-    """Return the one file of rows in a folder.
+    """Return the row file of a folder.
 
     Raises:
-        UsageError: there is none, or more than one.
+        UsageError: no row file, or more than one.
     """
     files = [folder / f"{NAME}{suffix}" for suffix in _READERS if (folder / f"{NAME}{suffix}").is_file()]
     if len(files) == 1:
         return files[0]
     if not files:
         listed = ", ".join(f"{NAME}{suffix}" for suffix in _READERS)
-        raise UsageError("has no file with cases", where=str(folder), hint=f"Put one of {listed} there.")
+        raise UsageError("has no case file", where=str(folder), hint=f"Add one of {listed}.")
     names = " and ".join(path.name for path in files)
-    raise UsageError(f"has more than one file with cases: {names}", where=str(folder), hint="Keep one of them.")
+    raise UsageError(f"has more than one case file: {names}", where=str(folder), hint="Keep one of them.")
 
 
 def read_rows(path: Path, data: bytes, mistakes: Mistakes) -> list[RawRow]:
-    """Return the rows of a file that can be read, and take down the others.
+    """Return the readable rows of a file, and record errors in the others.
 
     Args:
-        path: where the bytes are from; its suffix says how to read them.
-        data: the bytes of the file.
-        mistakes: what is wrong.
+        path: path of the file; its suffix determines the format.
+        data: content of the file.
+        mistakes: collects the errors.
 
     Raises:
-        UsageError: the file as a whole cannot be read.
+        UsageError: the whole file is unreadable.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -71,7 +70,7 @@ def read_rows(path: Path, data: bytes, mistakes: Mistakes) -> list[RawRow]:
         raise UsageError(f"is not UTF-8 text: {error.reason}", where=f"{path}:{line}", hint=hint) from None
     rows = list(_READERS[path.suffix](path, text, mistakes))
     if not rows and not mistakes.count:
-        raise UsageError("holds no row", where=str(path))
+        raise UsageError("has no rows", where=str(path))
     return rows
 
 
@@ -86,7 +85,7 @@ def _json_lines(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
 
 
 def _json_list(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
-    """Read the items of a list one by one, so that each has its line and one mistake hides no other."""
+    """Read the items of a list separately, to report the line of each error."""
     try:
         items = read_json(text)
     except ValueError as error:
@@ -120,17 +119,17 @@ def _strict_object(text: str, place: str, mistakes: Mistakes) -> dict[str, Any] 
     try:
         msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError) as error:
-        problem = "holds NaN, an infinity, half a character or a number too large, which are no JSON"
+        problem = "has NaN, an infinity, a lone surrogate or a number out of range, which are not valid JSON"
         mistakes.add(place, "", f"{problem}: {error}")
         return None
     if doubled := _doubled_field(text):
-        mistakes.add(place, doubled, "stands there twice", "Only one of them would count: put what is meant into one.")
+        mistakes.add(place, doubled, "occurs twice", "Remove one of them.")
         return None
     return _checked_row(value, place, mistakes)
 
 
 def _doubled_field(text: str) -> str:
-    """Return the first name that stands twice in a table of a JSON text; empty when there is none."""
+    """Return the first duplicate key in any object of a JSON document, or an empty string."""
     doubled: list[str] = []
 
     def look(pairs: list[tuple[str, Any]]) -> None:
@@ -165,7 +164,7 @@ def _csv(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
             number += 1
             if len(cells) > len(names):
                 problem = f"has {len(cells)} cells, but there are {len(names)} columns"
-                mistakes.add(place, "", problem, 'Put a text with a comma between quotes: "…, …".')
+                mistakes.add(place, "", problem, 'Quote a cell that contains a comma: "…, …".')
                 continue
             filled = {name: cell for name, cell in zip(names, cells, strict=False) if cell.strip() and name}
             yield RawRow(place, number, cast(dict[str, Any], filled), is_text=True)
@@ -174,7 +173,7 @@ def _csv(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
 
 
 def _delimiter(text: str) -> str:
-    """Return what separates the cells of the first line: a comma, or what spreadsheets write in its place."""
+    """Return the most frequent separator in the first line: comma, semicolon or tab."""
     first = text.partition("\n")[0]
     return max((",", ";", "\t"), key=first.count)
 
@@ -199,21 +198,21 @@ def _yaml(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
         raise UsageError("must be a list of rows", where=str(path))
     items = cast(list[Any], value)
     if _expanded_size(items) > _MOST_EXPANDED:
-        raise UsageError("stands for too many values by its aliases", where=str(path), hint="Write them out.")
+        raise UsageError("has too many values after expanding aliases", where=str(path), hint="Avoid aliases.")
     lines = [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("-")]
     for number, item in enumerate(items, 1):
         place = f"{path.name}:{lines[number - 1]}" if len(lines) == len(items) else f"{path.name}, row {number}"
         try:
             row = _strict_object(json.dumps(item, allow_nan=False, default=str), place, mistakes)
         except (TypeError, ValueError, RecursionError) as error:
-            mistakes.add(place, "", f"cannot be written as JSON: {error}")
+            mistakes.add(place, "", f"cannot be converted to JSON: {error}")
             continue
         if row is not None:
             yield RawRow(place, number, row)
 
 
 def _expanded_size(value: Any) -> int:
-    """Return how many values something holds when what is shared is counted wherever it stands."""
+    """Return the number of values in a structure, counting shared parts at each occurrence."""
     sizes: dict[int, int] = {}
 
     def size(part: Any, depth: int) -> int:
@@ -221,7 +220,7 @@ def _expanded_size(value: Any) -> int:
             return 1
         known_size = sizes.get(id(cast(object, part)))
         if known_size is None:
-            sizes[id(cast(object, part))] = 1  # an alias may stand for what it is in
+            sizes[id(cast(object, part))] = 1  # an alias may refer to its own parent
             inner = list(cast(dict[Any, Any], part).values()) if isinstance(part, dict) else cast(list[Any], part)
             known_size = sizes[id(cast(object, part))] = 1 + sum(size(item, depth + 1) for item in inner)
         return known_size
@@ -236,4 +235,4 @@ _READERS: dict[str, Callable[[Path, str, Mistakes], Iterator[RawRow]]] = {
     ".yaml": _yaml,
     ".yml": _yaml,
 }
-"""By suffix."""
+"""Reader by file suffix."""

@@ -1,4 +1,4 @@
-"""The JSON schema of a row, made of the types that rows are converted to, for editors that check while one types."""
+"""The JSON schema of a row, generated from its types, for editors."""
 
 from typing import Any, cast
 
@@ -10,13 +10,13 @@ _ANY_CHECK = {"$ref": "#/$defs/Check"}
 
 
 def row_schema() -> dict[str, Any]:
-    """Return the schema of one row, draft 2020-12; other columns are allowed, because they are variables."""
-    forms = [Row, ScriptedTurn, Rubric, *CHECKS.values()]
-    components = msgspec.json.schema_components(forms, ref_template="#/$defs/{name}")
+    """Return the JSON schema (draft 2020-12) of one row; it allows other columns, which are variables."""
+    structs = [Row, ScriptedTurn, Rubric, *CHECKS.values()]
+    components = msgspec.json.schema_components(structs, ref_template="#/$defs/{name}")
     definitions = cast(dict[str, dict[str, Any]], components[1])
     for owner, name in (("Row", "expect"), ("ScriptedTurn", "expect"), ("AnyOf", "any")):
         definitions[owner]["properties"][name]["items"] = _ANY_CHECK
-    definitions["Check"] = {"oneOf": [{"$ref": f"#/$defs/{form.__name__}"} for form in CHECKS.values()]}
+    definitions["Check"] = {"oneOf": [{"$ref": f"#/$defs/{check.__name__}"} for check in CHECKS.values()]}
     row = definitions.pop("Row")
     row["properties"] |= {name: _shorthand(definitions, name) for name in SHORTHANDS}
     row["additionalProperties"] = True
@@ -29,6 +29,6 @@ def row_schema() -> dict[str, Any]:
 
 
 def _shorthand(definitions: dict[str, dict[str, Any]], name: str) -> dict[str, Any]:
-    """Return the schema of a check that stands in a row as a field of its own."""
-    form = definitions[CHECKS[name].__name__]
-    return {**form["properties"][name], "description": form.get("description", "")}
+    """Return the schema of a check used as a field of a row."""
+    check = definitions[CHECKS[name].__name__]
+    return {**check["properties"][name], "description": check.get("description", "")}

@@ -1,7 +1,6 @@
-"""Variables in the texts of suite.toml and in prompt variants: `{name}` stands for a column of the row.
+"""Templates in suite.toml and in prompt variants: `{name}` is replaced by a column of the row.
 
-Texts of rows are never templates, so braces in somebody's questions are braces. `{{name}}` stands for `{name}` itself,
-and braces around what is no name, as in JSON, are left alone.
+Texts of rows are not templates. `{{name}}` is a literal `{name}`; other braces, as in JSON, are unchanged.
 """
 
 import json
@@ -13,11 +12,11 @@ _VARIABLE = re.compile(r"\{\{([^\W\d][\w -]*)\}\}|\{([^\W\d][\w -]*)\}")
 
 
 JUDGED = frozenset({"conversation", "answer", "criteria"})
-"""What a judge's wording stands for with; there these are no columns."""
+"""Placeholders in a judge's `wording`, where they never refer to columns."""
 
 
 def variables_in(value: Any) -> Iterator[str]:
-    """Yield the names of the variables in a text, or in the texts of a list or table."""
+    """Yield the names of the variables in a string, list or table."""
     if isinstance(value, str):
         yield from (match[2] for match in _VARIABLE.finditer(value) if match[2])
     elif isinstance(value, dict):
@@ -29,9 +28,9 @@ def variables_in(value: Any) -> Iterator[str]:
 
 
 def fill(value: Any, columns: Mapping[str, Any]) -> Any:
-    """Return a text, list or table with the variables replaced; a name that is no column stays as it stands.
+    """Replace the variables in a string, list or table; unknown names stay unchanged.
 
-    A text that is one variable and nothing else becomes the value of the column, of whatever type that is.
+    A string that consists of one variable becomes the column's value, of any type.
     """
     if isinstance(value, str):
         return _fill_text(value, columns)

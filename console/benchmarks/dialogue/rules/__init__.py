@@ -1,1 +1,1 @@
-"""The forms of rows and cases, and their checks. Pure."""
+"""Types of rows and cases, and their checks. Pure."""

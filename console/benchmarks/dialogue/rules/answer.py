@@ -1,4 +1,4 @@
-"""What a model answered: the output of a conversation, and the parts of it that one check looks at."""
+"""Output of a conversation, and the parts of it that checks use."""
 
 import json
 from typing import Any, cast
@@ -10,17 +10,17 @@ from console.core.fault import UsageError
 
 
 class PlayedCall(Struct, frozen=True, omit_defaults=True):
-    """A tool call as the model wrote it."""
+    """A tool call by the model."""
 
     name: str
     arguments: str
-    """JSON text, if the model kept to it."""
+    """Arguments as written by the model, normally JSON."""
     result: str = ""
-    """What it got back; empty where the row answers no calls."""
+    """Result of the call; empty if the row has no canned results."""
 
 
 class Grade(Struct, frozen=True, omit_defaults=True):
-    """What a judge says of one criterion."""
+    """A judge's grade for one criterion."""
 
     name: str
     grade: float
@@ -28,40 +28,40 @@ class Grade(Struct, frozen=True, omit_defaults=True):
 
 
 class Judgement(Struct, frozen=True, omit_defaults=True):
-    """What the judge made of one answer."""
+    """A judge's grades for one answer."""
 
     grades: list[Grade] = field(default_factory=list[Grade])
-    """Empty: no reply could be read."""
+    """Empty if no reply was valid."""
     problem: str = ""
-    """Why not, if so."""
+    """Error in the judge's replies, if any."""
     second: list[Grade] = field(default_factory=list[Grade])
-    """Those of the second judge, which decide nothing."""
+    """Grades of the second judge, without effect on the verdict."""
 
 
 class PlayedTurn(Struct, frozen=True, omit_defaults=True):
-    """One turn as it was played."""
+    """One played turn."""
 
     answer: str
-    """The text of the last reply."""
+    """Text of the last reply."""
     user: str = ""
     calls: list[PlayedCall] = field(default_factory=list[PlayedCall])
     """All calls of the turn, in order."""
     judged: list[Judgement] = field(default_factory=list[Judgement])
-    """For each check of the turn that needs a judge, in order."""
+    """One per judged check of the turn, in order."""
 
 
 class Output(Struct, frozen=True, omit_defaults=True):
-    """A conversation as it was played."""
+    """A played conversation."""
 
     turns: list[PlayedTurn]
     judged: list[Judgement] = field(default_factory=list[Judgement])
-    """For each check at the end that needs a judge, in order."""
+    """One per judged check at the end, in order."""
     stopped: str = ""
     """Why the simulated user ended the conversation."""
 
 
 class Seen(Struct, frozen=True):
-    """What one check looks at."""
+    """Input of a check."""
 
     text: str
     calls: list[PlayedCall]
@@ -69,10 +69,10 @@ class Seen(Struct, frozen=True):
 
 
 def read_output(value: Any) -> Output:
-    """Return an output: as it was played, or as somebody saved it, a text for each turn or one text.
+    """Read a recorded output, or saved answers: one string, or a list with one per turn.
 
     Raises:
-        UsageError: it is none of these.
+        UsageError: any other value.
     """
     if isinstance(value, str):
         return Output([PlayedTurn(value)])
@@ -81,23 +81,23 @@ def read_output(value: Any) -> Output:
     try:
         return msgspec.convert(value, Output)
     except msgspec.ValidationError as error:
-        hint = "An output is a text, a list with a text for each turn, or what a run recorded."
+        hint = "An output is a string, a list with a string per turn, or a recorded output."
         raise UsageError(f"the output cannot be read: {error}", hint=hint) from None
 
 
 def seen_in_turn(turn: PlayedTurn) -> Seen:
-    """Return what the checks of a turn look at."""
+    """Return the input of a turn's checks."""
     return Seen(turn.answer, turn.calls, turn.judged)
 
 
 def seen_at_end(output: Output) -> Seen:
-    """Return what the checks at the end look at: the last answer, and the calls of all turns."""
+    """Return the input of the checks at the end: the last answer, and the calls of all turns."""
     last = output.turns[-1].answer if output.turns else ""
     return Seen(last, [call for turn in output.turns for call in turn.calls], output.judged)
 
 
 def read_arguments(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a call; None when they are no JSON object."""
+    """Parse the arguments of a call; None: not a JSON object."""
     try:
         value: Any = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""Regular expressions of suites, which may be badly made: searching ends after a time, whatever the expression is.
+"""Regular expressions from suites, searched with a time limit.
 
-The syntax is that of the package `regex`, which contains Python's own.
+The syntax is that of the package `regex`, a superset of Python's.
 """
 
 from functools import lru_cache
@@ -8,17 +8,17 @@ from functools import lru_cache
 import regex
 
 SECONDS = 1.0
-"""Longest time of one search; ordinary ones take microseconds."""
+"""Time limit of one search, in seconds."""
 _LONGEST = 10_000
-"""Characters of an expression."""
+"""Maximum characters of an expression."""
 
 
 class TooSlow(Exception):
-    """An expression took longer than `SECONDS`."""
+    """A search took longer than `SECONDS`."""
 
 
 def problem_of(pattern: str) -> str:
-    """Return why a text is no expression; empty when it is one."""
+    """Return the error in a regular expression, or an empty string."""
     if len(pattern) > _LONGEST:
         return f"it is longer than {_LONGEST:,} characters"
     try:
@@ -29,10 +29,10 @@ def problem_of(pattern: str) -> str:
 
 
 def search(pattern: str, text: str, *, ignore_case: bool = False) -> str | None:
-    """Return what an expression matches first in a text; None when it matches nothing.
+    """Return the first match in a text, or None.
 
     Raises:
-        TooSlow: it was not known in time.
+        TooSlow: the search timed out.
     """
     try:
         match = _compiled(pattern, ignore_case).search(text, timeout=SECONDS, concurrent=True)

@@ -1,7 +1,6 @@
-"""JSON schemas of suites with bounded work: no reference leaves them, no expression runs without a limit.
+"""Validation with JSON schemas from suites in bounded time, without external references.
 
-The library `jsonschema` decides. Each keyword it applies is counted, because a schema that refers to itself can ask for
-more steps than any machine has.
+Uses the library `jsonschema`, counting each applied keyword, as recursive schemas can take exponential time.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,29 +17,29 @@ from referencing.jsonschema import DRAFT202012
 from console.benchmarks.dialogue.rules import bounded_regex
 
 MOST_STEPS = 200_000
-"""Keywords that are applied to one answer."""
+"""Maximum keywords applied to one answer."""
 _MOST_ERRORS = 3
 _LONGEST = 300
-"""Characters of an error that are kept: the library quotes the value it is about."""
+"""Maximum characters of an error, which may quote a long value."""
 _UNCOUNTED = ("$dynamicRef", "unevaluatedProperties", "unevaluatedItems")
-"""Keywords that the library works out in ways of its own, which cannot be counted."""
+"""Unsupported keywords, whose steps cannot be counted."""
 _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
-"""Keywords whose value holds schemas by name."""
+"""Keywords with schemas by name as value."""
 _DATA = ("enum", "const", "default", "examples")
-"""Keywords whose value is no schema."""
+"""Keywords whose value is not a schema."""
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 _NOTHING_ELSE: Any = cast(Any, Registry)()
-"""What references outside of a schema may find."""
+"""Empty registry for external references."""
 _steps: ContextVar[list[int]] = ContextVar("_steps")
 
 
 class TooMuchWork(Exception):
-    """A schema asked for more than `MOST_STEPS` steps, or for an expression that took too long."""
+    """A schema took more than `MOST_STEPS` steps, or one of its expressions timed out."""
 
 
 def problem_of(schema: dict[str, Any]) -> str:
-    """Return why a table is no schema that can be applied; empty when it is one."""
+    """Return the error in a schema, or an empty string if it is supported."""
     try:
         Draft202012Validator.check_schema(schema)
         _check_keywords(schema, schema)
@@ -52,10 +51,10 @@ def problem_of(schema: dict[str, Any]) -> str:
 
 
 def errors_of(schema: dict[str, Any], value: Any) -> list[str]:
-    """Return what a schema does not accept in a JSON value, at most the first three errors.
+    """Return up to three validation errors of a JSON value.
 
     Raises:
-        TooMuchWork: it was not known after `MOST_STEPS` steps.
+        TooMuchWork: the validation exceeded its limits.
     """
     token = _steps.set([MOST_STEPS])
     errors: list[str] = []
@@ -67,17 +66,17 @@ def errors_of(schema: dict[str, Any], value: Any) -> list[str]:
     except bounded_regex.TooSlow as error:
         raise TooMuchWork(str(error)) from None
     except (RecursionError, ArithmeticError) as error:
-        raise TooMuchWork(f"the schema cannot be worked out: {type(error).__name__}") from None
+        raise TooMuchWork(f"the schema cannot be evaluated: {type(error).__name__}") from None
     finally:
         _steps.reset(token)
     return errors
 
 
 def _check_keywords(schema: Any, root: dict[str, Any]) -> None:
-    """Look through a schema for what cannot be bounded.
+    """Check a schema for unsupported keywords, references and expressions.
 
     Raises:
-        ValueError: it is there.
+        ValueError: one was found.
     """
     if not isinstance(schema, dict):
         return
@@ -114,7 +113,7 @@ def _check_reference(reference: str, root: dict[str, Any]) -> None:
     try:
         registry.resolver().lookup(reference)
     except Unresolvable:
-        raise ValueError(f"$ref points to {reference}, which is not there") from None
+        raise ValueError(f"$ref points to {reference}, which does not exist") from None
 
 
 def _counted(keyword: Keyword) -> Keyword:
@@ -165,7 +164,7 @@ def _unique_items(validator: Any, unique: Any, instance: Any, schema: Any) -> It
 
 
 def _standard(value: Any) -> Any:
-    """Return a JSON value with whole numbers as such: to a schema 1.0 is 1."""
+    """Convert whole floats to integers, as 1.0 equals 1 in JSON schema."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Checks of tool calls: BFCL's own checker decides, and its own pairing puts expected calls beside the actual ones."""
+"""Checks of tool calls, with BFCL's checker and pairing."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -16,13 +16,13 @@ _ANY_ORDER = CallRule("parallel")
 
 
 def check_expected_calls(check: Calls, played: Sequence[PlayedCall], tools: Sequence[dict[str, Any]]) -> Finding:
-    """Compare the calls that were made with the expected ones, in any order."""
+    """Compare actual with expected calls, in any order."""
     truth = truth_of(check.calls)
     expected = ", ".join(next(iter(call)) for call in truth) or "no call"
     arguments = [read_arguments(call.arguments) for call in played]
     if None in arguments:
         unread = played[arguments.index(None)]
-        message, actual = f"the arguments of {unread.name} are no JSON object", f"{unread.name}({unread.arguments})"
+        message, actual = f"the arguments of {unread.name} are not a JSON object", f"{unread.name}({unread.arguments})"
         return Finding("calls", False, expected, actual, "bad_arguments", message, unread.name)
     calls: list[Call] = [{call.name: cast(Any, values)} for call, values in zip(played, arguments, strict=True)]
     documents = documents_of(tools, truth)
@@ -46,7 +46,7 @@ def check_expected_calls(check: Calls, played: Sequence[PlayedCall], tools: Sequ
 def _first_difference(
     error_type: str, pairing: Pairing, calls: Sequence[Call], truth: Sequence[Call]
 ) -> tuple[str, str, str] | None:
-    """Say of calls without a match what differs in the likest one: the checker only says that there is none."""
+    """Return the difference to the most similar call if no call matches, else None."""
     if not error_type.endswith("cannot_find_match"):
         return None
     refusal = next((item.refusal for item in pairing.pairs(calls, truth) if item.refusal is not None), None)
@@ -54,7 +54,7 @@ def _first_difference(
 
 
 def check_not_called(check: NotCalled, played: Sequence[PlayedCall]) -> Finding:
-    """Look for calls that must not be."""
+    """Check that forbidden calls are absent."""
     forbidden = texts(check.not_called)
     calls = [call for call in played if check.not_called is True or call.name in forbidden]
     expected = "no call" if check.not_called is True else f"no call of {' or '.join(forbidden)}"

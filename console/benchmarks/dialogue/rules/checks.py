@@ -1,7 +1,4 @@
-"""Reading checks: which kind one is, whether it makes sense, and whether it can be carried out at all.
-
-What may cost much for each row (compiling an expression, checking a schema) is done once for each different one.
-"""
+"""Parsing and validation of checks. Compiled expressions and validated schemas are cached."""
 
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
@@ -27,10 +24,10 @@ from console.benchmarks.dialogue.rules.row import (
 
 
 def read_check(value: Any, where: str) -> AnyCheck:
-    """Return a check.
+    """Parse a check.
 
     Raises:
-        FieldError: it is none; an unknown kind comes with the nearest.
+        FieldError: invalid; suggests a name for an unknown kind.
     """
     if not isinstance(value, dict):
         hint = 'Write a table such as {"contains": "Paris"}.'
@@ -38,7 +35,7 @@ def read_check(value: Any, where: str) -> AnyCheck:
     fields = cast(dict[str, Any], value)
     kinds = [name for name in CHECKS if name in fields]
     if len(kinds) > 1:
-        raise FieldError(where, f"is {' and '.join(kinds)} at once", "Write a check of its own for each.")
+        raise FieldError(where, f"is {' and '.join(kinds)} at once", "Write a separate check for each.")
     if not kinds:
         name = next(iter(fields), "")
         raise FieldError(where, f"has no check named {shown(name)}", did_you_mean(name, CHECKS))
@@ -46,24 +43,24 @@ def read_check(value: Any, where: str) -> AnyCheck:
 
 
 def read_checks(values: Sequence[dict[str, Any]]) -> list[AnyCheck]:
-    """Return checks that were found right when their row was read."""
+    """Parse checks that were already validated."""
     return [read_check(value, "expect") for value in values]
 
 
 def parts_of(check: AnyOf) -> list[AnyCheck]:
-    """Return the checks of which one has to hold."""
+    """Return the alternatives of a check."""
     return read_checks(check.any)
 
 
 def own_rubric(check: Judged) -> Rubric | None:
-    """Return the rubric that a check brings itself; None: that of the row counts."""
+    """Return the check's own rubric; None: use that of the row."""
     if isinstance(check.judge, str):
         return Rubric(rubric=check.judge)
     return check.judge if isinstance(check.judge, Rubric) else None
 
 
 def judged_in(checks: Sequence[AnyCheck]) -> Iterator[Judged]:
-    """Yield the checks that need a judge, in order."""
+    """Yield the judged checks, in order."""
     for check in checks:
         if isinstance(check, Judged):
             yield check
@@ -72,16 +69,16 @@ def judged_in(checks: Sequence[AnyCheck]) -> Iterator[Judged]:
 
 
 def verify(check: AnyCheck, where: str, tools: Collection[str], rubric: Rubric | None) -> None:
-    """Look whether a check can be carried out.
+    """Validate the content of a check.
 
     Args:
-        check: of the right form.
-        where: its field.
-        tools: names of the tools that are offered.
-        rubric: that of the row.
+        check: the parsed check.
+        where: path of its field.
+        tools: names of the available tools.
+        rubric: rubric of the row.
 
     Raises:
-        FieldError: it cannot.
+        FieldError: the check cannot be applied.
     """
     match check:
         case Regex():
@@ -104,7 +101,7 @@ def verify(check: AnyCheck, where: str, tools: Collection[str], rubric: Rubric |
 
 
 def _tools_named(check: Calls | NotCalled) -> Iterator[tuple[str, str]]:
-    """Yield each tool that a check names, and where in the check."""
+    """Yield the tools that a check names, with their field."""
     if isinstance(check, Calls):
         yield from ((next(iter(call)), f"calls[{number}]") for number, call in enumerate(check.calls))
     else:
@@ -114,20 +111,20 @@ def _tools_named(check: Calls | NotCalled) -> Iterator[tuple[str, str]]:
 def _verify_part(value: Any, where: str, tools: Collection[str], rubric: Rubric | None) -> None:
     part = read_check(value, where)
     if isinstance(part, AnyOf):
-        raise FieldError(where, "`any` cannot stand in `any`", "Write all of them in one list.")
+        raise FieldError(where, "`any` cannot be nested", "Write all checks in one list.")
     verify(part, where, tools, rubric)
 
 
 def texts(value: object) -> list[str]:
-    """Return one text or several as a list."""
+    """Return a string or a list of strings as a list; [] for other values."""
     return [value] if isinstance(value, str) else cast(list[str], value) if isinstance(value, list) else []
 
 
 def read_number(value: float | str, where: str) -> Decimal:
-    """Return a number as it was written.
+    """Parse a number exactly.
 
     Raises:
-        FieldError: it is none, or not finite.
+        FieldError: not a finite number.
     """
     text = repr(value) if isinstance(value, float) else str(value).strip().replace(",", "")
     try:
@@ -140,14 +137,14 @@ def read_number(value: float | str, where: str) -> Decimal:
 
 
 _MOST_DIGITS = 400
-"""Digits before or behind the point; beyond them no answer is meant to be a number."""
+"""Maximum decimal exponent of a number."""
 
 
 def read_tolerance(value: float | str, where: str) -> tuple[Decimal, bool]:
-    """Return how far a number may be off, and whether that is a share of it.
+    """Return a tolerance, and whether it is relative.
 
     Raises:
-        FieldError: it is neither a number from 0 on nor a percentage.
+        FieldError: not a nonnegative number or percentage.
     """
     is_share = isinstance(value, str) and value.strip().endswith("%")
     text = value.strip().removesuffix("%") if isinstance(value, str) else value
@@ -164,19 +161,21 @@ def _verify_tool(name: str, where: str, tools: Collection[str]) -> None:
 
 
 def verify_rubric(rubric: Rubric, where: str) -> None:
-    """Look whether a judge can work with a rubric.
+    """Validate a rubric.
 
     Raises:
-        FieldError: it says nothing, or its numbers contradict one another.
+        FieldError: no criteria, or inconsistent numbers.
     """
     low, high = rubric.scale
     if not low < high:
-        raise FieldError(f"{where}.scale", f"must go up, not from {low:g} to {high:g}", "Write the worst grade first.")
+        raise FieldError(
+            f"{where}.scale", f"must be ascending, not from {low:g} to {high:g}", "Write the worst grade first."
+        )
     if not rubric.rubric.strip() and not rubric.criteria:
-        raise FieldError(where, "says nothing of what is judged", "Give it a `rubric` in words, or `criteria`.")
+        raise FieldError(where, "has no criteria", "Add a `rubric` in words, or `criteria`.")
     names = [criterion.name for criterion in rubric.criteria]
     if len(set(names)) < len(names):
-        raise FieldError(f"{where}.criteria", "has two criteria of one name")
+        raise FieldError(f"{where}.criteria", "has two criteria with the same name")
     limits = [("threshold", rubric.threshold)]
     limits += [(f"criteria[{place}].threshold", item.threshold) for place, item in enumerate(rubric.criteria)]
     for name, limit in limits:
@@ -186,14 +185,14 @@ def verify_rubric(rubric: Rubric, where: str) -> None:
 
 def _verify_judged(rubric: Rubric | None, where: str) -> None:
     if rubric is None:
-        raise FieldError(where, "there is no rubric", "Give the row, or the defaults, a `judge`.")
+        raise FieldError(where, "there is no rubric", "Add a `judge` to the row or the defaults.")
     verify_rubric(rubric, where)
 
 
 def _verify_regex(pattern: str, where: str) -> None:
     problem = _problem_of_regex(pattern)
     if problem:
-        raise FieldError(f"{where}.regex", f"is no regular expression: {problem}")
+        raise FieldError(f"{where}.regex", f"is not a regular expression: {problem}")
 
 
 @lru_cache(maxsize=4096)
@@ -208,7 +207,7 @@ def _problem_of_regex(pattern: str) -> str:
 def _verify_schema(schema: dict[str, Any], where: str) -> None:
     problem = _problem_of_schema(msgspec.json.encode(schema))
     if problem:
-        raise FieldError(f"{where}.json", f"is no JSON schema: {problem}")
+        raise FieldError(f"{where}.json", f"is not a JSON schema: {problem}")
 
 
 @lru_cache(maxsize=256)

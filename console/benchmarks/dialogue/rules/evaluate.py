@@ -1,4 +1,4 @@
-"""Carrying checks out: what each of them finds in what was answered. Pure."""
+"""Applies the checks of a case to its output. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -34,15 +34,15 @@ from console.benchmarks.dialogue.rules.text_checks import (
 
 
 class Findings(NamedTuple):
-    """What the checks of a conversation found."""
+    """Findings of all checks of a conversation."""
 
     turns: list[list[Finding]]
-    """By turn; a turn that was not played has a finding that says so."""
+    """Findings by turn; a missing turn has a failed finding."""
     at_end: list[Finding]
-    """Of the last answer, and of the calls of all turns."""
+    """Findings about the last answer and the calls of all turns."""
 
     def placed(self) -> list[tuple[str, Finding]]:
-        """Return all of them in order with the place of each, in words; without one where there is only one turn."""
+        """Return all findings in order, each with its place in words, which is empty for a single turn."""
         if len(self.turns) <= 1:
             return [("", finding) for finding in (*chain(*self.turns), *self.at_end)]
         by_turn = [(f"turn {number}", finding) for number, of_turn in enumerate(self.turns, 1) for finding in of_turn]
@@ -50,7 +50,7 @@ class Findings(NamedTuple):
 
 
 def evaluate(script: Script, output: Output) -> Findings:
-    """Apply the checks of each turn, and those at the end."""
+    """Apply the checks of each turn and those at the end."""
     by_turn: list[list[Finding]] = []
     for number, turn in enumerate(output.turns):
         expected = script.turns[number].expect if number < len(script.turns) else []
@@ -93,7 +93,7 @@ def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchem
         case Choice():
             return check_choice(check, text)
         case JsonSchema():
-            from console.benchmarks.dialogue.rules.text_checks import check_json  # its library is slow to load
+            from console.benchmarks.dialogue.rules.text_checks import check_json  # slow to import
 
             return check_json(check, text)
 
@@ -109,7 +109,7 @@ def _check_calls(check: Calls | NotCalled, seen: Seen, tools: Sequence[dict[str,
 
 
 def _any_of(parts: Sequence[Finding]) -> Finding:
-    """Return the first finding that holds, else what could not be decided, else why none holds."""
+    """Combine alternatives: return the first that holds, else an undecided one, else a failure."""
     expected = " or ".join(part.expected for part in parts)
     scores = {name: value for part in parts for name, value in part.scores.items()}
     chosen = next((part for part in parts if part.holds), None) or next(

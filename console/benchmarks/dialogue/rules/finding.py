@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of a check."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,22 +8,22 @@ from console.core.comparison import Pair
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether one check holds, and why not."""
+    """Result of one check."""
 
     kind: str
-    """The field that names the check."""
+    """Name of the check's field."""
     holds: bool | None
-    """None: it could not be decided."""
+    """None: undecided."""
     expected: str
-    """What would be right, in words. Foreign text."""
+    """Description of the expected answer. Foreign text."""
     actual: str = ""
-    """What was looked at, or what was read from it. Foreign text."""
+    """The checked text, or the value read from it. Foreign text."""
     reason: str = ""
-    """Why it does not hold, a key of `reason_words`."""
+    """Verdict reason if it does not hold, see `reasons`."""
     message: str = ""
-    """The same in a sentence."""
+    """The reason in a sentence."""
     subject: str = ""
-    """What the reason is about, for grouping."""
+    """Subject of the reason, for grouping."""
     make_pairs: Callable[[], Sequence[Pair]] | None = None
-    """Makes the lines of expected and actual where there is more to compare; only a review needs them."""
+    """Builds a detailed comparison for review, if there is one."""
     scores: dict[str, float] = field(default_factory=dict[str, float])

@@ -1,4 +1,4 @@
-"""The check that a judge decides: its grades against the thresholds. Asking the judge is `play`'s work."""
+"""The judged check: compares a judge's grades with thresholds."""
 
 from console.benchmarks.dialogue.rules.answer import Grade, Judgement
 from console.benchmarks.dialogue.rules.finding import Finding
@@ -6,42 +6,42 @@ from console.benchmarks.dialogue.rules.row import Criterion, Rubric
 from console.core.comparison import Mark, Pair
 
 _USUAL_SHARE = 0.75
-"""How far up the scale an answer must be to pass where no threshold says it."""
+"""Default threshold as a fraction of the scale."""
 WHOLE = "rubric"
-"""Name of the only criterion of a rubric in words."""
+"""Criterion name of a rubric in words."""
 
 
 def criteria_of(rubric: Rubric) -> list[Criterion]:
-    """Return what is graded; a rubric in words is one criterion."""
+    """Return the criteria; a rubric in words is one criterion."""
     return rubric.criteria or [Criterion(WHOLE, rubric.rubric)]
 
 
 def threshold_of(rubric: Rubric) -> float:
-    """Return the least weighted mean that passes."""
+    """Return the minimum weighted mean that passes."""
     low, high = rubric.scale
     return low + _USUAL_SHARE * (high - low) if rubric.threshold is None else rubric.threshold
 
 
 def limit_of(criterion: Criterion, rubric: Rubric) -> float:
-    """Return the grade that a criterion is shown beside: its own threshold, or that of the mean."""
+    """Return the displayed threshold of a criterion: its own, or that of the mean."""
     return threshold_of(rubric) if criterion.threshold is None else criterion.threshold
 
 
 def weighted_mean(grades: list[Grade], rubric: Rubric) -> float:
-    """Return the mean of the grades by the weights of their criteria."""
+    """Return the mean of the grades, weighted by criterion."""
     weights = {criterion.name: criterion.weight for criterion in criteria_of(rubric)}
     return sum(grade.grade * weights[grade.name] for grade in grades) / sum(weights[grade.name] for grade in grades)
 
 
 def check_judged(rubric: Rubric, judgement: Judgement | None) -> Finding:
-    """Compare grades with the thresholds."""
+    """Compare grades with thresholds."""
     limit = threshold_of(rubric)
     criteria = criteria_of(rubric)
     expected = f"at least {limit:g} of {rubric.scale[1]:g}"
     if judgement is None or {grade.name for grade in judgement.grades} != {item.name for item in criteria}:
         problem = (
             judgement.problem if judgement else ""
-        ) or "no judge was asked; an output as a run recorded it holds its grades"
+        ) or "no judge was called, and the output has no recorded grades"
         reason = "judge_unreadable" if judgement else "no_judge"
 
         def pairs_when_open() -> list[Pair]:

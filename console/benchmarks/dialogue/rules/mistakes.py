@@ -1,4 +1,4 @@
-"""What is wrong with rows: collected, so that a file is put right in one go. Place, field, what would fit."""
+"""Errors in rows with place, field and hint, collected to report all at once."""
 
 import re
 from collections.abc import Iterable
@@ -13,9 +13,9 @@ from console.core.suggestion import nearest
 
 FormT = TypeVar("FormT")
 SHOWN = 20
-"""How many mistakes are listed; of the others the number is said."""
+"""Maximum errors listed; the rest are counted."""
 _WORDS = {
-    "str": "a text",
+    "str": "a string",
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
@@ -29,29 +29,29 @@ _UNKNOWN = re.compile(r"unknown field `([^`]*)`")
 _MISSING = re.compile(r"missing required field `([^`]*)`")
 _LINE = re.compile(r"(?::|, row )(\d+)$")
 _LONGEST = 80
-"""Characters of a foreign value that a message shows."""
+"""Maximum characters of a foreign value in a message."""
 
 
 @dataclass(slots=True)
 class Mistakes:
-    """The mistakes found so far."""
+    """The errors found so far."""
 
     _placed: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    """Line of the file, and a sentence."""
+    """Line number and message of each."""
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of errors."""
         return len(self._placed)
 
     def add(self, place: str, where: str, problem: str, hint: str = "") -> None:
-        """Take down a mistake.
+        """Record an error.
 
         Args:
             place: file and line.
-            where: the field; empty where it is about the whole row.
-            problem: what is wrong, in words that follow the field.
-            hint: what would be right, a sentence.
+            where: the field; empty for the whole row.
+            problem: the error as a predicate of the field.
+            hint: how to fix it, a sentence.
         """
         about = f"{where}: " if where else ""
         line = _LINE.search(place)
@@ -59,17 +59,17 @@ class Mistakes:
         self._placed.append((int(line[1]) if line else 0, sentence))
 
     def copy(self) -> "Mistakes":
-        """Return another collection that begins with these."""
+        """Return a copy of the collection."""
         return Mistakes(self._placed.copy())
 
     def raise_if_any(self, source: str) -> None:
-        """End the reading if there is a mistake.
+        """Raise the recorded errors, if any.
 
         Args:
-            source: what was read, for the first line.
+            source: the file, for the first line.
 
         Raises:
-            UsageError: it lists the mistakes.
+            UsageError: lists the errors.
         """
         if not self.count:
             return
@@ -80,20 +80,20 @@ class Mistakes:
             raise UsageError(lines[0] if is_full else f"{folder}/{lines[0]}")
         rest = f"\n  … and {self.count - SHOWN} more" if self.count > SHOWN else ""
         listed = "\n  ".join(lines)
-        raise UsageError(f"{source} has {self.count} mistakes:\n  {listed}{rest}")
+        raise UsageError(f"{source} has {self.count} errors:\n  {listed}{rest}")
 
 
 def shown(value: object) -> str:
-    """Return a foreign value for a message: on one line, and cut."""
+    """Format a foreign value for a message, on one line and truncated."""
     text = value if isinstance(value, str) else repr(value)
     return f"{text[:_LONGEST]!r}{'…' if len(text) > _LONGEST else ''}" if isinstance(value, str) else text[:_LONGEST]
 
 
 def convert(value: Any, form: type[FormT], where: str) -> FormT:
-    """Return a JSON value in a form.
+    """Convert a JSON value to a type.
 
     Raises:
-        FieldError: it does not fit; says where and what would.
+        FieldError: the value does not fit; names field and expected type.
     """
     try:
         return msgspec.convert(value, form)
@@ -102,10 +102,10 @@ def convert(value: Any, form: type[FormT], where: str) -> FormT:
 
 
 class FieldError(ValueError):
-    """A value that does not have the form that it must have."""
+    """A field has an invalid value."""
 
     def __init__(self, where: str, problem: str, hint: str = "") -> None:
-        """Make one; the arguments are those of `Mistakes.add`."""
+        """Create the error, with the arguments of `Mistakes.add`."""
         super().__init__(f"{where}: {problem}")
         self.where, self.problem, self.hint = where, problem, hint
 
@@ -120,13 +120,13 @@ def _field_error(message: str, form: Any, where: str) -> FieldError:
     if match := _EXPECTED.search(message):
         expected = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | "))
         actual = f", not {_WORDS.get(match[2], match[2])}" if match[2] else message[match.end() :].split(" - at ")[0]
-        actual = actual.replace(" matching regex ", " of the form ")
+        actual = actual.replace(" matching regex ", " matching ")
         return FieldError(where, f"must be {expected}{actual}")
     return FieldError(where, _PATH.sub("", message)[:1].lower() + _PATH.sub("", message)[1:])
 
 
 def _field_names(form: Any) -> Iterable[str]:
-    """Return the names of the fields of a form and of the forms in it."""
+    """Yield the field names of a type and the structs in it."""
     for kind in _structs_in(form, set()):
         yield from kind.__struct_encode_fields__
 
@@ -143,7 +143,7 @@ def _structs_in(form: Any, seen: set[Any]) -> set[type[msgspec.Struct]]:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Return a hint with the nearest name, or with all of them."""
+    """Return a hint with the closest name, or else all names."""
     names = list(dict.fromkeys(names))
     close = nearest(name, names)
-    return f"Did you mean {close}?" if close else f"It may have: {', '.join(names)}."
+    return f"Did you mean {close}?" if close else f"Known names: {', '.join(names)}."

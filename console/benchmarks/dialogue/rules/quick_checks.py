@@ -1,6 +1,6 @@
-"""JSON schemas and regular expressions that are plainly right, known without the libraries that decide about others.
+"""Fast acceptance of simple JSON schemas and regular expressions, without loading `jsonschema` and `regex`.
 
-Rows are checked when cases are counted, on the way to the first screen; loading `jsonschema` and `regex` takes 0.1 s.
+Loading them takes 0.1 s, and rows are validated before the first screen.
 """
 
 import re
@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 _LONGEST_PATTERN = 1_000
-"""Characters of an expression that is looked at here."""
+"""Maximum characters of an expression tested here."""
 _MAY_BE_OTHER = re.compile(r":\]|\{(?!\d+(,\d*)?\})")
-"""Classes such as `[[:name:]]` and conditions such as `{e<=1}`, which are mere characters to `re`."""
+"""Syntax of `regex` that `re` takes literally: `[[:name:]]` and `{e<=1}`."""
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
 def is_plain_pattern(pattern: str) -> bool:
-    """Whether an expression has nothing of `regex`'s own, and Python's `re` takes it; False says nothing."""
+    """Return True if `re` accepts an expression without syntax specific to `regex`; False is inconclusive."""
     if len(pattern) > _LONGEST_PATTERN or _MAY_BE_OTHER.search(pattern):
         return False
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # what may come to mean something else
+            warnings.simplefilter("error")  # reject syntax that may change its meaning
             re.compile(pattern)
     except (re.error, FutureWarning, DeprecationWarning, ValueError, OverflowError, RecursionError, MemoryError):
         return False
@@ -29,7 +29,7 @@ def is_plain_pattern(pattern: str) -> bool:
 
 
 def is_plain_schema(schema: Any) -> bool:
-    """Whether a schema has only common keywords, each with a value of the right form; False says nothing."""
+    """Return True if a schema has only common keywords with valid values; False is inconclusive."""
     try:
         return _is_plain(schema)
     except RecursionError:

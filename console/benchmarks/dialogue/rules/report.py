@@ -1,7 +1,4 @@
-"""From finished conversations to numbers: the share that passed, the means of what judges gave, and versions compared.
-
-Versions of a prompt are compared over the rows that both have answered, pair by pair: a row is as hard in each of them.
-"""
+"""Report of a dialogue run: accuracy, mean grades, and paired comparison of prompt variants over common rows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +12,11 @@ from console.suites.metrics import interval_metric, rate_metric, sample_of_resul
 from console.suites.suite import Metric, Report, Result
 
 MINUS = " − "
-"""Between the names of two versions whose difference a number is."""
+"""Separator in the name of a difference between two variants."""
 
 
 def report(results: Sequence[Result], variants: Variants | None) -> Report:
-    """Aggregate.
-
-    Args:
-        results: finished rollouts.
-        variants: the versions of a text that were played side by side, if there were any.
-    """
+    """Aggregate finished rollouts, and compare variants if there are any."""
     by_category: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         by_category[result.category].append(result)
@@ -37,7 +29,7 @@ def report(results: Sequence[Result], variants: Variants | None) -> Report:
 
 
 def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
-    """Return the share that passed, and the mean of each score with its interval."""
+    """Return the accuracy and the mean of each score, with intervals."""
     names = dict.fromkeys(name for result in results for name in result.verdict.scores)
     metrics = [rate_metric("accuracy", results)]
     for name in names:
@@ -49,7 +41,7 @@ def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
 
 
 def _variant_metrics(results: Sequence[Result], names: Sequence[str]) -> Iterable[Metric]:
-    """Yield the accuracy of each version, and how each differs from the first one."""
+    """Yield the accuracy of each variant, and its difference from the first."""
     by_variant: dict[str, list[Result]] = {name: [] for name in names}
     for result in results:
         by_variant.setdefault(split_variant(result.case_id, names)[1], []).append(result)

@@ -1,7 +1,6 @@
-"""The form of a row: what `cases.*` says of one case, and `[defaults]` of suite.toml of all of them.
+"""Types of the rows in `cases.*` and of `[defaults]` in suite.toml.
 
-These types are the contract: rows are converted to them, and the JSON schema for editors is made of them. What is right
-of an answer is a check, and each kind of check is a type whose first field is named like it.
+The JSON schema for editors is generated from these types. Each kind of check is a type named by its first field.
 """
 
 from typing import Annotated, Any, Literal
@@ -13,38 +12,38 @@ from console.suites.simulated_user import SimulatedUser
 Text = Annotated[str, Meta(min_length=1)]
 Texts = Text | Annotated[list[Text], Meta(min_length=1)]
 Number = float | str
-"""A number, or a text that is one, as columns of a table hold them."""
+"""A number, or a string with a number, as in table columns."""
 
 
 class Equals(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer is this text, or one of several; blanks around it do not count."""
+    """The answer equals this string or one of several, ignoring surrounding whitespace."""
 
     equals: Texts
     ignore_case: bool = False
 
 
 class Contains(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer holds this text, or all of several."""
+    """The answer contains this string, or all of several."""
 
     contains: Texts
     ignore_case: bool = False
 
 
 class Regex(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A regular expression matches somewhere in the answer."""
+    """A regular expression matches anywhere in the answer."""
 
     regex: Text
     ignore_case: bool = False
 
 
 class NumberIs(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A number in the answer is this one."""
+    """A number in the answer equals this one."""
 
     number: Number
     tolerance: Number = 0.0
-    """How far it may be off: an amount, or a share of the right number such as "2%"."""
+    """Absolute tolerance, or relative such as "2%"."""
     which: Literal["last", "first", "any"] = "last"
-    """Which number of the answer counts."""
+    """Which number of the answer to compare."""
 
 
 class Choice(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -54,55 +53,55 @@ class Choice(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
 
 class JsonSchema(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The answer is JSON that a JSON schema (draft 2020-12) accepts; a code fence around it does not count."""
+    """The answer is JSON that matches a JSON schema (draft 2020-12); it may be in a code fence."""
 
     json: dict[str, Any]
 
 
 class Calls(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The tool calls are these, in any order, and no others: by name the allowed values of each argument.
+    """The tool calls are exactly these, in any order; each has the allowed values of its arguments by name.
 
-    A list is always a list of allowed values, and "" in it says that the argument may be left out.
+    A list is always a list of allowed values; "" in it makes the argument optional.
     """
 
     calls: list[Annotated[dict[str, dict[str, Any]], Meta(min_length=1, max_length=1)]]
 
 
 class NotCalled(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A tool, or each of several, was not called; true: none was."""
+    """A tool, or each of several, was not called; true: no tool was called."""
 
     not_called: Literal[True] | Texts
 
 
 class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One thing that a judge grades."""
+    """A criterion for the judge."""
 
     name: Text
     about: str = ""
-    """What is meant by it, and by its grades."""
+    """Explanation of the criterion and its grades."""
     weight: Annotated[float, Meta(gt=0, le=1e6)] = 1.0
     threshold: float | None = None
-    """The least grade; below it the check fails whatever the others are."""
+    """Minimum grade; below it the check fails regardless of other grades."""
 
 
 class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the model of the role `judge` is asked: a rubric in words, or several criteria."""
+    """Instructions for the model in the role `judge`: a rubric in words, or several criteria."""
 
     rubric: str = ""
     criteria: list[Criterion] = field(default_factory=list[Criterion])
     scale: Annotated[list[float], Meta(min_length=2, max_length=2)] = field(default_factory=lambda: [1.0, 5.0])
-    """The worst and the best grade."""
+    """Worst and best grade."""
     threshold: float | None = None
-    """The least weighted mean that passes; without one three quarters of the way up the scale."""
+    """Minimum weighted mean that passes; default: three quarters of the scale."""
     wording: str = ""
-    """The judge's instructions; `{conversation}` and `{answer}` stand for what is judged, `{criteria}` for the rubric.
+    """Template of the judge's prompt with `{conversation}`, `{answer}` and `{criteria}`.
 
-    The form of the reply is added to them.
+    The reply format is appended.
     """
 
 
 class Judged(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A judge grades the answer; true: by the rubric of the row."""
+    """A judge grades the answer; true: with the rubric of the row."""
 
     judge: Literal[True] | Text | Rubric
 
@@ -114,7 +113,7 @@ class AnyOf(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One message of a chat so far."""
+    """One message of an existing chat."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
@@ -123,46 +122,46 @@ class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
 
 class ScriptedTurn(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the user says in one turn, and what is right of the answer to it."""
+    """A user message and the checks of the answer."""
 
     user: Text
     expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 class CannedResult(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a call of a tool gets back; the first one that fits a call is taken."""
+    """Result of a tool call; the first matching one is used."""
 
     tool: Text
     arguments: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What the call must have; arguments that are not named here may be anything."""
+    """Required argument values; other arguments can have any value."""
     result: Any = None
-    """What is given back: a text as it is, anything else as JSON."""
+    """The result: a string, or any other value sent as JSON."""
     error: str = ""
-    """In place of a result: what went wrong in the tool."""
+    """Error message of the tool, instead of a result."""
 
 
 class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the simulated models say in this case, where it does not follow from the checks."""
+    """Answers of the simulated models, if they cannot be derived from the checks."""
 
     right: list[str] = field(default_factory=list[str])
-    """By turn; the last one is said again in later turns."""
+    """Right answers by turn; the last one is repeated."""
     wrong: list[str] = field(default_factory=list[str])
-    """Any of them, in any turn."""
+    """Wrong answers for any turn."""
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """One case. Exactly one of `prompt`, `messages`, `turns` and `user` says how it begins."""
+    """One case. It starts with exactly one of `prompt`, `messages`, `turns` and `user`."""
 
     id: Text = ""
-    """Without one it is made of the number of the row."""
+    """Default: derived from the row number."""
     category: Text = "cases"
-    """What `--category` picks."""
+    """Category for `--category`."""
     cluster: str = ""
-    """What the case shares with others, such as a text they all are about, so that they are not independent."""
+    """Cluster of dependent cases, such as questions about one text."""
     prompt: str = ""
-    """What the user asks."""
+    """The user's message."""
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
-    """A chat so far; it ends with a message of the user."""
+    """An existing chat that ends with a user message."""
     turns: list[Text | ScriptedTurn] = field(default_factory=list[str | ScriptedTurn])
     user: SimulatedUser | None = None
     system: str = ""
@@ -170,9 +169,9 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Tools in JSON schema: name, description, parameters."""
     tool_results: list[CannedResult] = field(default_factory=list[CannedResult])
     expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """Checks of the last answer, and of all calls of the conversation; all must hold."""
+    """Checks of the last answer and of all calls in the conversation; all must hold."""
     judge: Text | Rubric | None = None
-    """The rubric; the case is then judged by it, even where no check says so."""
+    """Rubric; the case is judged by it even without a `judge` check."""
     simulated: SimulatedAnswers | None = None
 
 
@@ -188,7 +187,7 @@ CHECKS: dict[str, type[Struct]] = {
     "judge": Judged,
     "any": AnyOf,
 }
-"""The kinds of checks by the field that names them."""
+"""Check types by field name."""
 AnyCheck = Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Calls | NotCalled | Judged | AnyOf
 SHORTHANDS = tuple(name for name in CHECKS if name not in ("judge", "any"))
-"""Checks that may stand in a row as fields of their own, as the columns of a table do."""
+"""Checks that can be fields of a row, such as columns of a table."""

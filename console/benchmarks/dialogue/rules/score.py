@@ -1,4 +1,4 @@
-"""The verdict of a conversation: all checks must hold; an undecided one leaves it open unless another fails."""
+"""The verdict of a conversation: failed if a check fails, else undecided if one is, else passed."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from console.core.outcome import Outcome, Verdict
 
 _MESSAGES = 5
 _LONGEST = 400
-"""Characters of a message that are kept."""
+"""Maximum characters of a message."""
 
 
 def score(script: Script, value: Any) -> Verdict:
-    """Judge an output; never raises."""
+    """Score an output; never raises."""
     try:
         output = read_output(value)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""A case as it is played and judged: a row with the defaults of its suite. `Case.data` holds it as JSON."""
+"""`Script`: a row merged with its suite's defaults; `Case.data` stores it as JSON."""
 
 from collections.abc import Collection
 from typing import Any, cast
@@ -12,26 +12,26 @@ from console.core.chat import Message
 from console.suites.simulated_user import SimulatedUser
 
 VARIANT_MARK = "@"
-"""Separates the name of the row from that of the version in an id."""
+"""Separator between row name and variant name in a case id."""
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):
-    """One message of the user and the checks of the answer to it."""
+    """A user message and the checks of the answer."""
 
     user: str
     expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 
 class Script(Struct, frozen=True, omit_defaults=True):
-    """What is asked in a case, and what is right."""
+    """The conversation and the checks of one case."""
 
     turns: list[Turn] = field(default_factory=list[Turn])
-    """Empty where the user is simulated."""
+    """Empty with a simulated user."""
     system: str = ""
     messages: list[Message] = field(default_factory=list[Message])
-    """The chat before the first turn."""
+    """Messages before the first turn."""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """As they are sent."""
+    """Tools in the OpenAI format."""
     tool_results: list[CannedResult] = field(default_factory=list[CannedResult])
     user: SimulatedUser | None = None
     expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -39,9 +39,9 @@ class Script(Struct, frozen=True, omit_defaults=True):
     rubric: Rubric | None = None
     simulated: SimulatedAnswers | None = None
     columns: dict[str, Any] = field(default_factory=dict[str, Any])
-    """What else the row says."""
+    """Columns of the row that are not fields."""
     variant: str = ""
-    """Which of the varied prompts this is."""
+    """Name of the variant."""
 
 
 def script_of(case: Case) -> Script:
@@ -50,37 +50,37 @@ def script_of(case: Case) -> Script:
 
 
 def data_of(script: Script) -> dict[str, Any]:
-    """Return a script as the data of a case."""
+    """Convert a script to the data of a case."""
     return cast(dict[str, Any], msgspec.to_builtins(script))
 
 
 def expectations(script: Script) -> list[dict[str, Any]]:
-    """Return all checks of a script, those of its turns first."""
+    """Return all checks of a script, first those of its turns."""
     return [check for turn in script.turns for check in turn.expect] + script.expect
 
 
 def has_check(case: Case, *kinds: str) -> bool:
-    """Whether a case has a check of one of these kinds, parts of `any` included; costs less than its script."""
+    """Return whether a case has a check of these kinds, including inside `any`, without parsing its script."""
     turns: list[dict[str, Any]] = case.data.get("turns", [])
     checks = [*case.data.get("expect", ()), *(check for turn in turns for check in turn.get("expect", ()))]
     return any(kind in part for check in checks for part in (check, *check.get("any", ())) for kind in kinds)
 
 
 def needs_judge(case: Case) -> bool:
-    """Whether a check of a case needs a judge."""
+    """Return whether a case has a judged check."""
     return has_check(case, "judge")
 
 
 class Variants(Struct, frozen=True):
-    """One text of the suite in several versions."""
+    """Variants of one text."""
 
     field: str
     """`prompt` or `system`."""
     texts: dict[str, str]
-    """The templates by the name of the version."""
+    """Templates by variant name."""
 
 
 def split_variant(case_id: str, names: Collection[str]) -> tuple[str, str]:
-    """Return the row and the version that the id of a case names; the version is empty if there is none."""
+    """Split a case id into row name and variant, which may be empty."""
     row, _, name = case_id.rpartition(VARIANT_MARK)
     return (row, name) if row and name in names else (case_id, "")

@@ -1,4 +1,4 @@
-"""Checks of the text of an answer: what it is, what it holds, which number, letter or JSON value it gives."""
+"""Checks of an answer's text: equality, content, number, letter and JSON."""
 
 import re
 from decimal import Decimal, InvalidOperation
@@ -12,11 +12,11 @@ from console.benchmarks.dialogue.rules.row import Choice, Contains, Equals, Json
 from console.core.json_text import read_json
 
 _NUMBER = re.compile(r"(?<![\w.])[-+\u2212]?(?:\d{1,3}(?:,\d{3})+(?![\d,])|\d+)(?:\.\d+)?(?:[eE][-+]?\d{1,3}(?!\d))?")
-"""A number in prose: commas between groups of three digits belong to it."""
+"""A number in prose, with optional thousands separators."""
 _DIGITS = 400
-"""Digits of a number in an answer; more are no number that somebody meant."""
+"""Maximum characters of a number; longer ones are ignored."""
 _LETTER = r"([A-HJ-Z]|I(?!['’]|\s+[a-z])|[a-z](?=\W*(?:\n|$)))"
-"""A letter that may be a choice: not the I of a sentence, and a small one only at the end of a line."""
+"""A letter that may be a choice: not the pronoun I, and lowercase only at the end of a line."""
 _NAMED_LETTER = re.compile(rf"(?i:answer|choice|option)\W{{0,4}}(?:\s+is)?\W{{0,6}}\b{_LETTER}\b")
 _SET_APART = re.compile(
     r"(?:^|\n)\W{0,4}([A-Z])(?:\W{0,3}(?:\n|$)|[).:])|\(([A-Z])\)|\\boxed\{([A-Za-z])\}|\*\*([A-Z])\*\*"
@@ -37,7 +37,7 @@ def check_equals(check: Equals, text: str) -> Finding:
 
 
 def check_contains(check: Contains, text: str) -> Finding:
-    """Look for each text."""
+    """Search for each string."""
     needed = texts(check.contains)
     answer = _folded(text, check.ignore_case)
     missing = [part for part in needed if _folded(part, check.ignore_case) not in answer]
@@ -49,7 +49,7 @@ def check_contains(check: Contains, text: str) -> Finding:
 
 
 def check_regex(check: Regex, text: str) -> Finding:
-    """Search for the expression, for a limited time."""
+    """Search for the expression, with a time limit."""
     try:
         match = search(check.regex, text, ignore_case=check.ignore_case)
     except TooSlow as error:
@@ -62,7 +62,7 @@ def check_regex(check: Regex, text: str) -> Finding:
 
 
 def check_number(check: NumberIs, text: str) -> Finding:
-    """Compare the last number of the answer, the first one or any."""
+    """Compare the last, first or any number of the answer."""
     right = read_number(check.number, "number")
     amount, is_share = read_tolerance(check.tolerance, "tolerance")
     allowed = abs(right) * amount if is_share else amount
@@ -78,7 +78,7 @@ def check_number(check: NumberIs, text: str) -> Finding:
 
 
 def numbers_in(text: str) -> list[Decimal]:
-    """Return the numbers of a text in order; what has very many digits is none."""
+    """Return the numbers in a text, in order, ignoring overlong ones."""
     numbers: list[Decimal] = []
     for match in _NUMBER.finditer(text):
         written = match[0].replace(",", "").replace("\u2212", "-")
@@ -91,7 +91,7 @@ def numbers_in(text: str) -> list[Decimal]:
 
 
 def check_choice(check: Choice, text: str) -> Finding:
-    """Compare the letter that the answer chooses."""
+    """Compare the chosen letter."""
     letter = letter_in(text)
     right = check.choice.upper()
     if letter is None:
@@ -102,10 +102,10 @@ def check_choice(check: Choice, text: str) -> Finding:
 
 
 def letter_in(text: str) -> str | None:
-    """Return the letter that a text chooses: the last one named as the answer, else the last one set apart.
+    """Return the letter that a text chooses: the last one named as the answer, else the last one set apart, else None.
 
-    Set apart is a letter alone on its line, before `)`, `.` or `:` at the beginning of one, in brackets, in bold or in
-    a box. None where there is no such letter: a capital A in a sentence chooses nothing.
+    A letter is set apart if alone on its line, before `)`, `.` or `:` at the start of a line, in parentheses, in bold
+    or in a box. A capital letter within a sentence is not.
     """
     stripped = text.strip().strip("*().:\"' ")
     if len(stripped) == 1 and stripped.isascii() and stripped.isalpha():
@@ -128,12 +128,12 @@ def _quoted(text: str) -> str:
 
 _FENCE = re.compile(r"\A\s*```[\w-]{0,20}[ \t]*\n(.*)\n[ \t]*```\s*\Z", re.DOTALL)
 LONGEST = 1_000_000
-"""Characters of an answer that are still read as JSON."""
+"""Maximum characters of an answer parsed as JSON."""
 
 
 def check_json(check: JsonSchema, text: str) -> Finding:
-    """Read the answer as JSON and apply the schema."""
-    expected = "JSON of the schema"
+    """Parse the answer as JSON and validate it."""
+    expected = "JSON matching the schema"
     try:
         value = _read(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Tools of a suite: as they are sent, and as the documents by which BFCL's checker knows types and what is required."""
+"""Conversion of tools to the OpenAI format, and of tools and expected calls to BFCL's."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -16,15 +16,15 @@ _KINDS = {
     "array": "array",
     "object": "dict",
 }
-"""BFCL's word for a type of JSON schema."""
+"""BFCL type by JSON schema type."""
 Doc = dict[str, Any]
 
 
 def openai_tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return a tool as it is sent; a row may give the function alone.
+    """Convert a tool to the OpenAI format; a row may give the function only.
 
     Raises:
-        FieldError: it has no name, or its parameters are no schema of a table.
+        FieldError: no name, or parameters that are not an object schema.
     """
     function: Any = tool.get("function") if tool.get("type") == "function" else tool
     if not isinstance(function, dict):
@@ -46,18 +46,18 @@ def openai_tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def tool_names(tools: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names of tools in the form that is sent."""
+    """Return the names of tools in the OpenAI format."""
     return [tool["function"]["name"] for tool in tools]
 
 
 def documents_of(tools: Sequence[Mapping[str, Any]], truth: Sequence["Call"]) -> list[Doc]:
-    """Return the tools of expected calls as BFCL's documents.
+    """Convert the tools of expected calls to BFCL function documents.
 
-    Where a schema does not say one type, it is that of the first allowed value: the checker must compare with a type.
+    An argument without a single type in its schema gets the type of its first allowed value.
 
     Args:
-        tools: as sent.
-        truth: expected calls in BFCL's form.
+        tools: tools in the OpenAI format.
+        truth: expected calls in BFCL's format.
     """
     allowed: dict[str, dict[str | None, Any]] = {}
     for call in truth:
@@ -88,7 +88,7 @@ def _schema(schema: Any, allowed: Sequence[Any]) -> Doc:
 
 
 def _kind(schema: Any, example: Any) -> str:
-    """Return BFCL's word for the type that a schema says, or else for that of an example."""
+    """Return the BFCL type of a schema, or else of an example."""
     kind = cast(Doc, schema).get("type") if isinstance(schema, dict) else None
     if isinstance(kind, list):
         kind = next((name for name in cast(list[Any], kind) if name != "null"), None)
@@ -99,9 +99,9 @@ def _kind(schema: Any, example: Any) -> str:
 
 
 def truth_of(calls: Sequence[Mapping[str, Mapping[str, Any]]]) -> "list[Call]":
-    """Return expected calls in BFCL's form: every argument with a list of allowed values.
+    """Convert expected calls to BFCL's format, with a list of allowed values for every argument.
 
-    A value that is no list is the only allowed one; a list is always a list of allowed values.
+    A list is always a list of allowed values; any other value is the only allowed one.
     """
     return [
         {name: {key: _allowed(value) for key, value in arguments.items()}}
@@ -116,7 +116,7 @@ def _allowed(value: Any) -> list[Any]:
 
 
 def _with_allowed_parts(value: Any) -> Any:
-    """Return a table with a list of allowed values for each of its keys, as the checker compares tables."""
+    """Replace each value of a table with a list of allowed values, as the checker requires."""
     if not isinstance(value, dict):
         return value
     parts = cast(dict[str, Any], value)
