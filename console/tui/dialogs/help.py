@@ -185,7 +185,7 @@ def _marks() -> list[Content]:
         (SYMBOLS.passed, "$pass", "passed"),
         (SYMBOLS.failed, "$fail", "failed: the model was wrong"),
         (SYMBOLS.broken, "$broken", "broken: network, provider, sandbox or our bug; never a score"),
-        (SYMBOLS.undecided, "$undecided", "undecided: no grade could be made"),
+        (SYMBOLS.undecided, "$undecided", "undecided: no grade could be determined"),
         (SYMBOLS.running, "$live", "runs"),
         (SYMBOLS.stopped, MUTED, "stopped"),
         (SYMBOLS.not_ready, MUTED, "not ready"),
