@@ -363,7 +363,7 @@ async def test_a_mistake_stands_under_its_field_while_it_is_typed(opened: Any, s
         lines = frame(app).split("\n")
         place = next(number for number, text in enumerate(lines) if text.startswith("> only ids"))
         assert lines[place + 1] == "  ✗ small-talk has no case 'why-99'. Did you mean why-3?"
-        assert lines[-2].startswith(" enter keep  esc as it was ")
+        assert lines[-2].startswith(" enter keep  esc revert ")
 
 
 @pytest.mark.parametrize("size", SIZES)
