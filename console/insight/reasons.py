@@ -1,7 +1,7 @@
-"""Reasons in words a newcomer knows. The official error type stays beside them, for those who search for it.
+"""Reasons in plain words, shown next to the official error type.
 
-Benchmarks word their own (`suites/reason_words.py`), the kinds of machinery faults stand here; any other reason is
-shown as it was recorded, with its separators as spaces.
+Benchmarks define their own (`suites/reason_words.py`); machinery faults are defined here. Other reasons are shown as
+recorded, with spaces for separators.
 """
 
 from collections import Counter
@@ -46,7 +46,7 @@ _BARE = {
 
 
 def reason_words(reason: str, outcome: Outcome | None = None) -> str:
-    """Return a reason in words; without one, what the outcome says. What is not in the table is foreign text."""
+    """Return a reason in words, or the outcome without one. Unknown reasons are foreign text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
     phrase = own_words().get(reason) or _WORDS.get(reason)
@@ -60,7 +60,7 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
 
 
 def counts_in_words(reasons: Mapping[str, int]) -> dict[str, int]:
-    """Return how often each reason was, the most frequent first: those with the same words are one."""
+    """Return reason counts in words, most frequent first; reasons with the same words are added up."""
     counts: Counter[str] = Counter()
     for reason, count in reasons.items():
         counts[reason_words(reason)] += count
@@ -74,17 +74,17 @@ _CUTS = {
 
 
 def cut_words(cut: str) -> str:
-    """Return what ended an answer in the model's stead, in words that follow *an answer that was*."""
+    """Return what truncated an answer, in words that follow *an answer that was*."""
     return _CUTS.get(cut, f"ended by {cut}")
 
 
 def cut_group(cut: str) -> str:
-    """Return what failures with such an answer are called together."""
+    """Return the group name of failures with an answer truncated this way."""
     return "answer cut at the token limit" if cut == "length" else "answer withheld by the provider's filter"
 
 
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:
-    """Return reason and subject in one sentence, such as `wrong value: unit`."""
+    """Return reason and subject as one phrase, such as `wrong value: unit`."""
     words = reason_words(reason, outcome)
     return f"{words}: {subject}" if subject else words
 
@@ -111,5 +111,5 @@ _HINTS = {
 
 
 def hint(reason: str) -> str:
-    """Return what to do about a machinery fault, in one sentence; empty when only trying again can help."""
+    """Return a one-sentence hint about a machinery fault; empty when the only remedy is a retry."""
     return _HINTS.get(reason, "")

@@ -54,7 +54,7 @@ async def test_filter_narrows_by_words_and_escape_clears(opened: Any, workspace:
         assert len(runs.keys) == 4
         await pilot.press("slash", *"nothing such")
         await pilot.pause()
-        assert "No run has “nothing such”. F shows all." in frame(app)
+        assert "No run matches “nothing such”. F shows all." in frame(app)
         await pilot.press("escape")
         await pilot.pause()
         assert len(runs.keys) == 4

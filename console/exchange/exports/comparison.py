@@ -1,4 +1,4 @@
-"""A comparison of two runs in other forms: JSON, CSV with a row for each pair, Markdown, and JUnit for CI."""
+"""Exports of a comparison of two runs: JSON, CSV with a row per pair, Markdown, and JUnit for CI."""
 
 import csv
 import io
@@ -54,7 +54,7 @@ HEADINGS = (
 
 
 def comparison_fields(comparison: RunComparison) -> dict[str, Any]:
-    """Return everything as the fields of a `comparison`; pairs in full."""
+    """Return the fields of a `comparison`, with all pairs."""
     return {
         "simulated": comparison.simulated,
         "a": _side(comparison.a),
@@ -150,7 +150,7 @@ def _rollout(rollout: Rollout) -> dict[str, Any]:
 
 
 def comparison_csv(comparison: RunComparison) -> str:
-    """Return a whole CSV file; what one would take for a formula begins with `'`."""
+    """Return the CSV file; cells that look like a formula are prefixed with `'`."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)
@@ -166,7 +166,7 @@ def comparison_csv(comparison: RunComparison) -> str:
 
 
 def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, most: int = 50) -> str:
-    """Return a section: the gate's answer, numbers, table, categories, reasons, and what changed (at most so many)."""
+    """Return a section with the gate's verdict, numbers, tables, and at most `most` changed cases."""
     mark = " (simulated)" if comparison.simulated else ""
     part = comparison.counts
     basis = plural(part.cases, "case") + (f", {part.compared} rollouts" if part.compared > part.cases else "")
@@ -195,9 +195,9 @@ _TAGS = {GateVerdict.WORSE: "failure", GateVerdict.CANNOT_TELL: "error"}
 
 
 def comparison_junit(comparison: RunComparison, gate: Gate | None) -> str:
-    """Return a whole JUnit file: whether B is worse is one test case, and every lost case another.
+    """Return the JUnit file: one test case for the gate, and one for every lost case.
 
-    Lost cases are marked as skipped, as only the gate says whether they matter.
+    Lost cases are marked as skipped, because only the gate says whether they matter.
     """
     lost = comparison.with_outcome(PairOutcome.LOST)
     tags = [] if gate is None else [_TAGS.get(gate.verdict, "")]

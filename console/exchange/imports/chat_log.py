@@ -1,4 +1,4 @@
-"""Conversations in the OpenAI chat form, a JSON line each: `messages`, and where there are any `score` or `scores`."""
+"""Conversations in the OpenAI chat format, one JSON line each: `messages`, and optionally `score` or `scores`."""
 
 from collections.abc import Iterator
 from pathlib import Path

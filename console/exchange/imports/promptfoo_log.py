@@ -1,4 +1,4 @@
-"""Results of promptfoo: the JSON that `eval -o` writes. Each provider with each prompt is an evaluation of its own."""
+"""Results of promptfoo: the JSON file of `eval -o`. Each combination of provider and prompt is an evaluation."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -30,7 +30,7 @@ TOOL = "promptfoo"
 _VERSIONS = (2, 3)
 _RESULTS = ("results", "results")
 _ERROR = 2
-"""`failureReason` of a result that is an error and no answer."""
+"""`failureReason` of results that are errors."""
 _PLACED = (
     "success", "score", "namedScores", "latencyMs", "cost", "prompt", "provider", "testCase", "vars", "response",
     "gradingResult", "error", "promptIdx", "testIdx", "failureReason", "tokenUsage",
@@ -47,7 +47,6 @@ class ProviderLog:
         self._place = place
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the results."""
         return islice(self._all_samples(), skip, None)
 
     def _all_samples(self) -> Iterator[LogSample]:
