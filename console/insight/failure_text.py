@@ -35,7 +35,7 @@ def failure_text(rollout: Rollout, conversation: Conversation, comparison: Compa
         "grader": cut(sentence(rollout.reason, rollout.subject, rollout.outcome), 400),
         "message": cut(rollout.message, 400),
         "reply cut by": rollout.cut,
-        "expected beside actual": cut(_compared(comparison), _LONGEST_PART) if comparison is not None else "",
+        "expected and actual": cut(_compared(comparison), _LONGEST_PART) if comparison is not None else "",
         "conversation": _conversation(conversation.passages),
     }
     kept = {name: value for name, value in parts.items() if value}

@@ -68,7 +68,7 @@ def read_margin(text: str | None) -> Margin | None:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise UsageError(f"{text!r} is no margin", where="--margin", hint="Write 1pt, 0.01, or a number of the score.")
+        raise UsageError(f"{text!r} is not a margin", where="--margin", hint="Write 1pt, 0.01, or a score difference.")
     return Margin(value / 100, True) if bare != stripped else Margin(value)
 
 
@@ -96,7 +96,7 @@ def judge(
     allowed = None if margin is None else margin.value
     why = _not_to_be_judged(comparison, a, b, difference)
     if why:
-        return Gate(GateVerdict.CANNOT_TELL, f"cannot tell: {why}", name, allowed, difference)
+        return Gate(GateVerdict.CANNOT_TELL, f"inconclusive: {why}", name, allowed, difference)
     widest = TOO_WIDE if is_rate else TOO_WIDE * abs(mean)
     verdict, words = _weigh(difference, name, allowed, widest, is_rate=is_rate)
     return Gate(verdict, f"{verdict}: {words}", name, allowed, difference)
@@ -119,11 +119,11 @@ def _measured(comparison: RunComparison, name: str) -> tuple[Difference, float]:
 def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, difference: Difference) -> str:
     """Return why the runs cannot be judged, before looking at the numbers; empty if they can."""
     if comparison.data.verdict is False:
-        return f"the data differ in {comparison.data.other} of the shared cases"
+        return f"the data differs in {comparison.data.other} of the shared cases"
     for name, summary in (("A", a), ("B", b)):
         left = summary.planned - summary.tally.finished
         if left > 0:
-            return f"{name} has not ended, {left} of {summary.planned} rollouts are left"
+            return f"{name} has not finished: {left} of {summary.planned} rollouts are left"
         broken = summary.tally.broken + summary.tally.undecided
         if broken > BROKEN_SHARE * summary.planned:
             return f"{broken} of {summary.planned} rollouts of {name} broke or are undecided"

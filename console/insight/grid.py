@@ -113,8 +113,8 @@ class Grid:
         rows = [row for row in self.shared if category is None or row.category == category]
         counts = [Counter(row.reasons[place] for row in rows if row.reasons) for place in range(len(self.sides))]
         names = dict.fromkeys(name for row in rows for name in row.reasons if name)
-        made = [ReasonCounts(name, tuple(count[name] for count in counts)) for name in names]
-        return sorted(made, key=lambda each: (-each.spread, -sum(each.counts)))
+        reasons = [ReasonCounts(name, tuple(count[name] for count in counts)) for name in names]
+        return sorted(reasons, key=lambda each: (-each.spread, -sum(each.counts)))
 
 
 def grid(sides: Sequence[ComparisonSide]) -> Grid:

@@ -80,15 +80,15 @@ def judging_of(
             for rollout in judged
         )
     )
-    said = [(rollout, annotations.get(rollout.slot, NO_ANNOTATION)) for rollout in judged]
-    pairs = [_with_reader(rollout, annotation) for rollout, annotation in said if _is_judged(rollout, annotation)]
+    annotated = [(rollout, annotations.get(rollout.slot, NO_ANNOTATION)) for rollout in judged]
+    pairs = [_with_reader(rollout, annotation) for rollout, annotation in annotated if _is_judged(rollout, annotation)]
     second = manifest.roles.get(SECOND_JUDGE)
     return Judging(
         judge=manifest.roles[JUDGE].name,
         second=second.name if second is not None else "",
         undecided=undecided,
         undecided_count=sum(rollout.outcome is Outcome.UNDECIDED for rollout in judged),
-        agreement=cohens_kappa(_judgements(judged)) if second is not None else None,
+        agreement=cohens_kappa(_judgments(judged)) if second is not None else None,
         readers=cohens_kappa(pairs),
         too_strict=sum(not judge and reader for judge, reader in pairs),
         too_lenient=sum(judge and not reader for judge, reader in pairs),
@@ -99,7 +99,7 @@ _GRADED = (Outcome.PASSED, Outcome.FAILED)
 
 
 def _is_judged(rollout: Rollout, annotation: Annotation) -> bool:
-    """Return whether a reader said who is at fault in a graded rollout."""
+    """Return whether a reader annotated who is at fault in a graded rollout."""
     return rollout.outcome in _GRADED and bool(annotation.tag or annotation.dispute)
 
 
@@ -109,7 +109,7 @@ def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
     return passed, passed != (annotation.tag == GRADER or bool(annotation.dispute))
 
 
-def _judgements(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
+def _judgments(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
     """Return both judges' decisions on everything both were asked: above threshold, or None if unclear.
 
     Items on which neither judge was clear are left out.
@@ -141,14 +141,14 @@ def judging_lines(judging: Judging) -> list[str]:
         lines.append(f"{judging.judge} and {judging.second}: {_agreement(judging.agreement, 'judgments')}")
     if judging.readers is not None:
         lines.append(f"{judging.judge} and readers: {_agreement(judging.readers, 'tagged rollouts')}")
-        lines.append(f"too strict in {judging.too_strict}, too lenient in {judging.too_lenient}, as readers say")
+        lines.append(f"too strict in {judging.too_strict}, too lenient in {judging.too_lenient}, according to readers")
     return lines
 
 
 def _agreement(agreement: JudgeAgreement, word: str) -> str:
     same = f"agree in {rate(agreement.agreed)} of {agreement.pairs} {word}"
     if agreement.kappa is None:
-        return f"{same}; κ says nothing, as both always say the same"
+        return f"{same}; κ is undefined, because both always decide alike"
     return f"{same}, κ {with_interval(agreement.kappa, agreement.low, agreement.high)}"
 
 

@@ -203,8 +203,8 @@ def with_interval(board: Leaderboard, run: str, values: Sequence[Observation]) -
             return row
         interval = bootstrap_interval([value.value for value in values]) if sample.is_plain else mean_interval(sample)
         assert interval is not None  # there are cases
-        made = interval_cell(interval, unit="mean", note=row.cells[name].note)
-        return replace(row, cells={**row.cells, name: replace(made, count=row.cells[name].count)})
+        cell = interval_cell(interval, unit="mean", note=row.cells[name].note)
+        return replace(row, cells={**row.cells, name: replace(cell, count=row.cells[name].count)})
 
     return replace(board, rows=tuple(filled(row) for row in board.rows))
 

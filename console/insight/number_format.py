@@ -156,8 +156,8 @@ def is_unpaid(tally: Tally) -> bool:
 
 def spent_amount(tally: Tally) -> str:
     """Format the cost of a run for a column: a lower bound if some costs are unknown, `—` if all are."""
-    known = tally.cost_usd if tally.cost_usd or not tally.cost_unknown else None
-    return money(known, at_least=tally.cost_unknown > 0)
+    cost = tally.cost_usd if tally.cost_usd or not tally.cost_unknown else None
+    return money(cost, at_least=tally.cost_unknown > 0)
 
 
 def spent(tally: Tally, *, simulated: bool = False) -> str:

@@ -93,7 +93,7 @@ def decode_overview(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overv
     try:
         return _decoded(data, keys)
     except (LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"no such bytes: {error}") from None
+        raise ValueError(f"not an overview snapshot: {error}") from None
 
 
 def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:

@@ -7,7 +7,7 @@ def detectable_words(plan: Detectable) -> str:
     """Describe the smallest detectable difference between two such runs, and how to improve it."""
     if not plan.cases:
         return ""
-    return f"differences below {points(plan.difference())} will not be told from noise"
+    return f"differences below {points(plan.difference())} cannot be distinguished from noise"
 
 
 def doubling_words(plan: Detectable) -> str:

@@ -12,7 +12,7 @@ from console.suites.reason_words import all_words, own_words
 
 _WORDS = {
     "stopped": "stopped by you",
-    "dependency": "what it builds on has no answer",
+    "dependency": "a case it depends on has no answer",
     "auth": "key refused",
     "quota": "quota used up",
     "not_found": "model or address not found",
@@ -33,14 +33,14 @@ _WORDS = {
     "disk": "disk refused",
     "cancelled": "stopped by you",
     "suite": "fault in the suite's code",
-    "internal": "our own mistake",
+    "internal": "internal error",
 }
 
 _BARE = {
     Outcome.PASSED: "passed",
     Outcome.FAILED: "failed",
     Outcome.BROKEN: "broken",
-    Outcome.UNDECIDED: "no grade could be made",
+    Outcome.UNDECIDED: "no grade could be determined",
     Outcome.NOT_RUN: "not run",
 }
 
@@ -53,7 +53,7 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
     if phrase is not None:
         return phrase
     if reason.startswith("crash:"):
-        return "answer that the official scorer crashes on"
+        return "answer that crashes the official scorer"
     if "," in reason:
         return ", ".join(reason_words(part.strip(), outcome) for part in reason.split(","))
     return all_words().get(reason) or reason.replace("_", " ").replace(":", ": ")
@@ -93,16 +93,16 @@ _HINTS = {
     "auth": "Check the key in the environment or in models.toml.",
     "quota": "Top up the account, or choose another model.",
     "not_found": "Check model_id and base_url in models.toml.",
-    "bad_request": "The server refuses this form of request; its own words are above.",
+    "bad_request": "The server rejects this kind of request; its message is above.",
     "bad_tool_schema": 'This model does not take these tools; try mode = "prompt" in models.toml.',
     "context": "Choose a model with a longer context.",
     "rate_limit": "Lower the number at once, or set limits in models.toml.",
-    "server": "The provider had trouble; it usually passes.",
-    "connect": "Check the network and base_url; `eval-console doctor` looks for you.",
-    "stalled": "The provider stopped sending; raise the idle limit in models.toml if it is slow by nature.",
+    "server": "The provider failed; a retry usually helps.",
+    "connect": "Check the network and base_url; `eval-console doctor` checks both.",
+    "stalled": "The provider stopped sending; raise the idle limit in models.toml if it is a slow model.",
     "deadline": "Raise the timeout in models.toml if answers take that long.",
-    "broken_stream": "The connection broke off in the middle; it usually passes.",
-    "truncated": "The connection broke off in the middle; it usually passes.",
+    "broken_stream": "The connection broke; a retry usually helps.",
+    "truncated": "The connection broke; a retry usually helps.",
     "bad_answer": "The server does not offer the API of its provider; check base_url and provider.",
     "sandbox": "`eval-console doctor` says what the sandbox lacks here.",
     "data": "Pull the data again; `eval-console doctor` checks it.",

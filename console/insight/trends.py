@@ -69,8 +69,8 @@ def trends(runs: Iterable[ListedRun]) -> list[Trend]:
     for run in runs:
         if run.manifest.is_whole:
             groups[run.summary.model, run.summary.suite, *_selected(run)].append(run)
-    made = [_trend(group) for group in groups.values()]
-    return sorted(made, key=lambda trend: (-len(trend.points), trend.suite, trend.model, trend.selection))
+    trends_found = [_trend(group) for group in groups.values()]
+    return sorted(trends_found, key=lambda trend: (-len(trend.points), trend.suite, trend.model, trend.selection))
 
 
 def _trend(runs: list[ListedRun]) -> Trend:

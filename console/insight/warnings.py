@@ -20,9 +20,9 @@ def rollout_warnings(cut: str, served: str, model: ModelFacts) -> list[tuple[str
     """
     warnings: list[tuple[str, str]] = []
     if cut:
-        warnings.append(("cut off", f"its last answer was {cut_words(cut)}; what there was is judged"))
+        warnings.append(("cut off", f"its last answer was {cut_words(cut)}; the partial answer is judged"))
     if is_other(served, model.model_id):
-        warnings.append(("answered by", f"{served}, asked was {model.model_id}"))
+        warnings.append(("answered by", f"{served} instead of {model.model_id}"))
     return warnings
 
 
@@ -34,9 +34,9 @@ def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
         f"{_rollouts(count)} ended with an answer that was {cut_words(cut)}" for cut, count in summary.cut.items()
     ]
     others = {name: count for name, count in summary.served.items() if is_other(name, model.model_id)}
-    warnings += [f"{_rollouts(count)} answered by {name}, asked was {model.model_id}" for name, count in others.items()]
+    warnings += [f"{_rollouts(count)} answered by {name} instead of {model.model_id}" for name, count in others.items()]
     if summary.lost:
-        warnings.append(f"{_times(summary.lost)} a worker was lost in a conversation, which went on with another")
+        warnings.append(f"{_times(summary.lost)} a worker was lost in a conversation, which continued on another")
     return warnings
 
 

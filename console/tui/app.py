@@ -22,7 +22,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from console.config.paths import WorkspacePaths
 from console.insight import number_format
 from console.store.runs import RunFolder
-from console.tui.actions import Action
+from console.tui.actions import EXPORTS_RUNS, Action
 from console.tui.app_services import AppServices
 from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
@@ -210,7 +210,11 @@ class ConsoleApp(App[int]):
         if opener is not None and entries:
             from console.tui.dialogs.small_dialogs import KeyMenu
 
-            self.push_screen(KeyMenu(opener, entries, self.services.key_map), self.perform)
+            menu = KeyMenu(opener, entries, self.services.key_map)
+            self.push_screen(menu, self.perform)
+            if id == "export" and screen.where in EXPORTS_RUNS:
+                taken = {key for entry in entries for key in self.services.key_map.keys_of(entry)}
+                self.services.exports.find_offered(screen.where, taken, menu.add)
 
     async def action_perform(self, method: str) -> None:
         action_method = find_method(method, responders_on(self.screen, self._responders))
@@ -238,7 +242,7 @@ class ConsoleApp(App[int]):
 
     async def on_key_handled(self) -> None:
         """Send the next key."""
-        await self._typed_keys.go_on()
+        await self._typed_keys.release_next()
 
     def on_key_line_action_clicked(self, event: KeyLine.ActionClicked) -> None:
         self.perform(event.action)

@@ -32,7 +32,7 @@ limits = {{ max_tries = 1, backoff_s = 0.01, max_wait_s = 1 }}
 
 
 @pytest.mark.parametrize("model", ["streamed", "plain"])
-def test_no_piece_of_an_echoed_key_is_anywhere(console, home: Path, monkeypatch, model: str) -> None:
+def test_no_piece_of_an_echoed_key_is_anywhere(console, home: Path, monkeypatch, model: str, record_property) -> None:
     install(monkeypatch)
     monkeypatch.setenv("ECHOED_KEY", KEY)
     monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
@@ -59,6 +59,7 @@ def test_no_piece_of_an_echoed_key_is_anywhere(console, home: Path, monkeypatch,
         run("models", "--served")
         server.answer = lambda request: Scripted(fault="r404")
         run("run", "-m", model, "-s", "lookups", "--data", data, "-n", 3)
+    record_property("trials", len(names))
     folder = Path(ended.data["folder"])
     outcomes = {int(case.rpartition("_")[2]): verdict.outcome for case, (verdict, _, _) in results(folder).items()}
     for place, name in enumerate(names):

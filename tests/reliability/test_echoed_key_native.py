@@ -54,7 +54,9 @@ limits = {{ max_tries = 1, backoff_s = 0.01, max_wait_s = 1 }}
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeypatch: Any, api: str) -> None:
+def test_no_piece_of_an_echoed_key_is_anywhere(
+    console: Any, home: Path, monkeypatch: Any, api: str, record_property: Any
+) -> None:
     monkeypatch.setenv("ECHOED_KEY", KEY)
     monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
     shown: list[str] = []
@@ -78,6 +80,7 @@ def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeyp
         run("run", "-m", "m", "-s", "lookups", "--data", data, "-n", 3)
     assert {path.partition("?")[0].rpartition("/")[2].rpartition(":")[2] for path in asked} <= set(EVENTS_BY_API)
     assert len(asked) == len(script), "every echo was played"
+    record_property("trials", len(ANSWERS | ERRORS))
     folder = Path(ended.data["folder"])
     outcomes = {int(case.rpartition("_")[2]): verdict.outcome for case, (verdict, _, _) in results(folder).items()}
     for place, name in enumerate(ANSWERS | ERRORS):

@@ -29,5 +29,5 @@ def require_folder(path: Path) -> None:
     """
     if not path.absolute().parent.is_dir():
         raise UsageError(
-            "is in a folder that does not exist", where=str(path), hint="Make the folder, or name another place."
+            "is in a folder that does not exist", where=str(path), hint="Create the folder, or name another path."
         )

@@ -89,14 +89,14 @@ _FILES = (
         ".csv",
     ),
     ExportFormat(
-        *("json", "j", "JSON", "everything but the conversations"), f"{_HERE}.exports.json_table:json_text", ".json"
+        *("json", "j", "JSON", "everything except conversations"), f"{_HERE}.exports.json_table:json_text", ".json"
     ),
     ExportFormat(
         *("markdown", "m", "Markdown", "tables for a pull request"), f"{_HERE}.exports.markdown:markdown_section", ".md"
     ),
     ExportFormat(*("junit", "u", "JUnit", "test results for CI"), f"{_HERE}.exports.junit:junit_xml", ".xml"),
     ExportFormat(
-        *("html", "h", "HTML page", "one page to send around"),
+        *("html", "h", "HTML page", "one page for sharing"),
         f"{_HERE}.exports.html_page:html_page",
         ".html",
         with_failing=True,
@@ -127,7 +127,7 @@ _FOLDERS = (
         folder="outputs",
     ),
     ExportFormat(
-        *("site", "s", "web pages", "a folder of web pages, of several runs with their comparison"),
+        *("site", "s", "web pages", "a folder of web pages, also for several runs with their comparison"),
         f"{_HERE}.site.writer:export_run",
         folder="site",
         has_progress=True,

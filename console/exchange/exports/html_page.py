@@ -60,7 +60,7 @@ def _failures(items: Sequence[Item]) -> Iterable[str]:
     failures = [item for item in items if item.rollout.is_failure or item.annotations]
     if not failures:
         return
-    yield f"<h2>Failures and what readers marked ({len(failures)})</h2>"
+    yield f"<h2>Failures and annotated cases ({len(failures)})</h2>"
     by_slot = {item.rollout.slot: item for item in failures}
     left = MOST_FAILURES
     for part in group([item.rollout for item in failures], GroupBy.REASON):
@@ -70,7 +70,7 @@ def _failures(items: Sequence[Item]) -> Iterable[str]:
             yield f'<h3>{safe(part.label)} <span class="muted">{part.count}</span></h3>'
             yield from (_failure(by_slot[rollout.slot]) for rollout in shown)
     if len(failures) > MOST_FAILURES:
-        yield f"<p>… and {len(failures) - MOST_FAILURES} more, which the other forms hold.</p>"
+        yield f"<p>… and {len(failures) - MOST_FAILURES} more, included in the other formats.</p>"
 
 
 def _failure(item: Item) -> str:
@@ -99,7 +99,9 @@ def _failure(item: Item) -> str:
 
 def _conversation(conversation: Conversation) -> str:
     """Return the conversation, folded, without repeated passages."""
-    said = [passage for passage in conversation.passages if not passage.repeats]
-    body = "".join(passage_part(passage) for passage in said[:MOST_PASSAGES])
-    more = f"<p>… and {len(said) - MOST_PASSAGES} more passages.</p>" if len(said) > MOST_PASSAGES else ""
-    return f"<details><summary>conversation ({len(said)} passages)</summary>{body}{more}</details>" if said else ""
+    passages = [passage for passage in conversation.passages if not passage.repeats]
+    body = "".join(passage_part(passage) for passage in passages[:MOST_PASSAGES])
+    more = f"<p>… and {len(passages) - MOST_PASSAGES} more passages.</p>" if len(passages) > MOST_PASSAGES else ""
+    return (
+        f"<details><summary>conversation ({len(passages)} passages)</summary>{body}{more}</details>" if passages else ""
+    )

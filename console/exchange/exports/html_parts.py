@@ -40,7 +40,7 @@ CLASSES = {
     Outcome.BROKEN: "broken",
     Outcome.UNDECIDED: "undecided",
 }
-_COLOURS = {"passed": "#2da44e", "failed": "#d1242f", "broken": "#a0368a", "undecided": "#b58900"}
+_COLORS = {"passed": "#2da44e", "failed": "#d1242f", "broken": "#a0368a", "undecided": "#b58900"}
 """Colors of outcome bars, legible on white and on black."""
 _PLAIN = "#6b7f99"
 
@@ -69,7 +69,7 @@ def outcomes_table(document: RunDocument) -> str:
         counts["not started"] = missing
     named = [(name.replace("_", " "), count) for name, count in counts.most_common()]
     disputed = sum(bool(item.annotation("dispute")) for item in document.items)
-    sentence = f"<p>{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is.</p>"
+    sentence = f"<p>{disputed} disputed: a reader considers the ground truth wrong; the score does not change.</p>"
     return section_part(counts_section("Outcomes", "outcome", named)) + (sentence if disputed else "")
 
 
@@ -100,14 +100,14 @@ def _row(section: Section, row: Row, *, bars: bool, notes: bool) -> str:
         for place, cell in enumerate(others, 1)
     ]
     if bars:
-        colour = _COLOURS.get(row.cells[0], _PLAIN)
-        cells.append(f"<td>{_bar(row.bar, colour) if row.bar is not None else ''}</td>")
+        color = _COLORS.get(row.cells[0], _PLAIN)
+        cells.append(f"<td>{_bar(row.bar, color) if row.bar is not None else ''}</td>")
     if notes:
         cells.append(f'<td class="muted">{safe(row.note)}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _bar(bar: Bar, colour: str) -> str:
+def _bar(bar: Bar, color: str) -> str:
     """Return a bar 160 pixels wide, with a line for its interval."""
     width = 160 * max(0.0, min(1.0, bar.share))
     span = ""
@@ -115,7 +115,7 @@ def _bar(bar: Bar, colour: str) -> str:
         span = f'<path d="M{160 * bar.low:.1f} 6H{160 * bar.high:.1f}" stroke="#e08a00" stroke-width="3"/>'
     return (
         '<svg width="160" height="12" aria-hidden="true"><rect width="160" height="12" fill="#8884"/>'
-        f'<rect width="{width:.1f}" height="12" fill="{colour}"/>{span}</svg>'
+        f'<rect width="{width:.1f}" height="12" fill="{color}"/>{span}</svg>'
     )
 
 

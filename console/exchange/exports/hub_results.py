@@ -54,7 +54,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None, benchmark: Benchma
     """
     document, why = read_document(run, data)
     if why:
-        raise UsageError(f"its score is not known without its suite: {why}", where=run.name)
+        raise UsageError(f"its score is unknown without its suite: {why}", where=run.name)
     benchmark = _complete(benchmark, document)
     text = "\n".join(_lines(document, _score(document), benchmark)) + "\n"
     path = root / f"{benchmark.task}.yaml"
@@ -72,11 +72,11 @@ def _complete(benchmark: Benchmark, document: RunDocument) -> Benchmark:
     if not task:
         raise UsageError(f"the suite {suite} names no task of {dataset}: name it with --hub-task TASK")
     if not _DATASET.fullmatch(dataset):
-        raise UsageError(f"{dataset!r} is no dataset of the Hub", where="--hub-dataset", hint="Such as cais/hle.")
+        raise UsageError(f"{dataset!r} is not a Hub dataset", where="--hub-dataset", hint="Such as cais/hle.")
     if not _TASK.fullmatch(task):
-        raise UsageError(f"{task!r} is no task", where="--hub-task", hint="Letters, digits, `.`, `_` and `-`.")
+        raise UsageError(f"{task!r} is not a task name", where="--hub-task", hint="Letters, digits, `.`, `_` and `-`.")
     if benchmark.source and not _ADDRESS.fullmatch(benchmark.source):
-        raise UsageError(f"{benchmark.source!r} is no address", where="--hub-source", hint="Such as https://…")
+        raise UsageError(f"{benchmark.source!r} is not a URL", where="--hub-source", hint="Such as https://…")
     return Benchmark(dataset, task, benchmark.source, of_suite.get("hub_revision", ""))
 
 
@@ -84,7 +84,7 @@ def _score(document: RunDocument) -> Metric:
     """Return the report's headline; rates in percent, as in the Hub's leaderboards."""
     metric = next(iter(document.report.metrics), None) if document.report is not None else None
     if metric is None or metric.value is None:
-        raise UsageError("has no score: nothing of it is graded", where=document.manifest.id)
+        raise UsageError("has no score: nothing is graded", where=document.manifest.id)
     return metric
 
 
@@ -108,7 +108,7 @@ def _notes(document: RunDocument, metric: Metric, scale: int) -> Iterator[str]:
     """Yield notes on the basis of the value."""
     manifest = document.manifest
     if document.simulated:
-        yield "simulated, not a result of a model"
+        yield "simulated, not a model's result"
     yield f"{metric.name}{' in percent' if scale == _PERCENT else ''}"
     if metric.low is not None and metric.high is not None:
         yield f"95% interval {metric.low * scale:.4f} to {metric.high * scale:.4f}"

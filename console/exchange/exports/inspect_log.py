@@ -214,9 +214,11 @@ def _scores(item: Item) -> dict[str, Any]:
 
 
 def _summary(sample: dict[str, Any]) -> dict[str, Any]:
-    taken = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "total_time")
+    fields = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "total_time")
     error = sample.get("error")
-    return {name: sample[name] for name in taken} | ({"error": error["message"]} if error else {}) | {"completed": True}
+    return (
+        {name: sample[name] for name in fields} | ({"error": error["message"]} if error else {}) | {"completed": True}
+    )
 
 
 def _sample_id(case: str) -> str:

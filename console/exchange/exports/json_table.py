@@ -16,15 +16,15 @@ from console.insight.judging import judging_object
 RUN_DOCUMENT = JsonKind(
     "run_document",
     "export --format json",
-    "A run complete but for its conversations.",
+    "A run without its conversations.",
     {
         "run": "its name",
-        "simulated": "whether the model was a simulated one",
+        "simulated": "whether the model was simulated",
         "manifest": "the plan of the run",
         "summary": "state, counts, tokens, cost",
         "report": "metrics by the suite's own formula, with intervals",
-        "judging": "optional: what the judges did, and how well they agree",
-        "rollouts": "outcome, reason, output, time, tokens, cost and remarks of each",
+        "judging": "optional: undecided share and agreement of the judges",
+        "rollouts": "outcome, reason, output, time, tokens, cost and annotations of each rollout",
     },
 )
 

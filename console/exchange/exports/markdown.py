@@ -38,9 +38,7 @@ def markdown_section(document: RunDocument) -> str:
     if annotations:
         disputed = sum("dispute" in notes for notes in annotations.values())
         if disputed:
-            parts.append(
-                f"{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is."
-            )
+            parts.append(f"{disputed} disputed: a reader considers the ground truth wrong; the score does not change.")
         rows = [
             (case, *(notes.get(kind, "") for kind in ANNOTATION_FIELDS)) for (case, _), notes in annotations.items()
         ]

@@ -57,7 +57,7 @@ class InstancesLog:
         for name, group in groupby(lines, key=lambda line: text(line[1].get("sample_id"))):
             records = [record for _, record in group]
             if not name or "evaluation" not in records[0]:
-                self.problems.append(Problem(f"sample {name or '?'}", "is no instance: it has no evaluation"))
+                self.problems.append(Problem(f"sample {name or '?'}", "is not an instance: it has no evaluation"))
                 continue
             for same in _tries(records):
                 yield _sample(same, name, repeats.get(name, 0), self._names)
@@ -84,7 +84,7 @@ def _open(path: Path) -> list[Log]:
         first = first_line(file.read(1 << 20))
     version = text(first.get("schema_version"))
     if not version.startswith(_VERSIONS):
-        hint = f"Versions {' and '.join(_VERSIONS)} are read here."
+        hint = f"Versions {' and '.join(_VERSIONS)} are supported."
         raise UsageError(f"is a record of version {version or 'unknown'}", where=str(path), hint=hint)
     aggregate = _aggregate(path, text(first.get("evaluation_id")))
     results = tables(aggregate.get("evaluation_results"))

@@ -136,9 +136,7 @@ def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
     items = [item for file in _files(path) if (item := _recognized(file)) is not None] if path.is_dir() else []
     if not items:
         names = ", ".join(import_formats())
-        raise UsageError(
-            "holds no results that are recognised", where=str(path), hint=f"Say whose they are: --format {names}."
-        )
+        raise UsageError("holds no recognized results", where=str(path), hint=f"Name the format: --format {names}.")
     return items
 
 

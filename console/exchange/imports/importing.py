@@ -164,7 +164,7 @@ def _free_id(sample: LogSample, taken: set[tuple[str, int]], doubled: dict[tuple
         free = f"{name}~{number}"
     if number > 1:
         doubled[name, sample.epoch] = number
-        _note([Problem(name, f"is there {number} times; this one is called {free}")], state)
+        _note([Problem(name, f"occurs {number} times; this one is renamed {free}")], state)
     return free
 
 

@@ -236,7 +236,7 @@ def _unchanged(file: _LogFile) -> Path:
     try:
         status = path.stat()
     except OSError as error:
-        raise UsageError(f"the log cannot be read any more: {error.strerror}", where=file.path) from None
+        raise UsageError(f"the log can no longer be read: {error.strerror}", where=file.path) from None
     if (status.st_size, status.st_mtime_ns) != (file.size, file.modified_ns):
-        raise UsageError("the log was changed since it was opened", where=file.path, hint="Open it again.")
+        raise UsageError("the log has changed since it was opened", where=file.path, hint="Open it again.")
     return path

@@ -99,16 +99,14 @@ class EvalLog:
         self._members = ZipMembers(path)
         self.problems: list[Problem] = []
         if self._members.is_cut_off:
-            why = "has no table of contents: it was cut off, or is still being written; what is whole was read"
+            why = "has no table of contents: it is truncated or still being written; complete samples were read"
             self.problems.append(Problem(path.name, why))
-        self.problems += [
-            Problem(name, "is there several times; the last one counts") for name in self._members.doubled
-        ]
+        self.problems += [Problem(name, "occurs several times; the last one counts") for name in self._members.doubled]
         name = _HEADER if _HEADER in self._members.by_name else _START
         try:
             header = table(read_json(self._members.read(name)))
         except ValueError as error:
-            raise UsageError(f"{name} {error}", where=str(path), hint="This is no log of inspect_ai.") from None
+            raise UsageError(f"{name} {error}", where=str(path), hint="This is not an inspect_ai log.") from None
         self.head = _head(header, path)
         self._sample_ids = listed(table(table(header.get("eval")).get("dataset")).get("sample_ids"))
 
@@ -154,7 +152,7 @@ class EvalLog:
             ValueError: it cannot be read.
         """
         if not summary.member:
-            raise BadMember("is missing: only its summary is there")
+            raise BadMember("is missing: only its summary exists")
         record = table(read_json(self._members.read(summary.member)))
         if summary.is_in_parts:
             record = self._joined(record, summary.member.removesuffix(_SHELL))
@@ -184,7 +182,7 @@ class EvalLog:
         names = [name for name in self._members.by_name if name.startswith(folder)]
         numbered = {int(stem): name for name in names if (stem := name[len(folder) : -len(".json")]).isdecimal()}
         if sum(self._members.by_name[name].size for name in numbered.values()) > LARGEST_BYTES:
-            raise BadMember("is too large to be read")
+            raise BadMember("is too large")
         return [item for number in sorted(numbered) for item in listed(read_json(self._members.read(numbered[number])))]
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
@@ -194,7 +192,7 @@ class EvalLog:
                 yield self.sample(summary)
             except ValueError as error:
                 name = summary.member or f"{text(summary.id)} epoch {summary.rollout + 1}"
-                self.problems.append(Problem(name, f"{error}; its summary stands in for it"))
+                self.problems.append(Problem(name, f"{error}; its summary is used instead"))
                 yield brief_sample(summary)
 
 
@@ -227,7 +225,7 @@ class JsonLog:
             number += 1
             try:
                 if piece is None:
-                    raise ValueError("is too large to be read")
+                    raise ValueError("is too large")
                 yield sample_of(table(read_json(piece)))
             except ValueError as error:
                 self.problems.append(Problem(f"sample {number}", str(error)))
@@ -240,9 +238,9 @@ def _head(header: Table, path: Path) -> LogHead:
     spec = table(header.get("eval"))
     version = header.get("version")
     if not spec or "model" not in spec:
-        raise UsageError("is no log of inspect_ai: it names no evaluation", where=str(path))
+        raise UsageError("is not an inspect_ai log: it names no evaluation", where=str(path))
     if version not in _VERSIONS:
-        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are read here."
+        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are supported."
         raise UsageError(f"is a log of version {text(version)}", where=str(path), hint=hint)
     results, config = table(header.get("results")), table(spec.get("config"))
     status = text(header.get("status"))
@@ -369,7 +367,7 @@ def sample_of(record: Table) -> LogSample:
         ValueError: it is not a sample.
     """
     if "id" not in record:
-        raise ValueError("is no sample")
+        raise ValueError("is not a sample")
     attachments = table(record.get("attachments"))
     attached = {name: value for name, value in record.items() if name != "attachments"}
     resolved = table(_Attachments(attachments).resolve(attached))

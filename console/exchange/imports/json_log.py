@@ -25,6 +25,6 @@ def read_pieces(path: Path, lists: Collection[Names], problems: list[Problem]) -
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except Truncated as error:
-        problems.append(Problem(path.name, f"{error}; what is whole was read"))
+        problems.append(Problem(path.name, f"{error}; complete entries were read"))
     except ValueError as error:
         raise UsageError(f"is not JSON: {error}", where=str(path)) from None

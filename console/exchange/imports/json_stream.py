@@ -90,7 +90,7 @@ class JsonPieces:
     def _take(self, allowed: bytes) -> bytes:
         mark = self._peek()
         if mark not in allowed:
-            raise ValueError(f"is not JSON: {mark!r} stands where one of {allowed.decode()} must")
+            raise ValueError(f"is not JSON: found {mark!r} where one of {allowed.decode()} was expected")
         self._at += 1
         return mark
 
@@ -107,7 +107,7 @@ class JsonPieces:
         """Read more, discarding everything before `keep_from`."""
         piece = self._file.read(PIECE_BYTES)
         if not piece:
-            raise Truncated("ends too early: it was cut off, or is still being written")
+            raise Truncated("ends too early: it is truncated or still being written")
         del self._buffer[:keep_from]
         self._at -= keep_from
         self._buffer += piece

@@ -18,10 +18,10 @@ def line_tables(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Tabl
     for number, line in json_lines(path):
         try:
             if line is None:
-                raise ValueError("is too large to be read")
+                raise ValueError("is too large")
             record = table(read_json(line))
             if not record:
-                raise ValueError("is no JSON object, or an empty one")
+                raise ValueError("is not a JSON object, or is empty")
         except ValueError as error:
             problems.append(Problem(f"line {number}", str(error)))
         else:

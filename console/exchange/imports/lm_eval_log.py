@@ -63,7 +63,7 @@ class SamplesLog:
             if place < skip:
                 continue
             if "doc_id" not in record:
-                self.problems.append(Problem(f"line {number}", "is no sample: it has no doc_id"))
+                self.problems.append(Problem(f"line {number}", "is not a sample: it has no doc_id"))
                 continue
             yield _sample(record, self._task, several=len(self.head.rest.get("filters") or ()) > 1)
 

@@ -58,10 +58,10 @@ class ProviderLog:
             number += 1
             try:
                 if piece is None:
-                    raise ValueError("is too large to be read")
+                    raise ValueError("is too large")
                 record = table(read_json(piece))
                 if "testCase" not in record and "vars" not in record:
-                    raise ValueError("is no result")
+                    raise ValueError("is not a result")
             except ValueError as error:
                 self.problems.append(Problem(f"result {number}", str(error)))
                 continue
@@ -81,7 +81,7 @@ def _open(path: Path) -> list[Log]:
     results, metadata = table(whole.get("results")), table(whole.get("metadata"))
     version = results.get("version")
     if version not in _VERSIONS:
-        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are read here."
+        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are supported."
         raise UsageError(f"is a result of version {text(version) or 'unknown'}", where=str(path), hint=hint)
     prompts = tables(results.get("prompts"))
     names = [text(prompt.get("provider")) for prompt in prompts]

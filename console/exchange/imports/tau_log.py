@@ -48,10 +48,10 @@ class SimulationsLog:
             number += 1
             try:
                 if piece is None:
-                    raise ValueError("is too large to be read")
+                    raise ValueError("is too large")
                 record = table(read_json(piece))
                 if "task_id" not in record:
-                    raise ValueError("is no simulation: it has no task_id")
+                    raise ValueError("is not a simulation: it has no task_id")
                 yield _old_sample(record) if self._elements == _OLD else _sample(record, self._tasks)
             except ValueError as error:
                 self.problems.append(Problem(f"simulation {number}", str(error)))

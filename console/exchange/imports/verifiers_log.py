@@ -69,7 +69,7 @@ def _open_traces(path: Path) -> list[Log]:
     trace = tables(first.get("traces"))[0]
     version = trace.get("version", _TRACE_VERSION)
     if version != _TRACE_VERSION:
-        raise UsageError(f"holds traces of version {text(version)}", where=str(path), hint="Version 1 is read here.")
+        raise UsageError(f"holds traces of version {text(version)}", where=str(path), hint="Version 1 is supported.")
     calls = tables(trace.get("calls"))
     model = text(config.get("model")) or next(
         (text(call.get("model")) for call in calls if call.get("model")), "unknown"
@@ -114,7 +114,7 @@ class _TracesLog(LinesLog):
     def _episode(self, episode: Table, number: int) -> Iterator[LogSample]:
         traces = tables(episode.get("traces"))
         if not traces:
-            raise ValueError("is no episode: it holds no trace")
+            raise ValueError("is not an episode: it holds no trace")
         for trace in traces:
             agent = text(table(trace.get("agent")).get("name"))
             name = _task_name(trace, number) + (f"/{agent}" if len(traces) > 1 and agent else "")
@@ -274,7 +274,7 @@ class _ResultsLog(LinesLog):
 
     def _row(self, row: Table, number: int) -> Iterator[LogSample]:
         if "prompt" not in row and "completion" not in row:
-            raise ValueError("is no rollout: it has neither prompt nor completion")
+            raise ValueError("is not a rollout: it has neither prompt nor completion")
         prompt, completion = conversation(row.get("prompt")), _completion(row.get("completion"))
         name = next((text(row[key]) for key in ("example_id", "id") if row.get(key) is not None), f"line {number}")
         placed = {*_PLACED_OF_RESULT}

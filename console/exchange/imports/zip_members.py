@@ -129,9 +129,9 @@ class ZipMembers:
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
         if not members:
-            raise UsageError("is no zip file, or holds nothing that is whole", where=str(path))
+            raise UsageError("is not a zip file, or holds no complete member", where=str(path))
         if sum(member.compressed for member in members) > size:
-            raise UsageError("its members overlap, so it was made to harm", where=str(path))
+            raise UsageError("its members overlap, so it is malicious", where=str(path))
         for member in members:
             if member.name in self.by_name:
                 self.doubled.append(member.name)
@@ -200,7 +200,7 @@ def read_member(path: Path, member: Member) -> bytes:
         OSError: the file cannot be read.
     """
     if member.size > LARGEST_BYTES:
-        raise BadMember(f"holds {member.size >> 20} MB, more than the {LARGEST_BYTES >> 20} MB that are read")
+        raise BadMember(f"holds {member.size >> 20} MB, more than the limit of {LARGEST_BYTES >> 20} MB")
     with path.open("rb") as file:
         return _content(file, member)
 
@@ -243,7 +243,7 @@ def _measured(file: BinaryIO, member: Member, data_at: int) -> tuple[Member, int
     while not decompressor.eof:
         data = file.read(_PIECE_BYTES)
         if not data:
-            raise BadMember("is cut off")
+            raise BadMember("is truncated")
         taken += len(data)
         for piece in _checked(decompressor.pieces(data)):
             size, crc = size + len(piece), zlib.crc32(piece, crc)
@@ -263,7 +263,7 @@ def _decompressor(method: int) -> _Decompressor:
         return _Deflated()
     if method == _ZSTD:
         return _Zstd()
-    raise BadMember("is encrypted" if method < 0 else f"is compressed by a method that is not read here ({method})")
+    raise BadMember("is encrypted" if method < 0 else f"uses an unsupported compression method ({method})")
 
 
 def _checked(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -288,13 +288,13 @@ def _content(file: BinaryIO, member: Member) -> bytes:
     while left > 0:
         data = file.read(min(left, _PIECE_BYTES))
         if not data:
-            raise BadMember("is cut off")
+            raise BadMember("is truncated")
         left -= len(data)
         for piece in _checked(decompressor.pieces(data)):
             content += piece
             crc = zlib.crc32(piece, crc)
             if len(content) > member.size:
-                raise BadMember("holds more than it says")
+                raise BadMember("is larger than declared")
     if len(content) != member.size or crc != member.crc:
         raise BadMember("is damaged: its checksum does not match")
     return bytes(content)

@@ -88,7 +88,7 @@ def _steps(run: SiteRun, item: Item) -> str:
     """Return links to the neighbors in reading order, and to the neighboring failures."""
     place = run.places[item.rollout.slot]
     before, after = run.failures_around(place)
-    neighbours = (
+    neighbors = (
         ("Previous failure", "N", before),
         ("Next failure", "n", after),
         ("Previous case", "k", run.order[place - 1] if place else None),
@@ -96,7 +96,7 @@ def _steps(run: SiteRun, item: Item) -> str:
     )
     links = [
         Link(label, run.case_page(rollout.slot).removeprefix("cases/"), key)
-        for label, key, rollout in neighbours
+        for label, key, rollout in neighbors
         if rollout is not None
     ]
     return f'<nav class="steps" aria-label="Cases">{" ".join(map(anchor, links))}</nav>' if links else ""
@@ -134,17 +134,18 @@ def _comparison(item: Item, room: int) -> Iterable[str]:
         if len(table.encode()) <= room:
             break
     if table:
-        yield "<h2>Expected beside actual</h2>" + scrolling("Expected beside actual", table)
+        yield "<h2>Expected and actual</h2>" + scrolling("Expected and actual", table)
 
 
 def _conversation(run: SiteRun, item: Item, shared: SharedTexts, room: int) -> Iterable[str]:
     conversation = item.conversation
-    said = [passage for passage in conversation.passages if not passage.repeats] if conversation else []
-    said = [passage for passage in said if passage.kind is not PassageKind.VERDICT]
-    if not said:
+    passages = [passage for passage in conversation.passages if not passage.repeats] if conversation else []
+    passages = [passage for passage in passages if passage.kind is not PassageKind.VERDICT]
+    if not passages:
         return
     most = max(2, room // (_AROUND_PASSAGE + 60))
-    first, last = (said, []) if len(said) <= most else (said[: most // 2], said[len(said) - most // 2 :])
+    half = most // 2
+    first, last = (passages, []) if len(passages) <= most else (passages[:half], passages[len(passages) - half :])
     shown = [*first, *last]
     places = [shared.place(passage, simulated=run.reader.manifest.simulated) for passage in shown]
     lengths = [120 if place else len(passage.text) for passage, place in zip(shown, places, strict=True)]
@@ -154,7 +155,7 @@ def _conversation(run: SiteRun, item: Item, shared: SharedTexts, room: int) -> I
         for passage, place in zip(shown, places, strict=True)
     ]
     if last:
-        parts.insert(len(first), f'<p class="muted">… {len(said) - len(shown)} passages are left out …</p>')
+        parts.insert(len(first), f'<p class="muted">… {len(passages) - len(shown)} passages are left out …</p>')
     yield "<h2>Transcript</h2>"
     yield from parts
 

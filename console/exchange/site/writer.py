@@ -96,11 +96,11 @@ def require_replaceable(out: Path) -> None:
         return
     entries = list(out.rglob("*"))
     if entries and not (out / _MARKER).is_file():
-        raise UsageError("is not empty, and no site that was exported before", where=str(out), hint=hint)
+        raise UsageError("is not empty, and not an exported site", where=str(out), hint=hint)
     for entry in entries:
         pattern = _OUR_FOLDERS if entry.is_dir() else _OURS
         if entry.is_symlink() or not pattern.fullmatch(entry.relative_to(out).as_posix()):
-            raise UsageError("is in the folder of the site and would be lost", where=str(entry), hint=hint)
+            raise UsageError("is not part of the site in this folder and would be lost", where=str(entry), hint=hint)
 
 
 def _publish(staging: Path, out: Path) -> None:

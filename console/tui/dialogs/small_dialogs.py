@@ -208,6 +208,15 @@ class KeyMenu(ModalScreen[Action | None]):
 
     def on_mount(self) -> None:
         """Draw the menu once the width is known."""
+        self._draw()
+
+    def add(self, actions: Sequence[Action]) -> None:
+        """Append actions that took time to find; a key that the menu already has keeps its meaning."""
+        self._actions |= {action.keys[0]: action for action in actions if action.keys[0] not in self._actions}
+        if self.is_mounted:
+            self._draw()
+
+    def _draw(self) -> None:
         self.query_one(Static).update(self._list(self.size.width - 2))
 
     def _list(self, width: int) -> Content:

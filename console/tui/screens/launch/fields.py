@@ -256,7 +256,7 @@ def general_fields(
 ) -> list[Field]:
     """Return the fields common to all suites, most used first, for the chosen suites, roles and modes."""
     only_ids = Field("ids", "only ids", "", "ids between commas, or @ids.txt", "--ids", ids(_is_file))
-    failed_of = Field("failed_of", "failed of", "", "only the failed cases of this run: its name or part of it",
+    failed_of = Field("failed_of", "failed of", "", "cases this run failed: its name or part of it",
                       "--only-failed-of", failed_run(runs, suites))  # fmt: skip
     role_fields = [_role_field(role, models) for role in roles]
     always = [_CASES, _SEED, only_ids, failed_of, *_REPEATS_TO_START, _mode_field(modes), *role_fields, _NAME, *_LIMITS]
