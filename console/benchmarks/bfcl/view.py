@@ -1,14 +1,14 @@
-"""What only BFCL shows: an entry of the official data that no output can pass is called known bad."""
+"""View of BFCL: marks official entries that no output can pass."""
 
 from console.core.outcome import Verdict
 from console.tui.suite_views.suite_view import HintLabel, SuiteView
 
 
 class BfclView(SuiteView):
-    """Function calls against a ground truth, which the standard views show."""
+    """The standard views, with a label for known bad entries."""
 
     def hint_label(self, verdict: Verdict | None) -> HintLabel:
-        """Say of an entry that no output can pass that it is known to be bad."""
+        """Return the label of entries that no output can pass, or the default."""
         if verdict is not None and "known_bad" in verdict.detail:
             return HintLabel("known bad", "$undecided")
         return super().hint_label(verdict)
