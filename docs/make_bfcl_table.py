@@ -5,15 +5,14 @@ A test holds the page against what is made here, so that a row that can be asked
 
 from itertools import groupby
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 from console.benchmarks.bfcl.data.dataset import Dataset
 from console.benchmarks.bfcl.models.decoding import profile_setting
 from console.benchmarks.bfcl.models.handlers.services import SERVICES
 from console.benchmarks.bfcl.models.handlers.table import PROVIDERS_OF_API, handler_of
 from console.benchmarks.bfcl.models.profile import Profile, profiles
-from console.config.model import ModelConfig
 from console.core.fault import UsageError
+from console.core.provider import PROVIDERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "bfcl.md"
@@ -49,8 +48,7 @@ def settings(row: Profile) -> str:
 
 def providers(row: Profile) -> list[str]:
     """Return the providers of models.toml that speak a row's API."""
-    offered = get_args(get_type_hints(ModelConfig)["provider"])
-    return [name for name in PROVIDERS_OF_API.get(row.api, ()) if name in offered]
+    return [name for name in PROVIDERS_OF_API.get(row.api, ()) if name in PROVIDERS]
 
 
 def is_asked(row: Profile) -> bool:
