@@ -99,12 +99,12 @@ def _check_color() -> Finding:
     term = os.environ.get("TERM", "")
     if term in ("", "dumb"):
         return Finding(
-            "terminal", "colour", WARNING, f"TERM is {term or 'not set'}", "Set TERM, for example to xterm-256color."
+            "terminal", "color", WARNING, f"TERM is {term or 'not set'}", "Set TERM, for example to xterm-256color."
         )
     if os.environ.get("NO_COLOR"):
-        return Finding("terminal", "colour", GOOD, "NO_COLOR is set: plain")
+        return Finding("terminal", "color", GOOD, "NO_COLOR is set: plain")
     true = os.environ.get("COLORTERM") in ("truecolor", "24bit")
-    return Finding("terminal", "colour", GOOD, "16 million" if true else f"{term}: 256 or fewer")
+    return Finding("terminal", "color", GOOD, "16 million" if true else f"{term}: 256 or fewer")
 
 
 def check_models(models: Path | None, data: Path | None = None) -> list[Finding]:

@@ -72,5 +72,5 @@ def with_gate(values: dict[str, Any], gate: Gate | None) -> dict[str, Any]:
     """Return the fields of a comparison, with the gate's result if requested."""
     if gate is None:
         return values
-    said = {"verdict": gate.verdict.value, "sentence": gate.sentence, "metric": gate.metric, "margin": gate.margin}
-    return values | {"gate": said | {"exit": int(gate_code(gate))}}
+    result = {"verdict": gate.verdict.value, "sentence": gate.sentence, "metric": gate.metric, "margin": gate.margin}
+    return values | {"gate": result | {"exit": int(gate_code(gate))}}

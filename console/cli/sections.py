@@ -5,7 +5,7 @@ from console.insight.report import Row, Section
 
 
 def show_section(output: Output, section: Section) -> None:
-    """Write a section: its table, and its sentences below; a section of sentences alone puts its title before each."""
+    """Write a section's table, then its sentences; without a table, each sentence begins with the title."""
     if section.rows:
         _show_table(output, section)
         if more := section.left_out():
@@ -17,7 +17,7 @@ def show_section(output: Output, section: Section) -> None:
 
 
 def _show_table(output: Output, section: Section) -> None:
-    """Write the rows with their notes; where these do not fit, a `*` stands there and they follow below."""
+    """Write the rows with their notes; if these do not fit, mark them with `*` and write them below the table."""
     shown = section.shown()
     if not any(row.note for row in shown):
         output.rows(section.headings, [_cells(row) for row in shown], right=section.right)

@@ -1,4 +1,4 @@
-"""A run prepared for export: every rollout with its case, its end, its annotations and its comparison."""
+"""A run prepared for export: every rollout with its case, outcome, annotations and comparison."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from console.insight.rollout import SETUP, Rollout, outcome_word
 from console.suites.suite import Report
 
 ANNOTATION_FIELDS = ("tag", "comment", "dispute", "disputed_by", "label", "label_why", "labelled_by")
-"""What of readers' remarks, and of labels that a model gave, travels with an export."""
+"""Annotations by readers and model labels that are exported."""
 AnnotationFields = Mapping[str, str]
-"""What readers say of one rollout, by kind. Foreign text."""
+"""A reader's annotations of one rollout, by kind. Foreign text."""
 
 
 def annotation_fields(annotation: Annotation) -> AnnotationFields:
-    """Return the exported fields of an annotation; `disputed_by` says who disputes the ground truth, and when (UTC)."""
+    """Return the exported fields of an annotation; `disputed_by` names author and time (UTC) of a dispute."""
     by = ""
     if annotation.dispute:
         when = datetime.fromtimestamp(annotation.disputed_at, UTC).strftime("%Y-%m-%d %H:%M")
@@ -42,29 +42,29 @@ class Item:
     case: Case | None = None
     finished: Finished | None = None
     comparison: Comparison | None = None
-    """Expected beside actual; None for what passed, what broke, and when the suite is not there."""
+    """Expected and actual; None for passed and broken rollouts, and without the suite."""
     conversation: Conversation | None = None
     annotations: AnnotationFields | None = None
 
     @property
     def outcome(self) -> str:
-        """The outcome in a word; `interrupted` when the attempt has no end."""
+        """Outcome in a word; `interrupted` when the attempt has not ended."""
         return SETUP if self.is_setup else outcome_word(self.rollout.outcome)
 
     @property
     def is_setup(self) -> bool:
-        """Whether it ended well and is not graded: what others build on, such as BFCL's memory prerequisites."""
+        """Whether it is a setup rollout that succeeded, such as BFCL's memory prerequisites."""
         outcome = self.rollout.outcome
         return self.case is not None and not self.case.graded and outcome is not None and outcome.is_graded
 
     @property
     def graded(self) -> Outcome | None:
-        """Passed or failed, where it entered the score; None otherwise."""
+        """Passed or failed if it entered the score; None otherwise."""
         outcome = self.rollout.outcome
         return outcome if outcome is not None and outcome.is_graded and not self.is_setup else None
 
     def annotation(self, kind: str) -> str:
-        """Return the standing note of a kind; empty when there is none."""
+        """Return the current annotation of a kind; empty without one."""
         return (self.annotations or {}).get(kind, "")
 
 
@@ -75,16 +75,16 @@ class RunDocument:
     manifest: Manifest
     summary: Summary
     report: Report | None
-    """None when the suite is not there any more."""
+    """None when the suite no longer exists."""
     items: Sequence[Item]
     judging: Judging | None = None
-    """None of a run that no model judges."""
+    """None for runs without a model as judge."""
 
     @property
     def simulated(self) -> bool:
-        """Whether any part came from a built-in simulated model; every form must say so."""
+        """Whether any model was simulated; every format must say so."""
         return self.manifest.simulated
 
     def annotations(self) -> dict[Slot, AnnotationFields]:
-        """Return the annotations of readers, by rollout."""
+        """Readers' annotations by rollout."""
         return {item.rollout.slot: item.annotations for item in self.items if item.annotations}

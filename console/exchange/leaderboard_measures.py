@@ -1,4 +1,4 @@
-"""What a leaderboard takes from journals: columns that only these hold, and the interval of a ranking mean."""
+"""Leaderboard values that only journals hold: measured columns, and the interval of a ranking mean."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -14,14 +14,14 @@ from console.store.runs import RunFolder
 from console.suites.leaderboard import LeaderboardRules, MeasuresJournals
 
 _JOURNALS_KEPT = 64
-"""Journals whose share of the numbers is remembered."""
+"""Number of journals whose measurements are cached."""
 
 
 def completed(board: Leaderboard, find_folder: Callable[[str], RunFolder]) -> Leaderboard:
-    """Fill in what the journals of each row hold; a row whose runs cannot be read stays as it is.
+    """Fill in what the journals of each row hold; rows whose runs cannot be read stay unchanged.
 
     Args:
-        board: made from lists alone.
+        board: leaderboard built from lists alone.
         find_folder: returns the folder of a run by its id; may raise `UsageError` or `KeyError`.
     """
     for row in board.rows:
@@ -48,7 +48,7 @@ def _with_interval(board: Leaderboard, row: LeaderboardRow, folders: Sequence[Ru
 
 
 def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[str, float]:
-    """Return the columns that only journals hold; none when the rules have no such columns.
+    """Return the columns measured from journals; empty if the rules have none.
 
     Raises:
         OSError: a journal cannot be read.
@@ -60,12 +60,12 @@ def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[s
         return rules.combine([_measure(rules, journal, journal.stat().st_size) for journal in journals])
     except OSError:
         raise
-    except Exception:  # a suite of another package may fail in any way; its columns stay empty
+    except Exception:  # suites of other packages may raise anything; their columns stay empty
         return {}
 
 
 @lru_cache(maxsize=_JOURNALS_KEPT)
 def _measure(rules: MeasuresJournals, journal: Path, size: int) -> Any:
-    """Read a journal once for as long as it does not grow."""
+    """Measure a journal, cached until it grows."""
     del size
     return rules.measure(JournalIndex(journal).iter_all())

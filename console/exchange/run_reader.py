@@ -1,4 +1,4 @@
-"""Reading runs whole, for exports and comparisons: one pass over the journal, conversations folded on demand."""
+"""Reading whole runs for exports and comparisons: one pass over the journal; conversations are built on demand."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,7 +22,7 @@ from console.suites.suite import Result
 
 
 class RunReader:
-    """A run's journal, followed to its present end; any conversation can be folded from it."""
+    """A run's journal, read to its present end; builds any of its conversations."""
 
     def __init__(self, folder: RunFolder) -> None:
         """Read the journal once.
@@ -59,39 +59,40 @@ class RunReader:
 
     @property
     def ordered(self) -> list[Rollout]:
-        """The latest attempt at every rollout, in the order of first starts."""
+        """Latest attempt at each rollout, in order of first start."""
         return sorted(self.side.rollouts.values(), key=lambda rollout: rollout.order)
 
     @property
     def damages(self) -> int:
-        """The journal lines that could not be read."""
+        """Number of unreadable journal lines."""
         return len(self._index.damages)
 
     def conversation(self, key: Key) -> Conversation:
-        """Return one attempt at a rollout, whole."""
+        """Return an attempt's full conversation."""
         conversation = Conversation(key)
         for record in whole_records(self.manifest, self._index.read(key)):
             conversation.apply(record)
         return conversation
 
     def annotations(self) -> Mapping[Slot, Annotation]:
-        """Return the annotations of readers, by rollout."""
+        """Readers' annotations by rollout."""
         return Notes(self.folder.path).annotations()
 
 
 def read_document(
     folder: RunFolder, data_path: Path | None, *, with_conversations: bool = False, with_failing: bool = False
 ) -> tuple[RunDocument, str]:
-    """Read a run for a writer.
+    """Read a run for export.
 
     Args:
         folder: the run.
         data_path: folder of suites, if one was named.
-        with_conversations: whether whole conversations are needed, and expected beside actual of passed cases, too.
-        with_failing: whether those are needed that did not pass, or that a reader marked.
+        with_conversations: whether to include all conversations, and comparisons of passed cases.
+        with_failing: whether to include conversations of rollouts that did not pass or were annotated.
 
     Returns:
-        The run, and why its suite cannot be opened (empty: it was); without it there are no report and comparisons.
+        The run, and why its suite cannot be opened (empty if it can); without it, report and comparisons are
+            missing.
 
     Raises:
         UsageError: the folder is not a run.
@@ -107,18 +108,18 @@ def document_of(
     with_failing: bool = False,
     visit: Callable[[Item], None] | None = None,
 ) -> tuple[RunDocument, str]:
-    """Do what `read_document` does with a run that is read already.
+    """Like `read_document`, for a run that has been read.
 
     Args:
         reader: the run.
-        data_path: as there.
-        with_conversations: as there.
-        with_failing: as there.
-        visit: is given each rollout in the order of the run, with its conversation, which need not be kept then: ten
-            thousand of them take more memory than there may be.
+        data_path: see `read_document`.
+        with_conversations: see `read_document`.
+        with_failing: see `read_document`.
+        visit: called with each rollout in run order, with its conversation, which is then not kept: ten
+            thousand may not fit into memory.
 
     Returns:
-        As there.
+        See `read_document`.
     """
     suite = open_run_suite(reader.manifest, data_path)
     annotations = reader.annotations()

@@ -1,1 +1,1 @@
-"""Pure folds over records: transcripts, a run's overview, groups of failures, filters, statistics."""
+"""Pure reductions of records: transcripts, run overviews, failure groups, filters and statistics."""

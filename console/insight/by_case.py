@@ -1,4 +1,4 @@
-"""A comparison of scores case by case: the means of A and of B over the rollouts that both have. Pure."""
+"""Case-by-case comparison of scores: mean of A and mean of B over the rollouts graded in both. Pure."""
 
 import math
 from collections import defaultdict
@@ -14,24 +14,20 @@ class CasePair:
 
     case: str
     title: str
-    """Foreign, like the case's id."""
+    """Foreign text, like the case id."""
     a: float | None
-    """Mean headline score of A over the rollouts that count; None: none does."""
+    """Mean headline score of A over the graded pairs; None without any."""
     b: float | None
     rollouts: int
-    """How many count."""
+    """Number of graded pairs."""
 
     @property
     def change(self) -> float | None:
-        """B minus A."""
         return None if self.a is None or self.b is None else self.b - self.a
 
 
 def by_case(comparison: RunComparison) -> list[CasePair]:
-    """Return every case of a comparison of scores: the largest loss first, the largest gain last, then those without.
-
-    A comparison of passing has none.
-    """
+    """Return the cases of a score comparison, largest loss first, ungraded last; empty when passing is compared."""
     if not comparison.headline:
         return []
     cases: dict[str, list[RolloutPair]] = defaultdict(list)

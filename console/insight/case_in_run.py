@@ -1,4 +1,4 @@
-"""One case as one run played it, or two, and what the runs' suites say of expected and actual."""
+"""One case in one run or two, with its comparison of expected and actual."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,11 +15,11 @@ class CaseInRun:
     rollout: Rollout
     conversation: Conversation
     comparison: Comparison | None
-    """None: there is nothing to compare, or no suite."""
+    """None if there is nothing to compare or the suite is missing."""
 
     @property
     def fault(self) -> str:
-        """Why the suite's code could not compare it. Foreign text."""
+        """Why the suite could not compare it. Foreign text."""
         return self.comparison.fault if self.comparison is not None else ""
 
 

@@ -1,10 +1,10 @@
-"""Two runs case by case: what was lost, what was gained, and whether that may be chance. Pure.
+"""Case-by-case comparison of two runs: what was lost and gained, and whether it may be chance. Pure.
 
-Only rollouts that both runs have enter (`insight.pairing` says which these are). Where one of the two is broken,
-undecided or not finished, the pair is counted apart and left out, because a machinery fault says nothing about a model.
-Passing is tested by the exact McNemar test with Newcombe's interval for the paired difference; where a case was played
-several times its rollouts are not independent, so means of cases are compared by bootstrap and sign flips instead. Runs
-that are scored by a number (AidanBench: accepted answers) are compared question by question by that number.
+Only rollouts that both runs have are compared (see `insight.pairing`). A pair with a broken, undecided or unfinished
+side is left out and counted separately, because a machinery fault says nothing about a model. Pass rates are compared
+with the exact McNemar test and Newcombe's interval for the paired difference. Repeats of a case are not independent, so
+runs with repeats are compared by case means, with bootstrap and sign flips. Runs scored by a number (AidanBench:
+accepted answers) are compared by that number, question by question.
 """
 
 import math
@@ -28,7 +28,7 @@ from console.suites.headline import headline_of
 
 
 class PairOutcome(StrEnum):
-    """What became of a case between A and B."""
+    """Change in a case's outcome from A to B."""
 
     BOTH = "both pass"
     LOST = "lost"
@@ -47,16 +47,15 @@ class RolloutPair:
     change: float = 0.0
     """B minus A: of the headline score, or of passing (-1, 0, 1)."""
     is_scored: bool = False
-    """Whether the headline score is what is compared."""
+    """Whether the headline score is compared, not passing."""
 
     @property
     def slot(self) -> Slot:
-        """Case and rollout."""
         return self.a.slot
 
     @property
     def is_change(self) -> bool:
-        """Whether the two differ in a way that counts."""
+        """Whether the case was lost or gained."""
         return self.outcome in (PairOutcome.LOST, PairOutcome.GAINED)
 
 
@@ -71,46 +70,46 @@ class PairCounts:
     left_out: int
     difference: Difference
     rate_a: Interval | None = None
-    """The share that A passed over the compared cases; None when nothing is compared, or a score is."""
+    """Pass rate of A over the compared pairs; None when nothing is compared or a score is."""
     rate_b: Interval | None = None
 
     @property
     def compared(self) -> int:
-        """Pairs that count."""
+        """Number of compared pairs."""
         return self.both + self.lost + self.gained + self.neither
 
     @property
     def cases(self) -> int:
-        """Cases that count: as many as pairs, but where cases were repeated."""
+        """Number of compared cases; fewer than pairs if cases have repeats."""
         return self.difference.cases
 
     @property
     def passed_a(self) -> int:
-        """Pairs that A passed."""
+        """Number of pairs that A passed."""
         return self.both + self.lost
 
     @property
     def passed_b(self) -> int:
-        """Pairs that B passed."""
+        """Number of pairs that B passed."""
         return self.both + self.gained
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What the compared pairs took on one side."""
+    """Resources that one side used in the compared pairs."""
 
     latency_p50: float | None
-    """Median seconds of a rollout."""
+    """Median seconds per rollout."""
     cost_usd: float
     cost_unknown: int
-    """Rollouts whose cost is unknown; the sum is then a lower bound."""
+    """Rollouts of unknown cost; if any, the sum is a lower bound."""
     input_tokens: int
     output_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
 class ScorePair:
-    """A named score in both runs: means over cases."""
+    """Means of a named score in both runs."""
 
     name: str
     a: float
@@ -120,18 +119,18 @@ class ScorePair:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How many pairs agree in something; those of which it is not known are in neither count."""
+    """Numbers of pairs that agree and that differ in a property; pairs where it is unknown are not counted."""
 
     same: int
     other: int
 
     @property
     def verdict(self) -> bool | None:
-        """True: all that are known agree; False: some do not; None: nothing is known."""
+        """True if all known pairs agree, False if some differ, None if none are known."""
         return None if self.same + self.other == 0 else self.other == 0
 
     def words(self, subject: Literal["case", "prompt"]) -> str:
-        """Return the verdict in words, such as `same cases` or `prompt differs in 8 cases`."""
+        """Describe the verdict, such as `same cases` or `prompt differs in 8 cases`."""
         if self.verdict is None:
             return f"{subject}s not known"
         if self.verdict:
@@ -142,48 +141,48 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """All results of comparing two runs."""
+    """Full result of comparing two runs."""
 
     a: ComparisonSide
     b: ComparisonSide
     headline: str
-    """Name of the score that is compared; empty when passing is."""
+    """Name of the compared score; empty when passing is compared."""
     pairs: tuple[RolloutPair, ...]
     """In the order of A."""
     only_a: int
-    """Rollouts that only A has."""
+    """Number of rollouts that are only in A."""
     only_b: int
     counts: PairCounts
     categories: dict[str, PairCounts]
     reasons: tuple[tuple[str, int, int], ...]
-    """Reasons of failures in words, with their counts in A and in B, the largest change first."""
+    """Failure reasons in words with their counts in A and B, largest change first."""
     scores: tuple[ScorePair, ...]
     spent_a: Spent
     spent_b: Spent
     data: Agreement
-    """Whether the cases are the same, ground truth included."""
+    """Whether the cases are identical, ground truth included."""
     prompts: Agreement
-    """Whether the first requests are the same."""
+    """Whether the first requests are identical."""
     pairing: Pairing
-    """Which rollouts were paired, and why."""
+    """How rollouts were paired."""
 
     @property
     def simulated(self) -> bool:
-        """Whether any part came from a built-in simulated model."""
+        """Whether either run used a simulated model."""
         return self.a.manifest.simulated or self.b.manifest.simulated
 
     @property
     def single(self) -> RolloutPair | None:
-        """The only pair of a comparison of one case, such as of a branch, which has no rates; None of several."""
+        """The only pair of a comparison, such as of a branch, which has no rates; None for several pairs."""
         return self.pairs[0] if len(self.pairs) == 1 else None
 
     def changes(self) -> list[RolloutPair]:
-        """Return what was lost, then what was gained, the largest changes first, else in the order of the run."""
+        """Return lost pairs, then gained ones, each by size of change, then in run order."""
         changed = [pair for pair in self.pairs if pair.is_change]
         return sorted(changed, key=lambda pair: (pair.outcome is PairOutcome.GAINED, -abs(pair.change)))
 
     def with_outcome(self, *outcomes: PairOutcome) -> list[RolloutPair]:
-        """Return the pairs with some outcomes in the order of the run."""
+        """Return the pairs with the given outcomes in run order."""
         return [pair for pair in self.pairs if pair.outcome in outcomes]
 
 
@@ -220,12 +219,12 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
 
 
 def bootstrapped(comparison: RunComparison) -> Difference:
-    """Return the difference once more with its bootstrap interval over cases, next to what `counts` says of it."""
+    """Return the difference with a bootstrap interval over cases, to be shown next to the one in `counts`."""
     return resampled(_observations(comparison.pairs, lambda pair: pair.change))
 
 
 def error_types(comparison: RunComparison) -> list[tuple[str, int, int]]:
-    """Return the recorded error types of the compared failures with counts in A and B, the largest change first."""
+    """Return (error type, count in A, count in B) for the compared failures, largest change first."""
     counted = [pair for pair in comparison.pairs if pair.outcome is not PairOutcome.LEFT_OUT]
     counts_a = Counter(pair.a.reason for pair in counted if pair.a.reason)
     counts_b = Counter(pair.b.reason for pair in counted if pair.b.reason)
@@ -234,7 +233,7 @@ def error_types(comparison: RunComparison) -> list[tuple[str, int, int]]:
 
 
 def _headline(a: ComparisonSide, b: ComparisonSide) -> str:
-    """Return the score that stands for a rollout in place of passing, if both runs have it."""
+    """Return the score compared in place of passing, if both runs have it."""
     names_a, names_b = ({name for rollout in side.rollouts.values() for name in rollout.scores} for side in (a, b))
     return headline_of(names_a & names_b, a.manifest.headline, b.manifest.headline)
 
@@ -262,11 +261,11 @@ def _is_graded(rollout: Rollout, headline: str) -> bool:
 
 
 def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
-    """Count pairs and test the difference between the two sides.
+    """Count pairs and test the difference between the sides.
 
     Args:
         pairs: rollouts in both runs.
-        headline: the score that is compared; empty: passing is.
+        headline: name of the compared score; empty: passing is compared.
     """
     listed = list(pairs)
     counts = Counter(pair.outcome for pair in listed)
@@ -288,7 +287,7 @@ def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
 
 
 def corrected(categories: dict[str, PairCounts]) -> dict[str, PairCounts]:
-    """Return the categories with Holm's correction of p, where several would be called more than chance at once."""
+    """Apply Holm's correction to the p values of categories if at least two are significant."""
     tested = {name: p for name, part in categories.items() if (p := part.difference.p) is not None}
     if sum(p < SIGNIFICANT for p in tested.values()) < 2:
         return categories
@@ -300,7 +299,7 @@ def corrected(categories: dict[str, PairCounts]) -> dict[str, PairCounts]:
 
 
 def _observations(pairs: Iterable[RolloutPair], read: Callable[[RolloutPair], float]) -> list[Observation]:
-    """Return what is read of each pair that counts."""
+    """Return the value of each compared pair."""
     return [
         Observation(pair.a.key.case, float(read(pair)), pair.a.category, _cluster(pair))
         for pair in pairs
@@ -309,7 +308,7 @@ def _observations(pairs: Iterable[RolloutPair], read: Callable[[RolloutPair], fl
 
 
 def _cluster(pair: RolloutPair) -> str:
-    """Either run says it: those of earlier versions do not."""
+    """Read the cluster from either run, because older versions did not record it."""
     return pair.b.cluster or pair.a.cluster
 
 
@@ -324,7 +323,7 @@ def _reasons(pairs: Sequence[RolloutPair]) -> tuple[tuple[str, int, int], ...]:
 
 
 def _scores(pairs: Sequence[RolloutPair]) -> Iterable[ScorePair]:
-    """Yield every score that all compared pairs of some cases have on both sides."""
+    """Yield the scores that both sides of some compared pair have."""
     names = dict.fromkeys(name for pair in pairs for name in pair.a.scores if name in pair.b.scores)
     for name in names:
         having = [pair for pair in pairs if name in pair.a.scores and name in pair.b.scores]

@@ -1,4 +1,7 @@
-"""What is said of two runs side by side: sentences, and the sections that reports of a comparison are made of."""
+"""Sentences and sections that describe a comparison of two runs.
+
+A new statistic is a section of `statistics`; the command line, Markdown, web pages and the app then show it.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -30,7 +33,7 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
 
 
 def statistics(comparison: RunComparison) -> Iterator[Section]:
-    """Yield the sections that the app also draws, below its own numbers, counts and reasons."""
+    """Yield the sections that the app draws too, in addition to its own numbers, counts and reasons."""
     if len(comparison.categories) > 1:
         parts = [("all", comparison.counts), *comparison.categories.items()]
         is_corrected = any(part.difference.adjusted is not None for _, part in parts)
@@ -54,7 +57,7 @@ def _section(
 
 
 def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
-    """Return (name, A, B, B − A) of everything that has a number on both sides, ready to be shown."""
+    """Return formatted rows (name, A, B, B − A) for everything measured on both sides."""
     part, a, b = comparison.counts, comparison.spent_a, comparison.spent_b
     rows: list[tuple[str, str, str, str]] = []
     if part.rate_a is not None and part.rate_b is not None and comparison.single is None:
@@ -82,7 +85,7 @@ def _cost(spent: Spent) -> str:
 
 
 def pairing_words(comparison: RunComparison) -> str:
-    """Say what part of two runs of different suites could be paired, and how; empty for runs of one suite."""
+    """Describe how many rollouts of runs of different suites were paired, and how; empty for runs of one suite."""
     pairing, paired = comparison.pairing, len(comparison.pairs)
     if not pairing.is_across_suites:
         return ""
@@ -94,7 +97,7 @@ def pairing_words(comparison: RunComparison) -> str:
 
 
 def verdict_words(comparison: RunComparison) -> str:
-    """Return difference, interval, p and what may be concluded, in one line; of a single case how it ended."""
+    """Describe difference, interval, p and conclusion on one line; for a single case, its outcomes."""
     if comparison.single is not None and not comparison.headline:
         a, b = (outcome_word(rollout.outcome) for rollout in (comparison.single.a, comparison.single.b))
         return f"{f'A {a}, B {b}' if a != b else f'both {a}'}; {ONE_CASE}"
@@ -108,7 +111,7 @@ def verdict_words(comparison: RunComparison) -> str:
 
 
 def change_words(pair: RolloutPair) -> tuple[str, str]:
-    """Return how a pair changed, and why; parts are foreign text."""
+    """Describe how a pair changed, and why. Parts are foreign text."""
     if pair.is_scored and pair.change:
         why = sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
         return "more" if pair.change > 0 else "fewer", f"{signed(pair.change, number)}, {why}"

@@ -1,6 +1,6 @@
-"""One run as a comparison sees it: its lists, and what each case and each first request was, as digests. Pure.
+"""One run as input to a comparison: its rollouts, and digests of its cases and first requests. Pure.
 
-Records go in in journal order, as into `Overview`; texts are not kept.
+Records are applied in journal order, as to `Overview`; texts are not kept.
 """
 
 import hashlib
@@ -18,21 +18,19 @@ from console.insight.rollout import Rollout
 
 
 class ComparisonSide:
-    """One of the runs that are compared."""
+    """One of the compared runs."""
 
     def __init__(self, manifest: Manifest) -> None:
-        """Start with nothing played."""
         self.manifest = manifest
         self.overview = Overview()
         self.case_digests: dict[str, str] = {}
-        """Digest of each case as it was played, ground truth included."""
+        """Digest of each case as played, ground truth included."""
         self.request_digests: dict[Key, str] = {}
-        """Digest of the first request to the model in each attempt: messages, tools and overrides."""
+        """Digest of each attempt's first model request: messages, tools and overrides."""
         self.question_digests: dict[Key, str] = {}
-        """Digest of what the user asks in the first request of each attempt, whatever else was sent with it."""
+        """Digest of the user's text in each attempt's first request, whatever else was sent."""
 
     def apply(self, record: AnyRecord) -> None:
-        """Take one record into account."""
         self.overview.apply(record)
         if isinstance(record, Started):
             self.case_digests[record.key.case] = _digest(record.case)
@@ -42,39 +40,39 @@ class ComparisonSide:
 
     @property
     def rollouts(self) -> dict[Slot, Rollout]:
-        """The latest attempt at every rollout, in order of first start."""
+        """Latest attempt at each rollout, in order of first start."""
         return self.overview.rollouts
 
     @property
     def graded_slots(self) -> list[Slot]:
-        """Rollouts that are there to be graded, in order: not what only prepares others, as BFCL's memory chains do."""
+        """Rollouts to be graded, in order; excludes setup cases, such as BFCL's memory chains."""
         return [slot for slot in self.rollouts if slot[0] not in self.overview.fold.ungraded]
 
     @property
     def name(self) -> str:
-        """The run's id. Foreign text."""
+        """Run id. Foreign text."""
         return self.manifest.id
 
     @property
     def model(self) -> str:
-        """Name of the model that was asked. Foreign text."""
+        """Name of the model under test. Foreign text."""
         return self.manifest.model.name
 
     def request_digest(self, slot: Slot) -> str:
-        """Return the digest of a rollout's first request; empty when none is known."""
+        """Return the digest of a rollout's first request; empty when unknown."""
         rollout = self.rollouts.get(slot)
         return self.request_digests.get(rollout.key, "") if rollout else ""
 
     def question_digest(self, slot: Slot) -> str:
-        """Return the digest of what is asked first in a rollout; empty when it is not known."""
+        """Return the digest of a rollout's first question; empty when unknown."""
         rollout = self.rollouts.get(slot)
         return self.question_digests.get(rollout.key, "") if rollout else ""
 
 
 def _question_digest(messages: Sequence[dict[str, Any]]) -> str:
-    """Return the digest of the texts of the user; of all texts when there is none of the user. Empty: nothing is asked.
+    """Return the digest of the user's text, or of all text if the user has none; empty without text.
 
-    Spaces around a text, and how its parts are written, make no difference.
+    Surrounding whitespace and the splitting of a text into parts are ignored.
     """
     shown = [normalized_message(message) for message in messages]
     texts = [message.text.strip() for message in shown if message.role == "user"]
@@ -84,6 +82,6 @@ def _question_digest(messages: Sequence[dict[str, Any]]) -> str:
 
 
 def _digest(case: Case) -> str:
-    """The cluster says how to count a case, not what it is; runs of before it was kept are compared all the same."""
+    """Digest a case without its cluster, which older runs did not record."""
     asked = msgspec.structs.replace(case, cluster="")
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]

@@ -1,8 +1,7 @@
-"""One conversation, folded from its records and from the live frames of calls in flight.
+"""One conversation, built from its records and from live frames of calls in flight.
 
-The same fold serves a run that is being played and one read from disk: facts come from records, and text that is
-still being written comes from frames and gives way to the record once that is there. Records go in in journal order;
-frames may come early, late or twice.
+Serves running and recorded runs alike: records provide facts; frames provide text in progress, which the record
+replaces. Records must be applied in journal order; frames may be early, late or duplicate.
 """
 
 from collections import defaultdict
@@ -28,15 +27,15 @@ _SAID = {
 }
 EMBEDDED = "answer embedded"
 SIMULATED_USER = "user"
-"""Role of a model that plays the user: what it is asked is the same conversation, seen from the other side."""
+"""Role of a model that plays the user: it sees the same conversation from the other side."""
 _RESENT = ("system", "prompt")
-"""Roles of what every request begins with anew: instructions, and the pieces of a prompt that is one text."""
+"""Roles that every request repeats: instructions, and the pieces of a plain-text prompt."""
 _WRITTEN = {"reasoning": PassageKind.REASONING, "tool": PassageKind.CALL}
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One finished model call, whole: the request as it was sent and the reply as it was journaled."""
+    """A finished model call: the request as sent and the reply as journaled."""
 
     asked: Asked
     messages: list[dict[str, Any]]
@@ -45,7 +44,7 @@ class Exchange:
 
 @dataclass(slots=True)
 class _Flight:
-    """A call in flight, and the text of it by kind in order of appearance."""
+    """A call in flight; its text by kind, in order of appearance."""
 
     began: Began
     parts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
@@ -67,41 +66,40 @@ class _Flight:
 
 
 class Conversation:
-    """The transcript and state of one attempt at one rollout."""
+    """Transcript and state of one attempt at a rollout."""
 
     def __init__(self, key: Key) -> None:
         self.key = key
         self.case: Case | None = None
         self.passages: list[Passage] = []
-        """What is settled, in order; only ever appended to."""
+        """Settled passages in order; append-only."""
         self.exchanges: list[Exchange] = []
-        """Finished model calls in order."""
         self.verdict: Verdict | None = None
         self.output: Any = None
         self.source: Any = None
-        """What the log of another tool says besides, JSON values; None of what was played here."""
+        """Additional JSON data from another tool's log; None for runs of this console."""
         self.finished: Finished | None = None
         self.state = ""
-        """What it is doing, in a word; empty when unknown."""
+        """Current activity in a word; empty when unknown."""
         self.why = ""
         self.turn = 0
         self.step = 0
         self.tries: list[Tried] = []
         self.revision = 0
-        """Grows with every change of what is settled."""
+        """Incremented with every change of settled content."""
         self._threads: dict[str, Thread] = defaultdict(Thread)
         self._flights: dict[int, _Flight] = {}
         self._answered: set[int] = set()
         self._shown: set[int] = set()
         self._called: dict[str, str] = {}
-        """Functions by id of the call."""
+        """Function names by call id."""
         self._sent_messages: set[tuple[str, NormalizedMessage]] = set()
         self._user_words: set[str] = set()
-        """What a simulated user wrote."""
+        """Texts written by a simulated user."""
         self._own_words: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
 
     def apply(self, record: AnyRecord) -> None:
-        """Take one record of this conversation into account; records of others must not be given."""
+        """Apply one record, which must belong to this conversation."""
         self.revision += 1
         match record:
             case Started():
@@ -130,7 +128,7 @@ class Conversation:
                 pass
 
     def begin(self, frame: Began) -> None:
-        """Begin a call in flight, anew when it is sent once more; one that is answered already is ignored."""
+        """Start or restart a call in flight; ignored if already answered."""
         if frame.n in self._answered or self.verdict is not None:
             return
         if (flight := self._flights.get(frame.n)) is not None:
@@ -142,17 +140,17 @@ class Conversation:
         self._reach(frame.role, frame.turn, frame.step)
 
     def extend(self, delta: Delta) -> None:
-        """Add text of a call in flight; text of unknown or answered calls is ignored."""
+        """Add text to a call in flight; ignored if the call is unknown or answered."""
         flight = self._flights.get(delta.n)
         if flight is not None:
             flight.parts.setdefault(delta.kind, []).append(delta.text)
 
     def act(self, activity: Activity) -> None:
-        """Apply what the engine says that the conversation is doing."""
+        """Apply the engine's report of the current activity."""
         self.state, self.why = activity.state, activity.why
 
     def tail(self) -> list[Passage]:
-        """Return the passages still being written, calls in the order they were sent."""
+        """Return the passages in progress, in the order their calls were sent."""
         return [passage for flight in self._flights.values() for passage in flight.passages()]
 
     def _ask(self, record: Asked) -> None:
@@ -183,7 +181,7 @@ class Conversation:
                     self._append(replace(passage, repeats=is_echo(passage, self.passages)))
 
     def _is_of_simulated_user(self, message: NormalizedMessage, role: str) -> bool:
-        """Whether a message is shown as the reply of a model that plays the user, or is what that model is shown."""
+        """Return whether the message is a simulated user's reply, or part of the prompt to a simulated user."""
         if role == SIMULATED_USER:
             return message.role != "system"
         return message.role == "user" and message.text in self._user_words
@@ -248,7 +246,7 @@ class Conversation:
 
 
 def _passages(message: NormalizedMessage, called: str, role: str, turn: int, step: int, n: int) -> list[Passage]:
-    """Return the passages of one message of a request; `called` is the function whose result it may be."""
+    """Return the passages of a request message; `called` is the function whose result it may be."""
     kind = _SAID.get(message.role, PassageKind.ASSISTANT)
     results = listed_results(message.text) if kind is PassageKind.USER and step else []
     passages = [

@@ -1,7 +1,7 @@
-"""Code that a model had run (cave-bench), read from a conversation: cells, tool results, turns and the sandbox. Pure.
+"""Code run for a model (cave-bench), read from a conversation: cells, tool results, turns and the sandbox. Pure.
 
 The notes are `cell` (code, output, calls, reads, writes, error), `tool` (tool, arguments, text), `turn` (how it ended)
-and `sandbox` (what confines the code). Their values are foreign and may be anything, so everything is read with care.
+and `sandbox` (what confines the code). Their values are foreign and may have any type.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,22 +13,22 @@ from console.insight.passage import Passage, PassageKind, show_json
 
 CELL, TOOL, TURN, SANDBOX = "cell", "tool", "turn", "sandbox"
 HIDDEN_PASSAGES = frozenset({"clock", CELL, TURN, "describe", "invoke", "validate", SOURCE})
-"""Effects that are journaled for a resume; notes of the same conversation say what a reader wants to know of them."""
+"""Effects journaled only for replay; notes in the same conversation hold what readers need of them."""
 _NEAR = 12
-"""Passages back in which a repeated text is looked for."""
+"""Number of preceding passages searched for a repeated text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One piece of code that was run. Texts are foreign."""
+    """One executed piece of code. Texts are foreign."""
 
     code: str
     output: str
     hidden: int = 0
-    """Characters of the output that were not kept."""
+    """Characters of output that were dropped."""
     error: str = ""
     calls: tuple[str, ...] = ()
-    """Calls of known functions, written out."""
+    """Formatted calls of known functions."""
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
     turn: int = 0
@@ -37,26 +37,26 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnd:
-    """How a turn came out, before it is judged. Texts are foreign."""
+    """Outcome of a turn before judging. Texts are foreign."""
 
     steps: int = 0
     tokens: int = 0
     trouble: str = ""
-    """How the worker was lost, or what the hook or the agent raised."""
+    """How the worker was lost, or the error of the hook or the agent."""
     validator: bool | None = None
-    """None: the turn has no validator, or it was not reached."""
+    """None if the turn has no validator or did not reach it."""
     message: str = ""
-    """The validator's."""
+    """The validator's message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What confines the code."""
+    """Sandbox of the code."""
 
     missing: tuple[str, ...]
-    """Of files, network, processes, system calls: those that are open."""
+    """Unconfined ones of files, network, processes and system calls."""
     text: str
-    """The level in the record's words."""
+    """Sandbox level, as recorded."""
 
 
 def read_cell(data: Any, turn: int = 0, step: int = 0) -> Cell:
@@ -100,7 +100,7 @@ def read_confinement(data: Any) -> Confinement:
 
 
 def tool_call(data: Any) -> tuple[str, str]:
-    """Return a `tool` note's call, written out, and what it returned."""
+    """Return a `tool` note's formatted call and its result."""
     whole = _mapping(data)
     return str(whole.get("tool", "")), str(whole.get("text", ""))
 
@@ -115,7 +115,7 @@ def cells_of(passages: Iterable[Passage]) -> list[Cell]:
 
 
 def code_missing_from_reply(data: Any, passages: Sequence[Passage]) -> str:
-    """Return the code of a cell, or nothing when the model's message just above shows it."""
+    """Return a cell's code; empty if the preceding model message shows it."""
     code = read_cell(data).code
     for passage in reversed(passages[-_NEAR:]):
         if passage.kind is PassageKind.ASSISTANT:
@@ -124,7 +124,7 @@ def code_missing_from_reply(data: Any, passages: Sequence[Passage]) -> str:
 
 
 def is_echo(passage: Passage, passages: Sequence[Passage]) -> bool:
-    """Whether a message only tells the model what the cell above printed."""
+    """Return whether a message only repeats the output of the preceding cell."""
     if passage.kind is not PassageKind.USER or not passage.step:
         return False
     for earlier in reversed(passages[-_NEAR:]):
@@ -134,7 +134,7 @@ def is_echo(passage: Passage, passages: Sequence[Passage]) -> bool:
 
 
 def is_returned(passage: Passage, passages: Sequence[Passage]) -> bool:
-    """Whether a tool's result was shown when it came, by a note."""
+    """Return whether a note already showed this tool result."""
     if passage.kind is not PassageKind.RESULT:
         return False
     return any(
@@ -154,7 +154,7 @@ def _call(item: Any) -> str:
 
 
 def _value(item: Any) -> str:
-    """Return a value on one line; what JSON cannot carry is recorded with its own text."""
+    """Format a value on one line; values that JSON cannot carry were recorded as text."""
     foreign = _mapping(_mapping(item).get("$foreign"))
     return str(foreign["repr"]) if "repr" in foreign else show_json(item)
 

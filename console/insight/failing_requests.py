@@ -1,4 +1,4 @@
-"""Requests that fail again and again, told apart from a provider that fails: others beside them are answered."""
+"""Requests that fail repeatedly while others succeed, as opposed to a failing provider."""
 
 from dataclasses import dataclass
 from math import inf
@@ -9,7 +9,7 @@ from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Opened, Tried
 
 _TRIES = 2
-"""Failed tries from which on a request keeps failing."""
+"""Failed tries after which a request counts as failing."""
 
 
 @dataclass(slots=True)
@@ -19,9 +19,9 @@ class _FailingRequest:
 
 
 class FailingRequests:
-    """The requests of this session that were tried twice or more and have no answer, given up or not.
+    """Unanswered requests of this session with two or more failed tries, given up or not.
 
-    Rate limits are no faults of a request. Records go in in journal order.
+    Rate limits do not count as failures. Records are applied in journal order.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,6 @@ class FailingRequests:
         self._last_good_start = -inf
 
     def apply(self, record: AnyRecord) -> None:
-        """Apply one record of the journal."""
         match record:
             case Tried() if record.kind != FaultKind.RATE_LIMIT:
                 calls = self._requests.setdefault(record.key, {})
@@ -54,7 +53,7 @@ class FailingRequests:
 
     @property
     def text(self) -> str:
-        """How many requests keep failing, and how the others fare; empty when none does."""
+        """Number of failing requests, and whether others succeed; empty without failing requests."""
         failing = [call for calls in self._requests.values() for call in calls.values() if call.tries >= _TRIES]
         alone = sum(call.first_fault_at < self._last_good_start for call in failing)
         if not failing:

@@ -1,4 +1,4 @@
-"""A failure as text for a model that is asked what caused it: bounded in size, and nothing but data."""
+"""A failure as size-limited JSON for a model that is asked for its cause."""
 
 import json
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 
 MOST_CHARACTERS = 12_000
-"""Of one failure, before it is quoted; about 4,000 tokens."""
+"""Limit for one failure before quoting; about 4,000 tokens."""
 _LONGEST_PASSAGE = 2_000
 _LONGEST_PART = 3_000
 _SHOWN = {
@@ -24,9 +24,9 @@ _SHOWN = {
 
 
 def failure_text(rollout: Rollout, conversation: Conversation, comparison: Comparison | None) -> str:
-    """Return what is known of a failure as one JSON object, in which `<` is escaped: it can close no quotation mark.
+    """Describe a failure as one JSON object with `<` escaped, so that it cannot close the quotation.
 
-    Of a long conversation the first passages and the last are kept, of a long passage its two ends.
+    Long conversations keep their first and last passages, long passages their two ends.
     """
     parts: dict[str, object] = {
         "category": cut(rollout.category, 200),
@@ -35,7 +35,7 @@ def failure_text(rollout: Rollout, conversation: Conversation, comparison: Compa
         "grader": cut(sentence(rollout.reason, rollout.subject, rollout.outcome), 400),
         "message": cut(rollout.message, 400),
         "reply cut by": rollout.cut,
-        "expected beside actual": cut(_compared(comparison), _LONGEST_PART) if comparison is not None else "",
+        "expected and actual": cut(_compared(comparison), _LONGEST_PART) if comparison is not None else "",
         "conversation": _conversation(conversation.passages),
     }
     kept = {name: value for name, value in parts.items() if value}
@@ -43,7 +43,7 @@ def failure_text(rollout: Rollout, conversation: Conversation, comparison: Compa
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most so many characters and a mark for what was left out of its middle."""
+    """Shorten text to at most `most` characters plus a mark in place of the removed middle."""
     if len(text) <= most:
         return text
     half = most // 2
@@ -61,7 +61,7 @@ def _compared(comparison: Comparison) -> str:
 
 
 def _conversation(passages: Sequence[Passage]) -> list[str]:
-    """Return passages of models and tools, one text each, within `MOST_CHARACTERS` together."""
+    """Return the texts of model and tool passages, at most `MOST_CHARACTERS` in total."""
     texts = [
         cut(f"{_SHOWN[passage.kind]}{f' {passage.head}' if passage.head else ''}: {passage.text}", _LONGEST_PASSAGE)
         for passage in passages
@@ -69,7 +69,7 @@ def _conversation(passages: Sequence[Passage]) -> list[str]:
     ]
     first, last = list[str](), list[str]()
     room = MOST_CHARACTERS - 2 * _LONGEST_PART
-    while texts and room > 0:  # the end tells most, the beginning what was asked
+    while texts and room > 0:  # the end says most, the beginning has the question
         is_early = len(first) < min(len(last), 2)
         text = texts.pop(0 if is_early else -1)
         (first if is_early else last).append(text)

@@ -1,8 +1,7 @@
 """Failures in groups and in reading order.
 
-Groups have at most two levels: reason, then what it is about. What says something about the model comes before what
-broke; then the largest group comes first and ties keep the order of the run, so the order is the same each time the
-run is opened; within a group cases stay in the order of the run.
+Groups have at most two levels: reason, then subject. Model failures come before machinery failures, then larger groups
+first, ties in run order; the order is therefore stable. Cases within a group stay in run order.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,70 +21,69 @@ _STEADY = ("always failed", "always passed", "without a grade")
 
 
 class GroupBy(StrEnum):
-    """What groups are made by."""
+    """Property to group by."""
 
     REASON = "reason"
     ERROR = "error"
-    """The official error type, as it was recorded."""
+    """Official error type, as recorded."""
     PARAMETER = "parameter"
-    """What the failure is about: the argument, variable or call that the grader named."""
+    """Argument, variable or call named by the grader."""
     CATEGORY = "category"
     FUNCTION = "function"
     OUTCOME = "outcome"
     TAG = "tag"
     LABEL = "label"
-    """What a model that was asked holds the cause to be."""
+    """Cause of failure according to a model."""
     REPEATS = "repeats"
-    """Cases by whether all, some or none of their rollouts passed; each case is a subgroup."""
+    """Whether all, some or none of a case's rollouts passed; each case is a subgroup."""
     NONE = "none"
 
 
 @dataclass(slots=True)
 class Group:
-    """Rollouts that have something in common."""
+    """Rollouts that share a property."""
 
     path: tuple[str, ...]
-    """What identifies the group: the recorded values from the top level down. Foreign text."""
+    """Identifier: recorded values from the top level down. Foreign text."""
     label: str
-    """What to call it: our words for a known reason, else foreign text."""
+    """Display name: our words for a known reason, else foreign text."""
     rollouts: list[Rollout] = field(default_factory=list[Rollout])
-    """Members in the order of the run, those of subgroups included."""
+    """Members in run order, including those of subgroups."""
     parts: list["Group"] = field(default_factory=list["Group"])
-    """Subgroups, largest first; what occurs once is in the last of them."""
+    """Subgroups, largest first; the last one collects subjects that occur once."""
     is_case: bool = False
-    """Whether its members are all rollouts of one case."""
+    """Whether the members are all rollouts of one case."""
     subject: str = ""
-    """What all members are about, when they share it and there are no subgroups. Foreign text."""
+    """Subject shared by all members if there are no subgroups. Foreign text."""
 
     @property
     def count(self) -> int:
-        """How many rollouts it has."""
         return len(self.rollouts)
 
     @property
     def rank(self) -> int:
-        """Place by what kind of outcome it has: 0 the model's doing, then undecided, broken, everything else."""
+        """Sort rank by kind of outcome: 0 model failure, then undecided, broken, everything else."""
         rank = _LAST
-        for rollout in self.rollouts:  # as a rule the first says it
+        for rollout in self.rollouts:  # usually the first decides
             if (rank := min(rank, _rank(rollout))) == 0:
                 break
         return rank
 
     @property
     def leaves(self) -> list["Group"]:
-        """The lowest groups under it, in order; itself when it has no subgroups."""
+        """Lowest-level groups in order; the group itself if it has no subgroups."""
         return self.parts or [self]
 
 
 def group(
     rollouts: Iterable[Rollout], by: GroupBy, annotations: Mapping[Slot, Annotation] | None = None
 ) -> list[Group]:
-    """Sort rollouts into groups.
+    """Group rollouts.
 
     Args:
-        rollouts: what is to be grouped, in the order of the run.
-        by: what makes a group.
-        annotations: what is said of rollouts; needed for grouping by tag or label.
+        rollouts: rollouts in run order.
+        by: property to group by.
+        annotations: readers' annotations; needed to group by tag or label.
     """
     if by is GroupBy.NONE:
         listed = list(rollouts)
@@ -101,7 +99,7 @@ def group(
 
 
 def _by_repeats(rollouts: Iterable[Rollout]) -> list[Group]:
-    """Group rollouts by case and cases by how steady they are, flaky ones first."""
+    """Group rollouts by case, and cases by consistency, flaky ones first."""
     cases: dict[tuple[str, str], list[Rollout]] = {}
     for rollout in rollouts:
         cases.setdefault((rollout.category, rollout.key.case), []).append(rollout)
@@ -123,12 +121,12 @@ def _steadiness(members: Sequence[Rollout]) -> str:
 
 
 def in_order(groups: Sequence[Group]) -> list[Rollout]:
-    """Return all members in reading order: group by group, subgroup by subgroup."""
+    """Return all members in reading order, depth first."""
     return [rollout for part in groups for leaf in part.leaves for rollout in leaf.rollouts]
 
 
 def step(order: Sequence[Rollout], current: Slot | None, by: int) -> Rollout | None:
-    """Return the rollout `by` places after the current one, or the first (last); None at the end."""
+    """Return the rollout `by` positions after the current one, or the first (last); None at the end."""
     index_of = {rollout.slot: index for index, rollout in enumerate(order)}
     if current not in index_of:
         return (order[0] if by > 0 else order[-1]) if order else None
@@ -137,7 +135,7 @@ def step(order: Sequence[Rollout], current: Slot | None, by: int) -> Rollout | N
 
 
 def step_group(groups: Sequence[Group], current: Slot | None, by: int) -> Rollout | None:
-    """Return the first rollout of the next (or previous) lowest group; None at the end."""
+    """Return the first rollout of the next (or previous) lowest-level group; None at the end."""
     leaves = [leaf for part in groups for leaf in part.leaves]
     index = next((i for i, leaf in enumerate(leaves) if current in [rollout.slot for rollout in leaf.rollouts]), None)
     if index is None:
@@ -147,14 +145,14 @@ def step_group(groups: Sequence[Group], current: Slot | None, by: int) -> Rollou
 
 
 def _rank(rollout: Rollout) -> int:
-    """A passed rollout with a reason is a loop that ended: that is what its run is about."""
+    """Rank an outcome; a passed rollout with a reason is a loop that ended, the usual result of its run."""
     if rollout.outcome is Outcome.PASSED and rollout.reason:
         return 0
     return _RANKS.get(rollout.outcome, _LAST)
 
 
 Reader = Callable[[Rollout], tuple[str, str]]
-"""Returns what makes the group, and its label."""
+"""Returns a group's key and label."""
 
 
 def _readers(annotations: Mapping[Slot, Annotation]) -> dict[GroupBy, Reader]:
@@ -175,7 +173,7 @@ def _by_tag(annotation: Annotation) -> tuple[str, str]:
 
 
 def _by_label(annotation: Annotation) -> tuple[str, str]:
-    """Labels of a simulated model stand apart: they say nothing of the case."""
+    """Keep labels by simulated models separate, because they say nothing about the case."""
     label = annotation.label
     if label is None:
         return "", "not labelled"
@@ -183,7 +181,7 @@ def _by_label(annotation: Annotation) -> tuple[str, str]:
 
 
 def _by_reason(rollout: Rollout) -> tuple[str, str]:
-    """A wrong answer that was cut off is no sign of what its grader named: those stand in a group of their own."""
+    """Keep truncated wrong answers separate, because the grader's reason does not apply to them."""
     if rollout.cut and rollout.outcome is Outcome.FAILED:
         return cut_group(rollout.cut), cut_group(rollout.cut)
     words = reason_words(rollout.reason, rollout.outcome)
@@ -200,7 +198,7 @@ def _by_subject(rollout: Rollout) -> tuple[str, str]:
 
 
 def _divide(whole: Group) -> None:
-    """Divide a group by subject; subjects that occur once stay together, so that groups remain fewer than cases."""
+    """Divide a group by subject; subjects that occur once stay together, to keep groups fewer than cases."""
     parts = _collect(whole.rollouts, _by_subject, whole.path)
     large = [part for part in parts if part.count > 1 and part.path[-1]]
     if not large or (len(large) == 1 and large[0].count == whole.count):

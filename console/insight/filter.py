@@ -1,10 +1,10 @@
-"""The filter language over rollouts, the same in menus, in `/` and on the command line.
+"""Filter language for rollouts, shared by menus, `/` and the command line.
 
     reason:unit tag:none time>30s cost>0.01 cat:live_multiple "free text"
 
-Terms are joined by *and*; `a,b` within a value means *or*; `!` before a term inverts it. Foreign text is only ever
-compared, never used as a pattern; all comparisons of text ignore case. Free text is also looked for in everything the
-journal holds of a case, by whoever can read it (see `store.search`); what was found there is handed to `keeps`.
+Terms are combined with *and*; `a,b` within a value means *or*; `!` before a term negates it. Foreign text is only
+compared, never used as a pattern; text comparisons ignore case. Callers that can read the journal also search it for
+free text (see `store.search`) and pass the matches to `keeps`.
 """
 
 import re
@@ -19,7 +19,7 @@ from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 
 Test = Callable[[Rollout, Annotation, Collection[str]], bool]
-"""Decides on a rollout, what readers say of it, and the free texts of the filter that its conversation holds."""
+"""Tests a rollout, its annotation, and the filter's free texts that occur in its conversation."""
 
 _TERM = re.compile(r"""(?P<not>!?)(?:(?P<field>[A-Za-z_]+)(?P<sign>[:<>]=?))?(?P<value>"[^"]*"|[^\s"]+)""")
 _NUMBER = re.compile(r"(?P<digits>\d+(?:\.\d*)?|\.\d+)(?P<unit>ms|s|m|h|k|M)?\Z")
@@ -63,40 +63,39 @@ _ALIASES = {
     "parameter": "subject", "param": "subject", "comment": "note", "disputed": "dispute",
 }  # fmt: skip
 FIELDS = (*_TEXTS, "is", *_SAID, *_NUMBERS)
-"""Names of all fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A filter, read and ready."""
+    """A parsed filter."""
 
     text: str = ""
-    """As it was written."""
+    """As typed."""
     tests: tuple[Test, ...] = ()
     words: tuple[str, ...] = ()
-    """Its free texts, in lower case: what is worth looking for in whole conversations."""
+    """Free texts in lower case, to be searched for in whole conversations."""
 
     def matches(
         self, rollout: Rollout, annotation: Annotation = NO_ANNOTATION, matched_words: Collection[str] = ()
     ) -> bool:
-        """Whether a rollout passes all terms.
+        """Return whether a rollout satisfies all terms.
 
         Args:
-            rollout: its facts.
-            annotation: what readers say of it.
-            matched_words: those of `words` that its conversation holds.
+            rollout: rollout to test.
+            annotation: readers' annotation of it.
+            matched_words: those of `words` that its conversation contains.
         """
-        for test in self.tests:  # noqa: SIM110  asked of every rollout of a run: a generator takes twice as long
+        for test in self.tests:  # noqa: SIM110  called for every rollout of a run: a generator takes twice as long
             if not test(rollout, annotation, matched_words):
                 return False
         return True
 
 
 def read_filter(text: str) -> Filter:
-    """Read a filter as the user typed it; an empty one keeps everything.
+    """Parse a filter; an empty one matches everything.
 
     Raises:
-        UsageError: an unknown field, a bad number or an open quote; says which and what would do.
+        UsageError: an unknown field, a bad number or an open quote.
     """
     if text.count('"') % 2:
         raise UsageError("a quote is not closed", where="filter", hint='Write "free text" between two quotes.')
@@ -180,7 +179,7 @@ def _outcome_name(rollout: Rollout) -> str:
 
 
 def _remark_words(annotation: Annotation) -> list[str]:
-    """Return what `is:` may ask of readers' remarks."""
+    """Return the `is:` values that an annotation matches."""
     if annotation is NO_ANNOTATION:
         return []
     standing = (annotation.is_seen, annotation.dispute, annotation.comment, annotation.tag)

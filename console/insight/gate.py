@@ -1,8 +1,8 @@
-"""Whether a run is worse than another, as a pull request must know it: no, yes, or it cannot be told. Pure.
+"""Decide whether a run is worse than its baseline: no, yes or inconclusive. Pure.
 
-B is worse when the whole interval of the difference lies below the margin, and not worse when all of it lies above; in
-between nothing is proven. Without a margin nothing is granted: any loss beyond chance counts, and an interval that
-leaves room for a large one proves nothing either. A run that has not ended, or with many broken cases, is not judged.
+B is worse if the whole interval of the difference lies below the margin, and not worse if all of it lies above;
+otherwise the result is inconclusive. Without a margin, any significant loss counts, and an interval that includes a
+large loss is inconclusive. Unfinished runs and runs with many broken cases are not judged.
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from console.insight.comparison import RunComparison
 from console.insight.number_format import bounds, number, signed
 
 TOO_WIDE = 0.05
-"""Without a margin, the loss (of a rate; of other scores, as a share of A's mean) that an interval must exclude."""
+"""Loss that the interval must exclude when no margin is given: of a rate, or of a score as a share of A's mean."""
 BROKEN_SHARE = 0.05
-"""A run with a larger share of broken and undecided rollouts is not judged."""
+"""Largest share of broken and undecided rollouts at which a run is judged."""
 PASSED = "passed"
-"""The metric of runs that no score stands for."""
+"""Metric of runs without a headline score."""
 
 
 class GateVerdict(StrEnum):
-    """What is said of B."""
+    """Verdict on B."""
 
     NOT_WORSE = "not worse"
     WORSE = "worse"
@@ -33,31 +33,31 @@ class GateVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """How much worse B may be."""
+    """Tolerated loss."""
 
     value: float
     is_points: bool = False
-    """Whether it was given in points or percent, which only rates have."""
+    """Whether it was given in points or percent, which apply to rates only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The verdict and what it rests on."""
+    """The verdict and its basis."""
 
     verdict: GateVerdict
     sentence: str
-    """Why, in one sentence. Parts may be foreign text."""
+    """Reason for the verdict in one sentence. Parts may be foreign text."""
     metric: str
     margin: float | None
     difference: Difference | None
-    """None when the metric is not in both runs."""
+    """None if either run lacks the metric."""
 
 
 def read_margin(text: str | None) -> Margin | None:
-    """Read `1pt`, `1%`, `0.01`, or a plain number for scores that are no rates.
+    """Parse a margin: `1pt`, `1%`, `0.01`, or a plain number for scores that are not rates.
 
     Raises:
-        UsageError: it is none of them, or negative.
+        UsageError: the margin is negative or has another format.
     """
     if text is None:
         return None
@@ -68,7 +68,7 @@ def read_margin(text: str | None) -> Margin | None:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise UsageError(f"{text!r} is no margin", where="--margin", hint="Write 1pt, 0.01, or a number of the score.")
+        raise UsageError(f"{text!r} is not a margin", where="--margin", hint="Write 1pt, 0.01, or a score difference.")
     return Margin(value / 100, True) if bare != stripped else Margin(value)
 
 
@@ -78,11 +78,11 @@ def judge(
     """Judge whether B is worse than A.
 
     Args:
-        comparison: of both on the cases they share.
-        a: the state of A.
-        b: the state of B.
-        margin: how much worse B may be; None: not at all, see `TOO_WIDE`.
-        metric: `passed` or the name of a score, more being better; None: what the runs are known by.
+        comparison: comparison of A and B on shared cases.
+        a: summary of A.
+        b: summary of B.
+        margin: tolerated loss; None: no loss, see `TOO_WIDE`.
+        metric: `passed` or the name of a score where higher is better; None: the headline.
 
     Raises:
         UsageError: neither run has the metric, or the margin does not fit it.
@@ -96,14 +96,14 @@ def judge(
     allowed = None if margin is None else margin.value
     why = _not_to_be_judged(comparison, a, b, difference)
     if why:
-        return Gate(GateVerdict.CANNOT_TELL, f"cannot tell: {why}", name, allowed, difference)
+        return Gate(GateVerdict.CANNOT_TELL, f"inconclusive: {why}", name, allowed, difference)
     widest = TOO_WIDE if is_rate else TOO_WIDE * abs(mean)
     verdict, words = _weigh(difference, name, allowed, widest, is_rate=is_rate)
     return Gate(verdict, f"{verdict}: {words}", name, allowed, difference)
 
 
 def _measured(comparison: RunComparison, name: str) -> tuple[Difference, float]:
-    """Return the difference in a metric, and A's mean of it."""
+    """Return the difference in a metric and its mean in A."""
     if name == (comparison.headline or PASSED):
         means = next((score.a for score in comparison.scores if score.name == name), 1.0)
         return comparison.counts.difference, means
@@ -117,13 +117,13 @@ def _measured(comparison: RunComparison, name: str) -> tuple[Difference, float]:
 
 
 def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, difference: Difference) -> str:
-    """Return why nothing can be said, before any number is looked at; empty: nothing stands against it."""
+    """Return why the runs cannot be judged, before looking at the numbers; empty if they can."""
     if comparison.data.verdict is False:
-        return f"the data differ in {comparison.data.other} of the shared cases"
+        return f"the data differs in {comparison.data.other} of the shared cases"
     for name, summary in (("A", a), ("B", b)):
         left = summary.planned - summary.tally.finished
         if left > 0:
-            return f"{name} has not ended, {left} of {summary.planned} rollouts are left"
+            return f"{name} has not finished: {left} of {summary.planned} rollouts are left"
         broken = summary.tally.broken + summary.tally.undecided
         if broken > BROKEN_SHARE * summary.planned:
             return f"{broken} of {summary.planned} rollouts of {name} broke or are undecided"

@@ -1,6 +1,6 @@
-"""Several runs side by side: how each did in each category and why, and one mark for every case and run. Pure.
+"""Several runs side by side: rates and reasons by category, and one mark per case and run. Pure.
 
-Numbers rest on what every run has graded, so that they compare like with like.
+Numbers cover only the rollouts that every run has graded.
 """
 
 from collections import Counter
@@ -25,31 +25,30 @@ class GridRow:
     slot: Slot
     category: str
     outcomes: tuple[Outcome | None, ...]
-    """By run; None where it was not played or has not ended."""
+    """By run; None if not played or not finished."""
     cluster: str = ""
-    """What the case shares with others of the category."""
+    """Cluster of the case; cases of one cluster are not independent."""
     reasons: tuple[str, ...] = ()
-    """By run, why it failed, in words; empty where it did not. May hold foreign text."""
+    """Failure reason in words, by run; empty if it did not fail. May hold foreign text."""
     scores: tuple[float | None, ...] = ()
-    """By run, the score that stands in place of passing; empty where passing is what counts."""
+    """Headline score by run; empty if passing is compared."""
     title: str = ""
-    """What the case is called, where it has a name besides its id. Foreign text."""
+    """Name of the case, if it has one besides its id. Foreign text."""
 
     @property
     def differs(self) -> bool:
-        """Whether graded outcomes of it, or its scores, disagree."""
+        """Whether its graded outcomes or its scores disagree."""
         if self.scores:
             return len({score for score in self.scores if score is not None}) > 1
         return len({outcome for outcome in self.outcomes if outcome and outcome.is_graded}) > 1
 
     @property
     def is_shared(self) -> bool:
-        """Whether every run has graded it."""
         graded = all(outcome and outcome.is_graded for outcome in self.outcomes)
         return graded and None not in self.scores
 
     def points(self, place: int) -> float:
-        """Return what a run has of it: its score, else 1 for passing and 0 for not."""
+        """Return a run's score, or without one 1 for passing and 0 for not passing."""
         if self.scores:
             return self.scores[place] or 0.0
         return float(self.outcomes[place] is Outcome.PASSED)
@@ -57,7 +56,7 @@ class GridRow:
 
 @dataclass(frozen=True, slots=True)
 class ReasonCounts:
-    """How often each run failed for one reason, of what every run has graded."""
+    """Failures by run for one reason, over the rollouts that every run has graded."""
 
     reason: str
     """In words. May hold foreign text."""
@@ -66,7 +65,7 @@ class ReasonCounts:
 
     @property
     def spread(self) -> int:
-        """How much the runs differ in it."""
+        """Difference between the largest and the smallest count."""
         return max(self.counts) - min(self.counts)
 
 
@@ -76,53 +75,50 @@ class Grid:
 
     sides: tuple[ComparisonSide, ...]
     rows: tuple[GridRow, ...]
-    """Rows that differ first, each part in the order of the first run, rollouts of a case together."""
+    """Rows that differ first, each part in the order of the first run, repeats of a case together."""
     headline: str = ""
-    """The score that stands for a rollout in place of passing; empty: passing does."""
+    """Name of the compared score; empty: passing is compared."""
 
     @cached_property
     def shared(self) -> list[GridRow]:
-        """The rollouts that every run has graded."""
+        """Rollouts that every run has graded."""
         return [row for row in self.rows if row.is_shared]
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
-        """All categories by name."""
+        """All categories, sorted."""
         return tuple(sorted({row.category for row in self.rows}))
 
     def of(self, category: str | None) -> list[GridRow]:
-        """Return the rollouts of a category; of all with None."""
+        """Return the rollouts of a category; None: all rollouts."""
         return [row for row in self.rows if category is None or row.category == category]
 
     def rate(self, place: int, category: str | None = None) -> Interval | None:
-        """Return what one run has come to, of what every run has graded; None when there is nothing such.
+        """Return a run's pass rate or mean headline score over the shared rollouts; None without any.
 
         Args:
-            place: the run, counted from 0.
-            category: where; None: in all categories together.
-
-        Returns:
-            The share that passed, or the mean of the headline score.
+            place: index of the run.
+            category: category to restrict to; None: all.
         """
         rows = [row for row in self.shared if category is None or row.category == category]
         sample = sample_of(Observation(row.slot[0], row.points(place), row.category, row.cluster) for row in rows)
         return mean_interval(sample) if self.headline else rate_interval(sample)
 
     def reasons(self, category: str | None = None) -> list[ReasonCounts]:
-        """Return why the runs failed what every run has graded, the reasons in which they differ most first.
+        """Return failure reasons over the shared rollouts, largest difference between runs first.
 
         Args:
-            category: where; None: in all categories together.
+            category: category to restrict to; None: all.
         """
         rows = [row for row in self.shared if category is None or row.category == category]
         counts = [Counter(row.reasons[place] for row in rows if row.reasons) for place in range(len(self.sides))]
         names = dict.fromkeys(name for row in rows for name in row.reasons if name)
-        made = [ReasonCounts(name, tuple(count[name] for count in counts)) for name in names]
-        return sorted(made, key=lambda each: (-each.spread, -sum(each.counts)))
+        reasons = [ReasonCounts(name, tuple(count[name] for count in counts)) for name in names]
+        return sorted(reasons, key=lambda each: (-each.spread, -sum(each.counts)))
 
 
 def grid(sides: Sequence[ComparisonSide]) -> Grid:
-    """Put several runs side by side."""
+    """Build the grid of several runs."""
     headline = _headline(sides)
     slots = dict.fromkeys(slot for side in sides for slot in side.graded_slots)
     order = {case: place for place, case in enumerate(dict.fromkeys(case for case, _ in slots))}
@@ -131,7 +127,7 @@ def grid(sides: Sequence[ComparisonSide]) -> Grid:
 
 
 def _headline(sides: Sequence[ComparisonSide]) -> str:
-    """Return the score that stands for a rollout in place of passing, if every run has it."""
+    """Return the score compared in place of passing, if every run has it."""
     names = [{name for rollout in side.rollouts.values() for name in rollout.scores} for side in sides]
     in_all = {name for some in names for name in some if all(name in other for other in names)}
     return headline_of(in_all, *(side.manifest.headline for side in sides))

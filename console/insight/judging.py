@@ -1,6 +1,7 @@
-"""How far the judge of a run can be trusted: what it left open, whether a second judge agrees, what readers say. Pure.
+"""Reliability of a run's judge: undecided share, agreement with a second judge and with readers. Pure.
 
-Only of runs that a model judges. Readers tag mostly failures, so their word holds for what they looked at.
+Applies only to runs with a model as judge. Readers mostly tag failures, so their agreement covers only what they
+tagged.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,42 +22,42 @@ from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
 JUDGE = "judge"
 _SIMULATED_JUDGE = "sim/judge"
 GRADER = "grader"
-"""The tag by which a reader says that the grade is wrong."""
+"""Tag for a wrong grade."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """What is known of the judge of a run."""
+    """Facts about the judge of a run."""
 
     judge: str
-    """Name of the judge's model. Foreign text, like that of the second."""
+    """Name of the judge's model. Foreign text, as is `second`."""
     second: str
-    """Empty: there is none."""
+    """Empty if there is no second judge."""
     undecided: Interval | None
-    """Share of ended rollouts that it left undecided; None before any has ended."""
+    """Undecided share of finished rollouts; None before any has finished."""
     undecided_count: int
     agreement: JudgeAgreement | None
-    """With the second judge, over single judgements; None without one."""
+    """Agreement with the second judge over single judgments; None without one."""
     readers: JudgeAgreement | None
-    """With readers, over the rollouts that they tagged or disputed; None without any."""
+    """Agreement with readers over tagged or disputed rollouts; None without any."""
     too_strict: int
-    """Rollouts that failed and should not have, as readers say."""
+    """Failed rollouts that should have passed, according to readers."""
     too_lenient: int
-    """Rollouts that passed and should not have."""
+    """Passed rollouts that should have failed, according to readers."""
 
     @property
     def is_worth_saying(self) -> bool:
-        """Whether anything is known but that it decided everything."""
+        """Whether there is more to report than that the judge decided everything."""
         return bool(self.undecided_count or self.agreement or self.readers)
 
     @property
     def bias(self) -> float | None:
-        """How much more often it is too lenient than too strict, of what readers looked at; None without readers."""
+        """Lenient minus strict errors as a share of the rollouts that readers tagged or disputed; None without any."""
         return (self.too_lenient - self.too_strict) / self.readers.pairs if self.readers is not None else None
 
 
 def judge_name(manifest: Manifest) -> str:
-    """Return who judges a run, or who would where everything is simulated; empty: nobody."""
+    """Return the name of the judge, of a simulated one for simulated runs; empty without a judge."""
     if manifest.simulated:
         return _SIMULATED_JUDGE
     judge = manifest.roles.get(JUDGE)
@@ -66,7 +67,7 @@ def judge_name(manifest: Manifest) -> str:
 def judging_of(
     manifest: Manifest, rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotation]
 ) -> Judging | None:
-    """Return what is known of the judge; None of a run that no model judges."""
+    """Summarize the judge of a run; None for runs without a model as judge."""
     if JUDGE not in manifest.roles:
         return None
     ended = [rollout for rollout in rollouts if rollout.outcome is not None and rollout.graded]
@@ -79,15 +80,15 @@ def judging_of(
             for rollout in judged
         )
     )
-    said = [(rollout, annotations.get(rollout.slot, NO_ANNOTATION)) for rollout in judged]
-    pairs = [_with_reader(rollout, annotation) for rollout, annotation in said if _is_judged(rollout, annotation)]
+    annotated = [(rollout, annotations.get(rollout.slot, NO_ANNOTATION)) for rollout in judged]
+    pairs = [_with_reader(rollout, annotation) for rollout, annotation in annotated if _is_judged(rollout, annotation)]
     second = manifest.roles.get(SECOND_JUDGE)
     return Judging(
         judge=manifest.roles[JUDGE].name,
         second=second.name if second is not None else "",
         undecided=undecided,
         undecided_count=sum(rollout.outcome is Outcome.UNDECIDED for rollout in judged),
-        agreement=cohens_kappa(_judgements(judged)) if second is not None else None,
+        agreement=cohens_kappa(_judgments(judged)) if second is not None else None,
         readers=cohens_kappa(pairs),
         too_strict=sum(not judge and reader for judge, reader in pairs),
         too_lenient=sum(judge and not reader for judge, reader in pairs),
@@ -98,20 +99,20 @@ _GRADED = (Outcome.PASSED, Outcome.FAILED)
 
 
 def _is_judged(rollout: Rollout, annotation: Annotation) -> bool:
-    """Whether a reader said of a graded rollout whose fault it is."""
+    """Return whether a reader annotated who is at fault in a graded rollout."""
     return rollout.outcome in _GRADED and bool(annotation.tag or annotation.dispute)
 
 
 def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
-    """Return whether the judge let it pass, and whether the reader would."""
+    """Return (judge passed it, reader would pass it)."""
     passed = rollout.outcome is Outcome.PASSED
     return passed, passed != (annotation.tag == GRADER or bool(annotation.dispute))
 
 
-def _judgements(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
-    """Return what both judges said of each thing that both were asked about: above its threshold, or nothing clear.
+def _judgments(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
+    """Return both judges' decisions on everything both were asked: above threshold, or None if unclear.
 
-    Things of which neither said anything clear are no judgements, and so no agreement.
+    Items on which neither judge was clear are left out.
     """
     pairs: list[tuple[bool | None, bool | None]] = []
     for rollout in rollouts:
@@ -129,7 +130,7 @@ def _above(value: float | None, threshold: float | None) -> bool | None:
 
 
 def judging_lines(judging: Judging) -> list[str]:
-    """Return what is known in sentences; names of models are foreign text."""
+    """Describe the judging in sentences. Model names are foreign text."""
     lines: list[str] = []
     if judging.undecided is not None:
         lines.append(
@@ -140,19 +141,19 @@ def judging_lines(judging: Judging) -> list[str]:
         lines.append(f"{judging.judge} and {judging.second}: {_agreement(judging.agreement, 'judgments')}")
     if judging.readers is not None:
         lines.append(f"{judging.judge} and readers: {_agreement(judging.readers, 'tagged rollouts')}")
-        lines.append(f"too strict in {judging.too_strict}, too lenient in {judging.too_lenient}, as readers say")
+        lines.append(f"too strict in {judging.too_strict}, too lenient in {judging.too_lenient}, according to readers")
     return lines
 
 
 def _agreement(agreement: JudgeAgreement, word: str) -> str:
     same = f"agree in {rate(agreement.agreed)} of {agreement.pairs} {word}"
     if agreement.kappa is None:
-        return f"{same}; κ says nothing, as both always say the same"
+        return f"{same}; κ is undefined, because both always decide alike"
     return f"{same}, κ {with_interval(agreement.kappa, agreement.low, agreement.high)}"
 
 
 def judging_object(judging: Judging | None) -> dict[str, Any] | None:
-    """Return everything as JSON values."""
+    """Return all facts as JSON values."""
     if judging is None:
         return None
     undecided = judging.undecided

@@ -1,9 +1,8 @@
-"""The leaderboard over all runs: one row for each model (and mode) of a suite, with an interval beside every rate.
+"""Leaderboards over all runs: one row per model (and mode) of a suite, with an interval for every rate.
 
-Only runs that came to their end count, and never runs that asked chosen cases again. For each category the run with
-most finished rollouts counts, the latest of equals, so that a quick look at three cases does not hide a whole run;
-runs over other data than the newest are left out. Which numbers a row has and which one ranks, the suite's format says
-(`console.suites.leaderboard`). Pure.
+Only completed runs count, and never runs that replayed selected cases. Each category counts the run with the most
+finished rollouts, the latest of equals, so that a quick run of three cases does not hide a full one. Runs on older data
+are left out. The suite's format defines the columns and the ranking number (`console.suites.leaderboard`). Pure.
 """
 
 import math
@@ -28,7 +27,7 @@ from console.suites.leaderboard import (
 from console.suites.leaderboard_rules import rules_for
 
 CasesBySuite = Mapping[str, Mapping[str, int]]
-"""Number of cases of each category, by suite; suites that are not there any more are missing."""
+"""Number of cases in each category, by suite; removed suites are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +38,21 @@ class LeaderboardRow:
     mode: str
     simulated: bool
     at: float
-    """When the newest of its runs began."""
+    """Start time of its newest run."""
     runs: tuple[str, ...]
-    """Ids of the runs that count, newest first."""
+    """Ids of the counted runs, newest first."""
     cells: dict[str, Cell]
     cost_usd: float
     cost_unknown: int
 
     def headline(self, board: "Leaderboard") -> Cell:
-        """Return the number that ranks it."""
+        """Return the cell that ranks the row."""
         return self.cells[board.columns[0]]
 
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """All models on one suite, the best first, those without a number last."""
+    """All models on one suite, best first, models without a number last."""
 
     suite: str
     columns: tuple[str, ...]
@@ -62,12 +61,12 @@ class Leaderboard:
     rules: LeaderboardRules
 
     def rank(self, place: int) -> int | None:
-        """Return the rank of a row, from 1; None: its number is missing or incomplete, so that it ranks nowhere."""
+        """Return the rank of a row, from 1; None if its number is missing or incomplete."""
         return place + 1 if _rank(self.rows[place].headline(self))[0] == 0 else None
 
     @property
     def legend(self) -> str:
-        """What the marks mean, where any are shown; empty: none are."""
+        """Explanation of the marks in use; empty without marks."""
         notes = [cell.note for row in self.rows for cell in row.cells.values() if cell.value is not None]
         if not any(map(is_marked, notes)):
             return ""
@@ -79,19 +78,19 @@ class Leaderboard:
 
 
 def is_marked(note: str) -> bool:
-    """Whether a number with this note is shown with a mark."""
+    """Return whether a number with this note gets a mark."""
     return bool(note) and note != NOT_PLAYED
 
 
 def leaderboards(
     runs: Iterable[ListedRun], cases: CasesBySuite, rules: Mapping[str, LeaderboardRules] | None = None
 ) -> list[Leaderboard]:
-    """Return a leaderboard for every suite, in the order of names.
+    """Return a leaderboard for every suite, sorted by name.
 
     Args:
-        runs: all runs; those that do not count are left out here.
-        cases: what the suites that are still there hold.
-        rules: how suites rank, of those that say it.
+        runs: all runs; those that do not count are left out.
+        cases: number of cases in the installed suites.
+        rules: ranking rules by suite, where defined.
     """
     by_suite: dict[str, list[ListedRun]] = defaultdict(list)
     for run in runs:
@@ -112,7 +111,7 @@ def _leaderboard(
     try:
         counting = played if own is None else {category for category in played if own.counts(category)}
         return _ranked(suite, runs, cases, rules_for(own, form, counting, headline))
-    except Exception:  # a suite of another package may fail in any way
+    except Exception:  # suites of other packages may raise anything
         if own is None:
             raise
         return _leaderboard(suite, runs, cases, None)
@@ -135,7 +134,7 @@ def _ranked(suite: str, runs: Sequence[ListedRun], cases: Mapping[str, int], rul
 
 
 def _rank(cell: Cell | None) -> tuple[int, float]:
-    """Return what ranks a row: complete numbers before incomplete ones, these before none; then the higher first."""
+    """Return the sort key of a row: complete numbers, then incomplete ones, then none; higher values first."""
     if cell is None or cell.value is None:
         return 2, 0.0
     return int(cell.note.startswith(INCOMPLETE)), -cell.value
@@ -167,7 +166,7 @@ def _row(
 
 
 def _run_by_category(runs: Sequence[ListedRun], rules: LeaderboardRules) -> dict[str, ListedRun]:
-    """Return the run that counts for each category."""
+    """Return the counted run of each category."""
     chosen: dict[str, ListedRun] = {}
     for run in sorted(runs, key=lambda run: run.summary.at):
         for category in run.summary.categories:
@@ -184,7 +183,7 @@ def _has_played(run: ListedRun, category: str) -> bool:
 
 
 def _cases_played(run: ListedRun, category: str) -> float:
-    """Return how many cases of a category a run has finished."""
+    """Return the number of finished cases of a category in a run."""
     tally = run.summary.categories[category]
     return (tally.finished - tally.setup) / max(run.manifest.rollouts, 1)
 
@@ -193,9 +192,9 @@ def with_interval(board: Leaderboard, run: str, values: Sequence[Observation]) -
     """Return the leaderboard with the interval of a ranking mean filled in.
 
     Args:
-        board: that ranks by a mean.
-        run: id of the run the mean is of.
-        values: the score of each rollout, from the run's journal.
+        board: leaderboard that ranks by a mean.
+        run: id of the run with that mean.
+        values: scores of its rollouts, from the journal.
     """
     name, sample = board.columns[0], sample_of(values)
 
@@ -204,19 +203,19 @@ def with_interval(board: Leaderboard, run: str, values: Sequence[Observation]) -
             return row
         interval = bootstrap_interval([value.value for value in values]) if sample.is_plain else mean_interval(sample)
         assert interval is not None  # there are cases
-        made = interval_cell(interval, unit="mean", note=row.cells[name].note)
-        return replace(row, cells={**row.cells, name: replace(made, count=row.cells[name].count)})
+        cell = interval_cell(interval, unit="mean", note=row.cells[name].note)
+        return replace(row, cells={**row.cells, name: replace(cell, count=row.cells[name].count)})
 
     return replace(board, rows=tuple(filled(row) for row in board.rows))
 
 
 def with_measures(board: Leaderboard, runs: Sequence[str], measures: Mapping[str, float]) -> Leaderboard:
-    """Return the leaderboard with what only the journals hold of one row filled in.
+    """Return the leaderboard with one row's values from journals filled in.
 
     Args:
-        board: whose rules measure journals.
-        runs: ids of the runs that count for the row.
-        measures: what is known, by column.
+        board: leaderboard whose rules measure journals.
+        runs: ids of the row's runs.
+        measures: values by column.
     """
 
     def filled(row: LeaderboardRow) -> LeaderboardRow:

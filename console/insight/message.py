@@ -1,4 +1,4 @@
-"""Chat messages in a normalized form, read as they were sent: nothing in them is taken for granted."""
+"""Chat messages in a normalized form. Nothing about their shape is assumed."""
 
 import ast
 from dataclasses import dataclass
@@ -8,24 +8,24 @@ from console.core.chat import Reply, ToolCall
 from console.insight.passage import show_json, show_json_lines
 
 _TOLD = "[{'role': 'tool', 'name': "
-"""How BFCL tells results of calls to a model without native tools: a list of them as Python source."""
+"""Prefix with which BFCL passes results to a model without native tools: a list of them as Python source."""
 _LONGEST = 500_000
 
 
 @dataclass(frozen=True, slots=True)
 class NormalizedMessage:
-    """One chat message, whatever form it was sent in."""
+    """A chat message in a form independent of the provider."""
 
     role: str
     text: str
     name: str = ""
     calls: tuple[ToolCall, ...] = ()
     answers: str = ""
-    """Id of the call that it is the result of."""
+    """Id of the call that it answers."""
 
     @property
     def words(self) -> tuple[str, tuple[tuple[str, str], ...]]:
-        """What makes two messages of an assistant the same: text and calls, not the ids of the calls."""
+        """Text and calls without call ids; equal for equal assistant messages."""
         return self.text, tuple((call.name, call.arguments) for call in self.calls)
 
 
@@ -45,12 +45,12 @@ def normalized_message(message: dict[str, Any]) -> NormalizedMessage:
 
 
 def normalized_reply(reply: Reply) -> NormalizedMessage:
-    """Return a reply as the message that carries it in a following request."""
+    """Return a reply as the message that the next request carries."""
     return NormalizedMessage("assistant", reply.content or "", calls=reply.tool_calls)
 
 
 def listed_results(text: str) -> list[tuple[str, str]]:
-    """Return the calls and results that a user message lists; nothing when it is any other message."""
+    """Return the (call, result) pairs listed in a user message; empty for other messages."""
     if not text.startswith(_TOLD) or len(text) > _LONGEST:
         return []
     try:

@@ -1,4 +1,4 @@
-"""Numbers as a reader sees them: rounded, with the interval that belongs to them, and never more than is known."""
+"""Numbers as displayed: rounded, with their interval."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,13 @@ from console.suites.headline import headline_of
 from console.suites.suite import Metric
 
 _FINE = 0.04
-"""Width of an interval below which its bounds are written with three decimals."""
+"""Width of an interval below which its bounds have three decimals."""
 _BARS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = "▏▎▍▌▋▊▉"
 
 
 Show = Callable[[float], str]
-"""What writes one number."""
+"""Formats one number."""
 
 
 def score(interval: Interval | None) -> str:
@@ -24,27 +24,27 @@ def score(interval: Interval | None) -> str:
 
 
 def with_interval(value: float, low: float | None, high: float | None, show: Show | None = None) -> str:
-    """Return a number with its interval: `±` only where both halves are the same in the digits that are shown.
+    """Format a number with its interval, as `±` only where both halves round to the same digits.
 
     Args:
         value: the estimate.
-        low: lower bound; None: nothing can be said of the spread.
+        low: lower bound; None: unknown spread.
         high: upper bound.
-        show: what writes the number; None: it is a rate.
+        show: number format; None: a rate.
     """
     text = (show or rate)(value)
     return text if low is None or high is None else f"{text} {half_or_bounds(value, low, high, show)}"
 
 
 def half_or_bounds(value: float, low: float, high: float, show: Show | None = None) -> str:
-    """Return an interval to stand after its value: `±.07`, or `[.74 .88]` where it reaches further to one side."""
+    """Format an interval that follows its value: `±.07`, or `[.74 .88]` if asymmetric."""
     write = show or _rate_bound(low, high)
     half = write(high - value)
     return f"±{half}" if half == write(value - low) else bounds(low, high, show)
 
 
 def bounds(low: float | None, high: float | None, show: Show | None = None) -> str:
-    """Return an interval by itself, such as `[.74 .88]`; empty without one."""
+    """Format an interval, such as `[.74 .88]`; empty without one."""
     if low is None or high is None:
         return ""
     write = show or _rate_bound(low, high)
@@ -52,7 +52,7 @@ def bounds(low: float | None, high: float | None, show: Show | None = None) -> s
 
 
 def _rate_bound(low: float, high: float) -> Show:
-    """Return what writes bounds of a rate: two decimals where a third would say nothing, and 0 and 1 as such."""
+    """Return the format of rate bounds: two decimals where a third is not needed, and 0 and 1 as such."""
     decimals = 3 if high - low < _FINE else 2
 
     def write(value: float) -> str:
@@ -62,10 +62,10 @@ def _rate_bound(low: float, high: float) -> Show:
 
 
 def headline(*summaries: Summary) -> str:
-    """Return the figure that runs of one suite are known by, taken together.
+    """Return the headline of one or more runs of a suite.
 
-    That is their pass rate; of what nobody passes or fails, such as creativity loops, the mean of the suite's score.
-    Several runs have no interval together: they may have played the same cases.
+    That is the pass rate, or the mean score where nothing passes or fails, as in creativity loops. Several runs get
+    no interval, because they may share cases.
     """
     weighted = [(summary.scores[name], summary.tally.finished) for summary in summaries if (name := scored_by(summary))]
     if weighted:
@@ -78,7 +78,7 @@ def headline(*summaries: Summary) -> str:
 
 
 def scored_by(summary: Summary) -> str:
-    """Return the score that a run is known by in place of passing; empty: passing."""
+    """Return the score that a run reports in place of passing; empty: passing."""
     return headline_of(summary.scores, summary.headline)
 
 
@@ -92,20 +92,20 @@ def _without_zero(text: str) -> str:
 
 
 def metric_value(value: float | None, unit: str) -> str:
-    """Return a number of a report: `82.05%` for a rate, else as many digits as say something; `N/A` for none."""
+    """Format a number of a report: `82.05%` for a rate, else significant digits; `N/A` for None."""
     if value is None:
         return "N/A"
     return f"{value:.2%}" if unit == "rate" else f"{value:g}" if value == int(value) else f"{value:.4f}"
 
 
 def metric_bounds(metric: Metric) -> str:
-    """Return the interval of a number of a report, such as `[74.1% 88.0%]`; empty without one."""
+    """Format the interval of a number of a report, such as `[74.1% 88.0%]`; empty without one."""
     is_rate = metric.unit == "rate"
     return bounds(metric.low, metric.high, (lambda bound: f"{bound:.1%}") if is_rate else number)
 
 
 def signed(value: float, show: Show) -> str:
-    """Return a difference with its sign, its size written by another function; what is shown as zero has no sign."""
+    """Format a difference with its sign; a value displayed as zero has none."""
     size = show(abs(value))
     if not any(digit in size for digit in "123456789"):
         return size
@@ -113,13 +113,13 @@ def signed(value: float, show: Show) -> str:
 
 
 def p_text(p: float) -> str:
-    """Return a p value in words: `p = .032`, `p < .001`."""
+    """Format a p value: `p = .032`, `p < .001`."""
     text = p_digits(p)
     return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def p_digits(p: float) -> str:
-    """Return a p value with as many digits as matter, for a column: `.032`, `<.001`, `1`."""
+    """Format a p value for a column: `.032`, `<.001`, `1`."""
     if p >= 0.995:
         return "1"
     if p < 0.001:
@@ -128,7 +128,7 @@ def p_digits(p: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a score as short as it is readable: `87`, `.31`, `12.5`."""
+    """Format a score briefly: `87`, `.31`, `12.5`."""
     if value == int(value) and abs(value) < 1e6:
         return str(int(value))
     if abs(value) < 1:
@@ -138,7 +138,7 @@ def number(value: float) -> str:
 
 
 def money(cost_usd: float | None, *, at_least: bool = False) -> str:
-    """Return a sum of money, `≥` before a lower bound, `—` when nothing is known."""
+    """Format an amount; `≥` marks a lower bound, `—` an unknown amount."""
     if cost_usd is None:
         return "—"
     sign = "≥" if at_least else ""
@@ -150,22 +150,22 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
 
 
 def is_unpaid(tally: Tally) -> bool:
-    """Whether nothing was paid, as far as everything's cost is known."""
+    """Return whether everything of known cost was free."""
     return not tally.cost_usd and not tally.cost_unknown
 
 
 def spent_amount(tally: Tally) -> str:
-    """Return what a run cost, for a column: a lower bound when some rollouts' cost is unknown, `—` when all are."""
-    known = tally.cost_usd if tally.cost_usd or not tally.cost_unknown else None
-    return money(known, at_least=tally.cost_unknown > 0)
+    """Format the cost of a run for a column: a lower bound if some costs are unknown, `—` if all are."""
+    cost = tally.cost_usd if tally.cost_usd or not tally.cost_unknown else None
+    return money(cost, at_least=tally.cost_unknown > 0)
 
 
 def spent(tally: Tally, *, simulated: bool = False) -> str:
-    """Return what a run cost: a lower bound when some rollouts' cost is unknown, words when all are or none was paid.
+    """Format the cost of a run: a lower bound if some costs are unknown, words if all are or nothing was paid.
 
     Args:
-        tally: its counts.
-        simulated: whether one of its models is simulated, which costs nothing and says nothing of a price.
+        tally: counts of the run.
+        simulated: whether a model is simulated and so has no price.
     """
     if simulated and is_unpaid(tally):
         return "simulated"
@@ -175,7 +175,7 @@ def spent(tally: Tally, *, simulated: bool = False) -> str:
 
 
 def count(value: float) -> str:
-    """Return a count: thinly grouped below a hundred thousand, then `184 k`, `1.91 M`."""
+    """Format a count: grouped by spaces below a hundred thousand, then `184 k`, `1.91 M`."""
     if value < 100_000:
         return f"{round(value):,}".replace(",", " ")
     if value < 1_000_000:
@@ -184,7 +184,7 @@ def count(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a measured time: `0.4 s`, `12 s`, `4:12`, `1:02:07`."""
+    """Format a measured time: `0.4 s`, `12 s`, `4:12`, `1:02:07`."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -196,7 +196,7 @@ def duration(seconds: float) -> str:
 
 
 def about(seconds: float | None) -> str:
-    """Return an estimated time that claims no more than is known: `<5 s`, `~10 s`, `~4 min`; empty when nothing is."""
+    """Format an estimated time coarsely: `<5 s`, `~10 s`, `~4 min`; empty when unknown."""
     if seconds is None:
         return ""
     if seconds < 5:
@@ -211,7 +211,7 @@ def about(seconds: float | None) -> str:
 
 
 def sparkline(values: list[float | None], width: int, top: float | None = None) -> str:
-    """Return the last values as bars, at most `width` of them; a space where a value is missing."""
+    """Draw the last `width` values as bars, with a space for a missing value."""
     shown = values[-width:] if width > 0 else []
     present = [value for value in shown if value is not None]
     if not present:
@@ -225,7 +225,7 @@ def _bar(share: float) -> str:
 
 
 def bar(share: float, width: int) -> str:
-    """Return a horizontal bar of at most `width` cells, to an eighth of a cell; never empty for a share above 0."""
+    """Draw a horizontal bar of at most `width` cells, in eighths of a cell; never empty for a share above 0."""
     eighths = round(max(0.0, min(1.0, share)) * width * 8)
     if share > 0:
         eighths = max(eighths, 1)
@@ -234,10 +234,10 @@ def bar(share: float, width: int) -> str:
 
 
 def with_setup(text: str, setup: int) -> str:
-    """Return a count of graded cases with that of the setup, played but not graded: `30 cases + 8 setup`."""
+    """Format a count of graded cases with that of setup cases: `30 cases + 8 setup`."""
     return f"{text} + {count(setup)} setup" if setup else text
 
 
 def plural(value: int, word: str) -> str:
-    """Return a count with its word: `1 case`, `5 000 cases`."""
+    """Format a count with its noun: `1 case`, `5 000 cases`."""
     return f"{count(value)} {word}{'' if value == 1 else 's'}"

@@ -1,7 +1,7 @@
-"""A whole run at a glance, kept up to date record by record: rollouts, counts, pace, last failures and problems.
+"""Overview of a run, updated record by record: rollouts, counts, pace, recent failures and problems.
 
-Counts and sums come from `core.tally`. What is kept per rollout is small, so a run of ten thousand stays light;
-transcripts are folded one at a time by `insight.conversation`. Records go in in journal order, frames in any.
+Counts and sums come from `core.tally`. Little is kept per rollout, so that ten thousand fit in memory;
+`insight.conversation` builds transcripts one at a time. Records must be applied in journal order; frames in any order.
 """
 
 from collections import deque
@@ -41,7 +41,7 @@ _HALTING = frozenset(kind.value for kind in HALTING)
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One machinery trouble: a failed try, a broken rollout, a halted run."""
+    """A machinery problem: a failed try, a broken rollout or a halted run."""
 
     at: float
     key: Key | None
@@ -49,49 +49,48 @@ class Problem:
     """Fault kind, or how the run was closed."""
     message: str
     wait_s: float | None = None
-    """Seconds until the next try; None when there is none."""
+    """Seconds until the next try; None without one."""
     is_error: bool = False
-    """Whether something was lost or stopped by it."""
+    """Whether it lost or stopped something."""
 
 
 class Overview:
-    """Everything the lists and the header of a run show."""
+    """Everything that lists and run headers show."""
 
     def __init__(self) -> None:
         self.fold = RunFold()
         self.rollouts: dict[Slot, Rollout] = {}
         """In order of first start."""
         self.running: dict[Slot, Rollout] = {}
-        """Begun and not ended, in order of start."""
+        """Started and not finished, in order of start."""
         self.failures: deque[Rollout] = deque(maxlen=500)
-        """The last failures in order of ending."""
+        """Most recent failures, in order of finish."""
         self.problems: deque[Problem] = deque(maxlen=KEPT_PROBLEMS)
         self.problem_count = 0
         self.failing = FailingRequests()
         self.spending: dict[str, RoleSpending] = {}
-        """What has been used by each role, as far as calls are recorded."""
+        """Usage by role, from recorded calls."""
         self.status: Status | None = None
         self.is_deleted = False
-        """Whether the journal that this was read from is not there any more."""
+        """Whether the journal has been deleted."""
         self.pace = Pace()
         self.track_names: dict[str, float | None] = {}
-        """Names of scores given while playing, with their threshold, in order of appearance."""
+        """Thresholds of in-play scores by name, in order of appearance."""
         self.steered: list[Steered] = []
         self.changed: set[Slot] = set()
         """Rollouts that changed since `pop_changes`."""
         self.opened_at = 0.0
         self._side_calls: dict[Key, set[int]] = {}
-        """Calls of running conversations to other models than the examined one; what a judge says is not the loop's."""
+        """Calls of running conversations to models other than the one under test, excluded from a loop's text."""
         self.confinement: Confinement | None = None
-        """The weakest sandbox that the run's conversations got; None without one."""
+        """Weakest sandbox of any conversation; None without a sandbox."""
 
     def pop_changes(self) -> set[Slot]:
-        """Return the rollouts that changed since the last call, and forget them."""
+        """Return and clear the set of changed rollouts."""
         changed, self.changed = self.changed, set()
         return changed
 
     def apply(self, record: AnyRecord) -> None:
-        """Apply one record of the journal."""
         counted = without_output(record)
         self.fold.apply(counted)
         self.pace.apply(record)
@@ -107,7 +106,7 @@ class Overview:
             case Finished():
                 rollout = self._finish(record)
                 if isinstance(counted, Finished) and not counted.verdict.detail:
-                    self.fold.latest[rollout.slot] = rollout  # it says as much, and need not be there twice
+                    self.fold.latest[rollout.slot] = rollout  # already said by this record
             case Closed():
                 self._close(record)
             case Steered():
@@ -120,7 +119,6 @@ class Overview:
                 pass
 
     def apply_frame(self, frame: AnyFrame) -> None:
-        """Apply one live frame."""
         match frame:
             case Status():
                 self._apply_status(frame)
@@ -136,20 +134,20 @@ class Overview:
 
     @property
     def state(self) -> str:
-        """State as the engine says it, else as the journal does, such as `running`, `paused` or `completed`."""
+        """State reported by the engine, else by the journal, such as `running`, `paused` or `completed`."""
         if self.status is not None and self.status.state != "closed":
             return self.status.state
         return self.fold.state(live=False)
 
     def disconnect(self) -> None:
-        """Drop what only the engine could say."""
+        """Drop the state reported by the engine."""
         self.status = None
         for rollout in self.running.values():
             rollout.state = rollout.why = ""
             self.changed.add(rollout.slot)
 
     def _interrupt(self) -> None:
-        """A new engine opened the journal: what ran under the old one is interrupted until it is started again."""
+        """Interrupt all running rollouts, because a new engine has opened the journal."""
         for rollout in self.running.values():
             rollout.state = ""
             self.changed.add(rollout.slot)
@@ -193,7 +191,7 @@ class Overview:
         return rollout
 
     def _gave_up(self, key: Key) -> bool:
-        """Whether the last problem says already that this conversation was given up."""
+        """Return whether the last problem already reports that this conversation was given up."""
         last = self.problems[-1] if self.problems else None
         return last is not None and last.key == key and last.wait_s is None
 
@@ -267,7 +265,7 @@ class Overview:
 
 def _conclude(rollout: Rollout, record: Finished) -> None:
     verdict = record.verdict
-    if rollout.key != record.key:  # else the one that is in memory already
+    if rollout.key != record.key:  # else the object already in memory
         rollout.key = record.key
     rollout.outcome, rollout.reason, rollout.subject = verdict.outcome, intern(verdict.reason or ""), verdict.subject
     rollout.message = verdict.messages[0][:MESSAGE_LIMIT] if verdict.messages else ""
@@ -282,7 +280,7 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
 
 
 def _first_function(detail: dict[str, Any]) -> str:
-    """Return the function a verdict or an output names: as such, or as the first of the calls it was read as."""
+    """Return the function named by a verdict or an output, directly or as the first parsed call."""
     if named := detail.get("function"):
         return str(named)
     calls = detail.get("decoded")

@@ -1,4 +1,4 @@
-"""An overview as bytes, restored without the journal it came from. Pure: `store` keeps the bytes."""
+"""Serialized overviews, restored without reading the journal. Pure: `store` keeps the bytes."""
 
 from collections.abc import Iterable
 from sys import byteorder, intern
@@ -18,23 +18,23 @@ from console.insight.overview import Overview, Problem
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Track
 
 PORTION = 2_000
-"""Rollouts that are decoded together, so that texts they have in common are never in memory for all of them."""
+"""Rollouts decoded at a time, to limit memory for texts they share."""
 _FORM = "portions, endings by number"
 """Changes with the layout of the bytes."""
 
 
 class _Snapshot(msgspec.Struct, array_like=True):
     fold: RunFold
-    """Without what follows from the rollouts."""
+    """Without what can be derived from the rollouts."""
     rollouts: list[msgspec.Raw]
-    """In order of first start, a list of `PORTION` in each: what they have in common is shared portion by portion."""
+    """In order of first start, chunked by `PORTION`; shared values are deduplicated per chunk."""
     latest: list[int | Finished]
-    """How rollouts ended, in that order: the number of one that says it itself, else the record."""
+    """How each rollout ended, in the same order: index of a rollout that holds it, else the record."""
     category_of: dict[str, str] | None
-    """None: follows from the rollouts."""
+    """None if it follows from the rollouts."""
     running: list[Slot]
     failures: list[Rollout]
-    """In order of ending; those that a later attempt has superseded are nowhere else."""
+    """In order of finish; superseded ones are stored nowhere else."""
     problems: list[Problem]
     problem_count: int
     track_names: dict[str, float | None]
@@ -46,7 +46,7 @@ class _Snapshot(msgspec.Struct, array_like=True):
 
 
 def layout() -> int:
-    """Return what says whether bytes were made by a program that folds as this one does: its version and fields."""
+    """Return an identifier of the snapshot layout: program version and fields."""
     names = [__version__, byteorder, _FORM]
     for kind in (_Snapshot, Finished, Steered, Tally, RunFold, CaseCounts, ClusterCounts, Rollout, Track, RoleSpending):
         names += kind.__struct_fields__
@@ -56,7 +56,7 @@ def layout() -> int:
 
 
 def encode_overview(overview: Overview) -> bytes:
-    """Return everything that an overview took from its journal; what only an engine could say is left out."""
+    """Serialize an overview without the state reported by an engine."""
     fold, rollouts = overview.fold, list(overview.rollouts.values())
     number_of = {id(rollout): number for number, rollout in enumerate(rollouts)}
     latest = [number_of[id(ended)] if id(ended) in number_of else _record(ended) for ended in fold.latest.values()]
@@ -81,19 +81,19 @@ def encode_overview(overview: Overview) -> bytes:
 
 
 def decode_overview(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overview:
-    """Return the overview; every rollout counts as changed.
+    """Restore an overview; every rollout counts as changed.
 
     Args:
-        data: what `encode_overview` returned.
-        keys: keys of the run that are in memory already, to be shared.
+        data: result of `encode_overview`.
+        keys: keys of the run already in memory, to be reused.
 
     Raises:
-        ValueError: these are no such bytes.
+        ValueError: the bytes have another format.
     """
     try:
         return _decoded(data, keys)
     except (LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"no such bytes: {error}") from None
+        raise ValueError(f"not an overview snapshot: {error}") from None
 
 
 def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
@@ -127,7 +127,7 @@ def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
 
 
 def _record(ended: Ended) -> Finished:
-    """Return how a rollout ended when the rollout does not say it: it says less, or tells of a later attempt by now."""
+    """Return how a rollout ended if the rollout itself does not hold it, or holds a later attempt."""
     if isinstance(ended, Finished):
         return ended
     names = set(Finished.__struct_fields__) - {"output"}
@@ -143,10 +143,9 @@ _decode = msgspec.msgpack.Decoder(list[Rollout]).decode
 
 
 class _Sharing:
-    """Keeps once what rollouts have in common, as `Overview` does."""
+    """Deduplicates values that rollouts share, as `Overview` does."""
 
     def __init__(self, keys: Iterable[Key]) -> None:
-        """Share these keys."""
         self._keys = {key: key for key in keys}
         self._texts: dict[str, str] = {}
 

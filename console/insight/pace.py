@@ -1,4 +1,4 @@
-"""How fast a run goes: tokens a second and the time that is left. Both are estimates, and to be shown as such."""
+"""Speed of a run: tokens per second and time left. Both are estimates and must be shown as such."""
 
 import time
 from collections import deque
@@ -11,13 +11,13 @@ WINDOW_S = 30.0
 STREAM_WINDOW_S = 5.0
 """Seconds over which streamed text is averaged."""
 CHARACTERS_PER_TOKEN = 4.0
-"""Usual size of a token in English text, for text whose tokens nobody has counted yet."""
+"""Typical characters per token of English text, for text without a token count."""
 FINISHES = 50
-"""Latest finished rollouts from which the time left is reckoned."""
+"""Number of most recent rollouts used to estimate the time left."""
 
 
 class Pace:
-    """Rates over the recent past. Record times place finished work; `clock` places streamed text."""
+    """Recent rates. Finished work is timed by its records, streamed text by `clock`."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -27,7 +27,6 @@ class Pace:
         self._opened_at = 0.0
 
     def apply(self, record: AnyRecord) -> None:
-        """Count one record."""
         match record:
             case Asked():
                 usage = record.reply.usage
@@ -47,13 +46,12 @@ class Pace:
                 pass
 
     def wrote(self, characters: int) -> None:
-        """Count streamed text."""
         now = self._clock()
         self._streamed.append((now, characters))
         _forget(self._streamed, now - STREAM_WINDOW_S)
 
     def tokens_per_s(self) -> float | None:
-        """Return output tokens a second just now, about; None when nothing was written recently."""
+        """Estimate current output tokens per second; None if nothing was written recently."""
         now = self._clock()
         _forget(self._streamed, now - STREAM_WINDOW_S)
         if self._streamed:
@@ -66,7 +64,7 @@ class Pace:
         return sum(count for _, count in self._replies) / span
 
     def seconds_left(self, rollouts: int) -> float | None:
-        """Return about how long so many rollouts will take at the pace of the latest ones; None when unknown."""
+        """Estimate the time for this many rollouts at the recent pace; None when unknown."""
         if rollouts <= 0:
             return 0.0
         if len(self._finishes) < 3:

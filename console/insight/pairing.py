@@ -1,8 +1,8 @@
-"""Which rollouts of two runs belong together: the same case of one suite, or across suites the same question. Pure.
+"""Pairing of rollouts in two runs: by case within a suite, by question across suites. Pure.
 
-Runs of one suite are paired by case id and rollout. Runs of different suites, such as one of ours and one that another
-tool has recorded, are paired by what the user asks in the first request, then by case id; case ids alone may name other
-cases, and whether the requests are the same is counted apart.
+Runs of one suite are paired by case id and rollout. Runs of different suites, such as a run of ours and an imported
+one, are paired by the user's text in the first request, then by case id. Because equal ids may denote different cases,
+agreement of the requests is counted separately.
 """
 
 from collections import defaultdict
@@ -15,22 +15,22 @@ from console.insight.comparison_side import ComparisonSide
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """The pairs, and how they were made."""
+    """Pairs of rollouts, and how they were made."""
 
     slots: tuple[tuple[Slot, Slot], ...]
-    """Of A and of B, in the order of A."""
+    """(slot in A, slot in B), in the order of A."""
     by_prompt: int = 0
-    """How many were paired by what is asked; the others by case id."""
+    """Number of pairs made by the user's text; the others were made by case id."""
     is_across_suites: bool = False
 
     @property
     def by_id(self) -> int:
-        """How many were paired by case id."""
+        """Number of pairs made by case id."""
         return len(self.slots) - self.by_prompt
 
 
 def pair_slots(a: ComparisonSide, b: ComparisonSide) -> Pairing:
-    """Return which rollouts that are there to be graded belong together."""
+    """Pair the graded rollouts of two runs."""
     listed = a.graded_slots
     if a.manifest.suite == b.manifest.suite:
         return Pairing(tuple((slot, slot) for slot in listed if slot in b.rollouts))
@@ -48,7 +48,7 @@ def pair_slots(a: ComparisonSide, b: ComparisonSide) -> Pairing:
 
 
 def _by_prompt(a: ComparisonSide, b: ComparisonSide, listed: Iterable[Slot]) -> dict[Slot, Slot]:
-    """Return the partners of those rollouts of A whose question B has too, repeats in order."""
+    """Return partners for the rollouts of A whose question B has too, repeats in order."""
     asked: dict[str, list[Slot]] = defaultdict(list)
     for slot in b.graded_slots:
         if question := b.question_digest(slot):

@@ -1,6 +1,6 @@
-"""Passages of a transcript: what was said, called, returned, measured and decided, in the order it happened.
+"""Passages of a transcript: messages, calls, results, scores and verdicts in order.
 
-A passage holds foreign text as it was recorded; whoever draws it cleans it.
+Passages hold foreign text as recorded; front ends must sanitize it.
 """
 
 import json
@@ -11,11 +11,11 @@ from typing import Any, cast
 from console.core.chat import ToolCall, Usage
 
 JSON_DEPTH = 12
-"""Levels of nested JSON that are spelled out; deeper ones are cut."""
+"""Levels of nested JSON that are written out; deeper ones are cut."""
 
 
 class PassageKind(StrEnum):
-    """What a passage of a transcript is."""
+    """Kind of a transcript passage."""
 
     SYSTEM = "system"
     USER = "user"
@@ -35,39 +35,39 @@ class Passage:
 
     kind: PassageKind
     text: str = ""
-    """What was said or returned; the arguments as written for a call."""
+    """Message or result text; for a call, its arguments as written."""
     head: str = ""
-    """Name of the called function, of the score or of the note; fault kind of a failed try."""
+    """Name of the function, score or note; fault kind of a failed try."""
     role: str = "model"
-    """Which model took part: `model` or `judge`."""
+    """Role of the model: `model` or `judge`."""
     turn: int = 0
     step: int = 0
     n: int = 0
-    """Number of the call within the conversation; 0 for what belongs to none."""
+    """Number of the call within the conversation; 0 without a call."""
     arguments: tuple[tuple[str, str], ...] | None = None
-    """Arguments of a call as (name, JSON text); None when they could not be read."""
+    """Arguments of a call as (name, JSON text); None if they could not be parsed."""
     complaint: str = ""
-    """Why the arguments of a call could not be read."""
+    """Why a call's arguments could not be parsed."""
     value: float | None = None
-    """Value of a score."""
+    """Score."""
     threshold: float | None = None
-    """Threshold of a score; seconds until the next try of a failed one."""
+    """Threshold of a score; for a failed try, seconds until the next."""
     usage: Usage | None = None
     """Tokens of the call, on the first passage of a reply."""
     latency_s: float | None = None
     """Seconds the call took, on the first passage of a reply."""
     answered_by: str = ""
-    """Name of the model as the server gave it, on the first passage of a reply."""
+    """Model name returned by the server, on the first passage of a reply."""
     streaming: bool = False
     """Whether more text may come."""
     data: Any = None
-    """What a note holds, JSON values."""
+    """JSON data of a note."""
     repeats: bool = False
-    """Whether it says again what another passage shows already."""
+    """Whether another passage already shows the same."""
 
 
 def call_passage(call: ToolCall, *, role: str = "model", turn: int = 0, step: int = 0, n: int = 0) -> Passage:
-    """Return the passage of one native tool call, with its arguments read if they can be."""
+    """Return the passage of a native tool call, with its arguments parsed if possible."""
     arguments, complaint = read_arguments(call.arguments)
     return Passage(
         PassageKind.CALL,
@@ -83,10 +83,10 @@ def call_passage(call: ToolCall, *, role: str = "model", turn: int = 0, step: in
 
 
 def read_arguments(text: str) -> tuple[tuple[tuple[str, str], ...] | None, str]:
-    """Read the arguments of a call from the JSON text the model wrote.
+    """Parse the arguments of a call from the model's JSON text.
 
     Returns:
-        (name, JSON text) pairs and no complaint, or None and the parser's complaint.
+        (name, JSON text) pairs and an empty error, or None and the parser's error.
     """
     try:
         value: Any = json.loads(text) if text.strip() else {}
@@ -98,12 +98,12 @@ def read_arguments(text: str) -> tuple[tuple[tuple[str, str], ...] | None, str]:
 
 
 def show_json(value: Any) -> str:
-    """Return a JSON value on one line, cut below `JSON_DEPTH` levels; strings stay readable, not escaped to ASCII."""
+    """Format JSON on one line, cut below `JSON_DEPTH` levels, without ASCII escapes."""
     return json.dumps(_cut(value, JSON_DEPTH), ensure_ascii=False, default=repr)
 
 
 def show_json_lines(value: Any) -> str:
-    """Return a JSON value over several lines, in the manner of `show_json`."""
+    """Format JSON over several lines; otherwise like `show_json`."""
     return json.dumps(_cut(value, JSON_DEPTH), ensure_ascii=False, indent=2, default=repr)
 
 

@@ -1,17 +1,17 @@
-"""What a selection of cases can show, in words. Pure."""
+"""Statistical power of a selection of cases, in words. Pure."""
 
 from console.core.statistics.power import Detectable
 
 
 def detectable_words(plan: Detectable) -> str:
-    """Say the smallest difference between two such runs that can be told from noise, and what more would bring."""
+    """Describe the smallest detectable difference between two such runs, and how to improve it."""
     if not plan.cases:
         return ""
-    return f"differences below {points(plan.difference())} will not be told from noise"
+    return f"differences below {points(plan.difference())} cannot be distinguished from noise"
 
 
 def doubling_words(plan: Detectable) -> str:
-    """Say what twice the cases and twice the rollouts would bring, and where the figures come from."""
+    """Describe the effect of doubling cases or rollouts, and the source of the figures."""
     if not plan.cases:
         return ""
     basis = "as earlier runs differed" if plan.is_measured else f"if {plan.discordance:.0%} of cases end differently"
@@ -20,5 +20,5 @@ def doubling_words(plan: Detectable) -> str:
 
 
 def points(rate: float) -> str:
-    """Return a difference of rates in points: `4.1 points`."""
+    """Format a difference of rates in points: `4.1 points`."""
     return f"{rate * 100:.1f} points"

@@ -1,4 +1,4 @@
-"""How the prompts of two conversations differ: the lines of their first requests that differ. Pure."""
+"""Line differences between the prompts, or first requests, of two conversations. Pure."""
 
 import difflib
 import json
@@ -11,28 +11,28 @@ from console.insight.conversation import Conversation
 from console.insight.prompt_edit import opening_of
 
 _BEFORE, _AFTER = 40, 24
-"""Characters of what is alike that are kept before and after what differs in a line."""
+"""Characters of common text kept before and after a change within a line."""
 
 
 class ChangedLine(NamedTuple):
-    """A line of a prompt that the other one has not, or has with other words. Foreign text."""
+    """A line that is only in one prompt or differs from its counterpart. Foreign text."""
 
     sign: str
     """`-` for the first conversation, `+` for the second."""
     role: str
-    """Whose message it is of."""
+    """Role of its message."""
     before: str
-    """The end of what is the same at the beginning of both lines."""
+    """End of the common prefix."""
     text: str
-    """What differs; the whole line where the other prompt has none for it."""
+    """Differing text; the whole line if it has no counterpart."""
     after: str
-    """The beginning of what is the same at the end of both lines."""
+    """Beginning of the common suffix."""
 
 
 def prompt_changes(a: Conversation, b: Conversation) -> list[ChangedLine]:
-    """Return the changed lines in their order, those that took each other's place together.
+    """Return the changed lines in order, replaced ones next to their replacement.
 
-    Empty where both got the same prompt, or one was never asked.
+    Empty if the prompts are equal or one model was never asked.
     """
     try:
         lines_a, lines_b = (_prompt_lines(conversation) for conversation in (a, b))
@@ -43,7 +43,7 @@ def prompt_changes(a: Conversation, b: Conversation) -> list[ChangedLine]:
     for what, from_a, to_a, from_b, to_b in matcher.get_opcodes():
         if what != "equal":
             changes += _changes(lines_a[from_a:to_a], lines_b[from_b:to_b])
-    return [change for change in changes if any(change[2:])] or changes  # an empty line more or less says little
+    return [change for change in changes if any(change[2:])] or changes  # ignore added or removed empty lines
 
 
 def _changes(a: Sequence[tuple[str, str]], b: Sequence[tuple[str, str]]) -> Iterator[ChangedLine]:
@@ -59,7 +59,7 @@ def _changes(a: Sequence[tuple[str, str]], b: Sequence[tuple[str, str]]) -> Iter
 
 
 def _alike(a: str, b: str) -> int:
-    """Return how many characters both begin with."""
+    """Return the length of the common prefix."""
     return next(
         (place for place, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b))
     )
@@ -74,7 +74,7 @@ def _beginning_of(text: str) -> str:
 
 
 def _prompt_lines(conversation: Conversation) -> list[tuple[str, str]]:
-    """Return role and text of each line of the first request's messages.
+    """Return the role and text of each line of the first request.
 
     Raises:
         UsageError: the model was never asked.

@@ -1,7 +1,7 @@
-"""The prompt of a conversation, its first request's messages, as text that a reader edits, and back.
+"""The prompt of a conversation, i.e. its first request's messages, as editable text.
 
-A line such as `── user ──` begins a message; everything up to the next such line is its text. What a terminal or an
-editor would obey or hide is shown as a mark; a line that the reader leaves as it is goes back as it was, marks undone.
+A line such as `── user ──` begins a message; the text up to the next such line is its content. Control and invisible
+characters are shown as marks; in unchanged lines they are restored.
 """
 
 import re
@@ -17,7 +17,7 @@ _HEAD = re.compile(r"^── (\w+) ──[ \t]*$", re.MULTILINE)
 
 
 def opening_of(conversation: Conversation) -> list[dict[str, Any]]:
-    """Return the messages of the first request to the model.
+    """Return the messages of the first model request.
 
     Raises:
         UsageError: the model was never asked.
@@ -29,27 +29,27 @@ def opening_of(conversation: Conversation) -> list[dict[str, Any]]:
 
 
 def as_text(messages: Sequence[dict[str, Any]]) -> str:
-    """Return messages as text to be edited.
+    """Format messages for editing.
 
     Raises:
-        UsageError: a message holds more than a role and a text, such as a call or an image.
+        UsageError: a message holds more than a role and text, such as a call or an image.
     """
     for message in messages:
         if not isinstance(message.get("content"), str) or set(message) - {"role", "content"}:
-            raise UsageError("a message of this prompt is more than text", hint="Ask it again unedited.")
+            raise UsageError("a message of this prompt holds more than text", hint="Ask it again unedited.")
     text = "".join(f"── {message['role']} ──\n{message['content'].rstrip(chr(10))}\n" for message in messages)
     return visible_file(text)
 
 
 def from_text(text: str, before: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
-    """Read edited messages.
+    """Parse edited messages.
 
     Args:
-        text: as edited.
-        before: the messages it was made of, whose lines come back with what a mark stood for.
+        text: edited text.
+        before: original messages, used to restore marked characters in unchanged lines.
 
     Raises:
-        UsageError: there is no message, or a role that does not exist; says which.
+        UsageError: there is no message, or a role is unknown.
     """
     head, *parts = _HEAD.split(text)
     if head.strip() or not parts:
@@ -64,5 +64,5 @@ def from_text(text: str, before: Sequence[dict[str, Any]] = ()) -> list[dict[str
         if message["role"] not in ROLES:
             raise UsageError(f"no message has the role {message['role']!r}", hint=f"One of: {', '.join(ROLES)}.")
     if not any(message["role"] == "user" and message["content"].strip() for message in messages):
-        raise UsageError("there is nothing said by the user", hint="Write something under ── user ──.")
+        raise UsageError("the user says nothing", hint="Write something under ── user ──.")
     return messages

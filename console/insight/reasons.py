@@ -1,7 +1,7 @@
-"""Reasons in words a newcomer knows. The official error type stays beside them, for those who search for it.
+"""Reasons in plain words, shown next to the official error type.
 
-Benchmarks word their own (`suites/reason_words.py`), the kinds of machinery faults stand here; any other reason is
-shown as it was recorded, with its separators as spaces.
+Benchmarks define their own (`suites/reason_words.py`); machinery faults are defined here. Other reasons are shown as
+recorded, with spaces for separators.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from console.suites.reason_words import all_words, own_words
 
 _WORDS = {
     "stopped": "stopped by you",
-    "dependency": "what it builds on has no answer",
+    "dependency": "a case it depends on has no answer",
     "auth": "key refused",
     "quota": "quota used up",
     "not_found": "model or address not found",
@@ -33,34 +33,34 @@ _WORDS = {
     "disk": "disk refused",
     "cancelled": "stopped by you",
     "suite": "fault in the suite's code",
-    "internal": "our own mistake",
+    "internal": "internal error",
 }
 
 _BARE = {
     Outcome.PASSED: "passed",
     Outcome.FAILED: "failed",
     Outcome.BROKEN: "broken",
-    Outcome.UNDECIDED: "no grade could be made",
+    Outcome.UNDECIDED: "no grade could be determined",
     Outcome.NOT_RUN: "not run",
 }
 
 
 def reason_words(reason: str, outcome: Outcome | None = None) -> str:
-    """Return a reason in words; without one, what the outcome says. What is not in the table is foreign text."""
+    """Return a reason in words, or the outcome without one. Unknown reasons are foreign text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
     phrase = own_words().get(reason) or _WORDS.get(reason)
     if phrase is not None:
         return phrase
     if reason.startswith("crash:"):
-        return "answer that the official scorer crashes on"
+        return "answer that crashes the official scorer"
     if "," in reason:
         return ", ".join(reason_words(part.strip(), outcome) for part in reason.split(","))
     return all_words().get(reason) or reason.replace("_", " ").replace(":", ": ")
 
 
 def counts_in_words(reasons: Mapping[str, int]) -> dict[str, int]:
-    """Return how often each reason was, the most frequent first: those with the same words are one."""
+    """Return reason counts in words, most frequent first; reasons with the same words are added up."""
     counts: Counter[str] = Counter()
     for reason, count in reasons.items():
         counts[reason_words(reason)] += count
@@ -74,17 +74,17 @@ _CUTS = {
 
 
 def cut_words(cut: str) -> str:
-    """Return what ended an answer in the model's stead, in words that follow *an answer that was*."""
+    """Return what truncated an answer, in words that follow *an answer that was*."""
     return _CUTS.get(cut, f"ended by {cut}")
 
 
 def cut_group(cut: str) -> str:
-    """Return what failures with such an answer are called together."""
+    """Return the group name of failures with an answer truncated this way."""
     return "answer cut at the token limit" if cut == "length" else "answer withheld by the provider's filter"
 
 
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:
-    """Return reason and subject in one sentence, such as `wrong value: unit`."""
+    """Return reason and subject as one phrase, such as `wrong value: unit`."""
     words = reason_words(reason, outcome)
     return f"{words}: {subject}" if subject else words
 
@@ -93,16 +93,16 @@ _HINTS = {
     "auth": "Check the key in the environment or in models.toml.",
     "quota": "Top up the account, or choose another model.",
     "not_found": "Check model_id and base_url in models.toml.",
-    "bad_request": "The server refuses this form of request; its own words are above.",
+    "bad_request": "The server rejects this kind of request; its message is above.",
     "bad_tool_schema": 'This model does not take these tools; try mode = "prompt" in models.toml.',
     "context": "Choose a model with a longer context.",
     "rate_limit": "Lower the number at once, or set limits in models.toml.",
-    "server": "The provider had trouble; it usually passes.",
-    "connect": "Check the network and base_url; `eval-console doctor` looks for you.",
-    "stalled": "The provider stopped sending; raise the idle limit in models.toml if it is slow by nature.",
+    "server": "The provider failed; a retry usually helps.",
+    "connect": "Check the network and base_url; `eval-console doctor` checks both.",
+    "stalled": "The provider stopped sending; raise the idle limit in models.toml if it is a slow model.",
     "deadline": "Raise the timeout in models.toml if answers take that long.",
-    "broken_stream": "The connection broke off in the middle; it usually passes.",
-    "truncated": "The connection broke off in the middle; it usually passes.",
+    "broken_stream": "The connection broke; a retry usually helps.",
+    "truncated": "The connection broke; a retry usually helps.",
     "bad_answer": "The server does not offer the API of its provider; check base_url and provider.",
     "sandbox": "`eval-console doctor` says what the sandbox lacks here.",
     "data": "Pull the data again; `eval-console doctor` checks it.",
@@ -111,5 +111,5 @@ _HINTS = {
 
 
 def hint(reason: str) -> str:
-    """Return what to do about a machinery fault, in one sentence; empty when only trying again can help."""
+    """Return a one-sentence hint about a machinery fault; empty when the only remedy is a retry."""
     return _HINTS.get(reason, "")

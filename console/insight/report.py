@@ -1,4 +1,4 @@
-"""The report of a run as sections: titles, tables and sentences that each front end and each export draws its own way.
+"""The report of a run as sections that each front end and export draws in its own way.
 
 A new statistic is a section of `statistics`; the command line, Markdown, web pages and the app then show it.
 """
@@ -17,7 +17,7 @@ from console.suites.summing import split_words
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A share from 0 to 1 to be drawn next to its row, with its interval if it has one."""
+    """A share from 0 to 1 drawn next to its row, with its interval if it has one."""
 
     share: float
     low: float | None = None
@@ -26,14 +26,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table. Its texts may be foreign."""
+    """One row of a table. Its texts may be foreign."""
 
     cells: tuple[str, ...]
     note: str = ""
-    """A remark about this row, for a last column of its own."""
+    """Note in an extra last column."""
     bar: Bar | None = None
     level: int = 0
-    """How deep it is below the rows above; 0: not at all."""
+    """Indentation level; 0: top level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,39 +42,39 @@ class Section:
 
     title: str
     headings: tuple[str, ...] = ()
-    """Of the columns; the first names the table where no title is shown."""
+    """Column headings; the first names the table where no title is shown."""
     rows: tuple[Row, ...] = ()
     right: frozenset[int] = frozenset()
-    """Columns that are aligned right."""
+    """Right-aligned columns."""
     most: int | None = None
-    """Rows that are enough on a screen or in a comment; None: all. Web pages have all."""
+    """Maximum rows on a screen or in a comment; None: all. Web pages show all."""
     lines: tuple[str, ...] = ()
     """Sentences below the table."""
     is_fault: bool = False
-    """Whether the lines say why there is nothing else."""
+    """Whether the lines say why the section is empty."""
 
     def shown(self) -> tuple[Row, ...]:
-        """Return the rows that are enough on a screen."""
+        """Return the rows for a screen."""
         return self.rows[: self.most]
 
     def left_out(self) -> str:
-        """Return how many rows a screen leaves out; empty for none."""
+        """Return how many rows a screen omits, such as `… and 3 more`; empty for none."""
         more = len(self.rows) - len(self.shown())
         return f"… and {more} more" if more else ""
 
 
 def report_sections(report: Report | None, judging: Judging | None) -> list[Section]:
-    """Return the suite's metrics and what else is known of a run; nothing when its suite is gone.
+    """Return the suite's metrics and further statistics; empty if the suite is gone.
 
     Args:
-        report: of the suite.
-        judging: of the run's judge, if it has one.
+        report: the suite's report.
+        judging: facts about the judge, if the run has one.
     """
     return [*_metrics(report), *statistics(report, judging)]
 
 
 def statistics(report: Report | None, judging: Judging | None) -> list[Section]:
-    """Return what is known of a run beyond its suite's metrics: repeats, flaky cases, the judge."""
+    """Return the statistics beyond the suite's metrics: repeats, flaky cases, the judge."""
     repeats = report.repeats if report is not None else None
     return [*_repeats(repeats), *_judge(judging)]
 
@@ -107,7 +107,7 @@ def _judge(judging: Judging | None) -> Iterator[Section]:
 
 
 def reason_sections(summary: Summary) -> Iterator[Section]:
-    """Yield how often each reason occurs, if anything failed."""
+    """Yield a section with the count of each failure reason, if any."""
     if summary.reasons:
         yield counts_section("Why", "reason", counts_in_words(summary.reasons).items())
 

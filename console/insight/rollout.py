@@ -11,7 +11,7 @@ RECENT_TEXT_LIMIT = 160
 MESSAGE_LIMIT = 400
 """Characters kept of a verdict's first message."""
 SETUP = "setup"
-"""The name of the end of a rollout that ended well and is not graded, such as BFCL's memory conversations."""
+"""How an ungraded rollout that succeeded ended, such as BFCL's memory conversations."""
 
 
 class Track(msgspec.Struct, gc=False):
@@ -22,27 +22,27 @@ class Track(msgspec.Struct, gc=False):
 
     @property
     def last(self) -> float | None:
-        """The latest value; None when it could not be determined, or there is none yet."""
+        """Latest value; None if undetermined or not yet scored."""
         return self.values[-1] if self.values else None
 
 
 NO_TRACKS: dict[str, Track] = {}
 NO_SCORES: dict[str, float] = {}
-"""Of rollouts without any, all the same, and never to be changed: ten thousand empty ones are half a megabyte."""
+"""Shared by rollouts without scores and never changed: ten thousand empty dicts take half a megabyte."""
 
 
 class Rollout(msgspec.Struct, array_like=True, gc=False):
-    """The latest attempt at one rollout of a case. Ids, titles, reasons, messages and words said are foreign text."""
+    """Latest attempt at one rollout. Ids, titles, reasons, messages and spoken text are foreign."""
 
     key: Key
     order: int
-    """Place in the order of first starts."""
+    """Index in order of first start."""
     category: str = ""
     title: str = ""
     graded: bool = True
-    """False: played for what others build on; that it ended well says nothing of the model."""
+    """False for setup cases, whose success says nothing about the model."""
     outcome: Outcome | None = None
-    """None while it is being played, and after an interruption."""
+    """None while running and after an interruption."""
     reason: str = ""
     subject: str = ""
     message: str = ""
@@ -50,44 +50,44 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     function: str = ""
     """Name of the first function the model called."""
     model: str = ""
-    """Name of the model that answered last, as the server gave it."""
+    """Name of the model that answered last, as returned by the server."""
     state: str = ""
-    """What it is doing, in a word; empty when nothing is known or it has ended."""
+    """Current activity in a word; empty when unknown or finished."""
     why: str = ""
     since: float = 0.0
     turn: int = 0
     step: int = 0
     recent_text: str = ""
-    """The end of the text that is streamed, or was last."""
+    """End of the text streamed last."""
     started_at: float = 0.0
     ended_at: float = 0.0
     seconds: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
-    """None: unknown, which is not free."""
+    """None: unknown (not free)."""
     calls: int = 0
     cut: str = ""
-    """What ended the last reply in the model's stead: `length` or `content_filter`."""
+    """What truncated the last reply: `length` or `content_filter`."""
     tries: int = 0
-    """Failed tries of calls."""
+    """Failed tries of its calls."""
     earlier: tuple[Key, ...] = ()
-    """Keys of the attempts before this one, in order."""
+    """Keys of previous attempts in order."""
     tracks: dict[str, Track] = msgspec.field(default_factory=lambda: NO_TRACKS)
-    """Scores given while playing, by name."""
+    """In-play scores by name."""
     scores: dict[str, float] = msgspec.field(default_factory=lambda: NO_SCORES)
-    """Scores of the verdict, by name."""
+    """Scores of the verdict by name."""
     cluster: str = ""
-    """What its case shares with others of the category; empty: nothing."""
+    """Cluster of its case; empty if the case is independent."""
 
     @property
     def at(self) -> float:
-        """When it ended."""
+        """Time of its end."""
         return self.ended_at
 
     @property
     def verdict(self) -> Verdict:
-        """How it ended, without the words; only when it has."""
+        """Verdict without messages; requires an outcome."""
         assert self.outcome is not None
         return plain_verdict(self.outcome, self.reason or None, self.scores)
 
@@ -98,36 +98,36 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def slot(self) -> Slot:
-        """The case id and rollout number, which stay the same across attempts."""
+        """Case id and rollout number, stable across attempts."""
         return self.key.case, self.key.rollout
 
     @property
     def is_running(self) -> bool:
-        """Whether it has begun and not ended."""
+        """Whether it has started and not finished."""
         return self.outcome is None
 
     @property
     def is_setup(self) -> bool:
-        """Whether it ended well and is not graded."""
+        """Whether it is an ungraded rollout that succeeded."""
         return not self.graded and self.outcome is not None and self.outcome.is_graded
 
     @property
     def ending(self) -> str:
-        """How it ended, in a word; empty while it is being played."""
+        """How it ended, in a word; empty while running."""
         if self.is_setup:
             return SETUP
         return self.outcome.value.replace("_", " ") if self.outcome else ""
 
     @property
     def is_failure(self) -> bool:
-        """Whether a reader would look at it first: the model was wrong, or something broke, or nobody could tell."""
+        """Whether it failed, broke or is undecided."""
         return self.outcome in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
 
     def append_text(self, text: str) -> None:
-        """Append streamed text; only the end is kept."""
+        """Append streamed text, keeping only the end."""
         self.recent_text = (self.recent_text + text)[-RECENT_TEXT_LIMIT:]
 
 
 def outcome_word(outcome: Outcome | None) -> str:
-    """Return the outcome in a word; `interrupted` when there is none."""
+    """Return the outcome in a word; `interrupted` for None."""
     return outcome.value if outcome else "interrupted"

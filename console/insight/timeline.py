@@ -1,7 +1,7 @@
-"""When everything in a run happened, so that it can be played back: one clock over all of its sessions. Pure.
+"""Timeline of a run for playback: one clock over all of its sessions. Pure.
 
-Records carry their own times. A model's call is journaled when it is answered; when it was sent follows from its
-latency. The time that nobody played, between two sessions, is left out.
+Model calls are journaled when answered; the time of sending follows from the latency. Gaps between sessions are cut
+out.
 """
 
 from array import array
@@ -11,14 +11,14 @@ from console.core.case import Key
 from console.core.record import AnyRecord, Asked, Opened
 
 SESSION_GAP_S = 1.0
-"""What is left of the time between two sessions."""
+"""Seconds left of the gap between two sessions."""
 
 Place = tuple[int, int]
-"""Where a record stands in the journal, as its reader counts."""
+"""Position of a record in the journal, as its reader counts."""
 
 
 class Timeline:
-    """Times of all records of a run, in seconds from its beginning; add them in journal order, then call `settle`."""
+    """Times of all records in seconds from the start. Add records in journal order, then call `settle`."""
 
     def __init__(self) -> None:
         self._times = array("d")
@@ -37,7 +37,7 @@ class Timeline:
         return self._times[-1] if self._times else 0.0
 
     def add(self, record: AnyRecord, span: Place) -> None:
-        """Take the next record into account; a clock that was set back waits until it has caught up."""
+        """Add the next record; after the clock was set back, time stands still until it has caught up."""
         gap = max(record.at - self._last_epoch, 0.0) if self._times else 0.0
         now = self.length_s + (min(gap, SESSION_GAP_S) if isinstance(record, Opened) else gap)
         self._last_epoch = max(record.at, self._last_epoch) if not isinstance(record, Opened) else record.at
@@ -53,28 +53,28 @@ class Timeline:
         self._lengths.append(span[1])
 
     def settle(self) -> None:
-        """Sort calls into the order in which they were sent."""
+        """Sort calls by time of sending."""
         self._sent.sort()
         self._last_of.clear()
 
     def time_of(self, number: int) -> float:
-        """Return when a record was written, in seconds from the beginning."""
+        """Return when a record was written, in seconds from the start."""
         return self._times[number]
 
     def place_of(self, number: int) -> Place:
-        """Return where a record stands."""
+        """Return the position of a record in the journal."""
         return self._starts[number], self._lengths[number]
 
     def epoch_at(self, time_s: float) -> float:
-        """Return what a clock on the wall showed at a time of the run, seconds since the epoch."""
+        """Convert a time of the run to seconds since the epoch."""
         index = max(bisect_right(self._times, time_s) - 1, 0)
         return self._epochs[index] + time_s - self._times[index] if self._times else 0.0
 
     def count_until(self, time_s: float) -> int:
-        """Return how many records there are up to a time."""
+        """Return the number of records up to a time."""
         return bisect_right(self._times, time_s)
 
     def sent_between(self, after_s: float, until_s: float) -> list[tuple[float, int]]:
-        """Return (when it was sent, number of its record) of the calls sent in (after, until]."""
+        """Return (time of sending, record number) of the calls sent in (after, until]."""
         first = bisect_right(self._sent, (after_s, len(self._times)))
         return self._sent[first : bisect_left(self._sent, (until_s, len(self._times)))]

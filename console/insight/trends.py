@@ -1,7 +1,7 @@
 """Runs of one model and selection over time: rate or score with its interval, and the change since the last. Pure.
 
-One line holds only runs that planned the same number of rollouts of the same categories and selection with the same
-data and mode, because other cases make another number.
+A trend holds only runs with the same number of rollouts, categories, selection, data and mode, because other cases give
+other numbers.
 """
 
 from collections import defaultdict
@@ -14,7 +14,7 @@ from console.suites.headline import headline_of
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """A run as lists have it, without its journal."""
+    """A run as lists show it, without its journal."""
 
     summary: Summary
     manifest: Manifest
@@ -28,18 +28,18 @@ class Point:
     at: float
     state: str
     value: float | None
-    """Share passed, or mean headline score; None when nothing is graded."""
+    """Pass rate or mean headline score; None when nothing is graded."""
     low: float | None
-    """95 % interval; None for a mean without repeats, whose spread the summary does not hold."""
+    """95 % interval; None for a mean without repeats, whose spread the summary lacks."""
     high: float | None
     graded: int
     planned: int
     cost_usd: float
     cost_unknown: int
     change: float | None
-    """Since the run before; None for the first."""
+    """Change since the previous run; None for the first."""
     cases: int = 0
-    """What the interval rests on; 0 and empty without one."""
+    """Number of cases behind the interval; 0 without one."""
     rollouts: int = 0
     clusters: int = 0
     method: str = ""
@@ -52,25 +52,25 @@ class Trend:
     model: str
     suite: str
     selection: str
-    """Which cases, in words."""
+    """Selected cases, in words."""
     simulated: bool
     score: str
-    """Name of the mean that is followed; empty: the share passed."""
+    """Name of the score followed; empty: the pass rate."""
     points: tuple[Point, ...]
     """Oldest first."""
 
 
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
-    """Return a trend for every model, suite and selection, those with most runs first.
+    """Return a trend for every model, suite and selection, those with the most runs first.
 
-    Runs of other cases are another line, as their numbers cannot follow each other. Re-asked cases and shards are out.
+    Replayed selections of cases and shards are left out.
     """
     groups: dict[tuple[object, ...], list[ListedRun]] = defaultdict(list)
     for run in runs:
         if run.manifest.is_whole:
             groups[run.summary.model, run.summary.suite, *_selected(run)].append(run)
-    made = [_trend(group) for group in groups.values()]
-    return sorted(made, key=lambda trend: (-len(trend.points), trend.suite, trend.model, trend.selection))
+    trends_found = [_trend(group) for group in groups.values()]
+    return sorted(trends_found, key=lambda trend: (-len(trend.points), trend.suite, trend.model, trend.selection))
 
 
 def _trend(runs: list[ListedRun]) -> Trend:
@@ -92,7 +92,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
 
 
 def selection_words(run: ListedRun) -> str:
-    """Return what a run selected of its suite, in a few words: `live_simple, 6 cases × 2, fc`."""
+    """Describe a run's selection briefly: `live_simple, 6 cases × 2, fc`."""
     selection, setting = run.manifest.selection, run.manifest.setting
     repeats = max(run.manifest.rollouts, 1)
     cases = (run.summary.planned - run.summary.setup) // repeats
@@ -134,7 +134,7 @@ def _point(run: ListedRun, name: str, last: Point | None) -> Point:
 
 
 def _selected(run: ListedRun) -> tuple[object, ...]:
-    """Return everything in which the runs of one line agree."""
+    """Return the properties that all runs of a trend share."""
     manifest = run.manifest
     return (run.summary.planned, manifest.rollouts, frozenset(run.summary.categories),
             tuple(sorted(manifest.dataset.items())), manifest.selection, manifest.setting.mode)  # fmt: skip

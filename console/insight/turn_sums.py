@@ -1,6 +1,6 @@
-"""The numbers of each turn of a conversation, out of a verdict's particulars (cave-bench). Pure.
+"""Per-turn numbers from a verdict's details (cave-bench). Pure.
 
-The particulars are read with care: they may come from a file of another tool.
+The details may come from another tool's file, so no type is assumed.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ COUNTS = (
     ("not read", "missing_variable_reads"),
     ("not written", "missing_variable_writes"),
 )
-"""Words and metric names; `missing calls` is the peer's number, which counts functions never called."""
+"""Labels and metric names; `missing calls` is the official number, which counts functions never called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,22 +27,22 @@ class TurnSums:
     expected_calls: int
     actual_calls: int
     missing_calls: int
-    """Required calls that nothing answered: the true count, beside the peer's."""
+    """Required calls that nothing answered: the true count, next to the official one."""
     counts: dict[str, int]
-    """By the words of COUNTS."""
+    """By the labels of COUNTS."""
     steps: int
     tokens: int
 
     @property
     def wrong(self) -> list[tuple[str, int]]:
-        """What is not zero, the true count of missing calls right after the peer's."""
+        """Non-zero counts, with the true count of missing calls after the official one."""
         named = [(words, count) for words, count in self.counts.items() if words != COUNTS[0][0]]
         missing = [(COUNTS[0][0], self.counts.get(COUNTS[0][0], 0)), ("missing calls (true)", self.missing_calls)]
         return [*(missing if any(count for _, count in missing) else ()), *(pair for pair in named if pair[1])]
 
 
 def turn_sums(detail: Any) -> list[TurnSums]:
-    """Return the turns of a verdict's particulars, or nothing where they hold none with numbers."""
+    """Return the turns of a verdict's details; empty if they hold no numbers."""
     turns = _mapping(detail).get("turns")
     listed = cast("list[Any]", turns) if isinstance(turns, list) else []
     return [_read(_mapping(turn)) for turn in listed if "metrics" in _mapping(turn)]

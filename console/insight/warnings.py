@@ -1,4 +1,4 @@
-"""What a reader must know of a rollout besides its verdict: its last answer was cut off, another model answered."""
+"""Warnings about a rollout besides its verdict: a truncated last answer, an answer by another model."""
 
 import re
 
@@ -7,41 +7,41 @@ from console.core.weights import weights_warning
 from console.insight.reasons import cut_words
 
 _EDITION = re.compile(r"[-@:](?:\d[\w.-]*|latest)\Z")
-"""What providers add to a model's name without meaning another model: a date, a version."""
+"""Suffixes that providers add to the name of the same model: a date or a version."""
 
 
 def rollout_warnings(cut: str, served: str, model: ModelFacts) -> list[tuple[str, str]]:
-    """Return short names and sentences.
+    """Return (short name, sentence) for each warning.
 
     Args:
-        cut: what ended the rollout's last reply in the model's stead, if anything did.
-        served: name that the server gave for what answered; foreign text.
-        model: what was asked.
+        cut: what truncated the last reply, if anything.
+        served: model name returned by the server; foreign text.
+        model: the requested model.
     """
     warnings: list[tuple[str, str]] = []
     if cut:
-        warnings.append(("cut off", f"its last answer was {cut_words(cut)}; what there was is judged"))
+        warnings.append(("cut off", f"its last answer was {cut_words(cut)}; the partial answer is judged"))
     if is_other(served, model.model_id):
-        warnings.append(("answered by", f"{served}, asked was {model.model_id}"))
+        warnings.append(("answered by", f"{served} instead of {model.model_id}"))
     return warnings
 
 
 def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
-    """Return the same of a whole run, in sentences, and that other weights than the published ones embedded for it."""
+    """Return the warnings of a whole run, including the use of unofficial embedding weights."""
     model = manifest.model
     warnings = [weights_warning(manifest.weights)] if weights_warning(manifest.weights) else []
     warnings += [
         f"{_rollouts(count)} ended with an answer that was {cut_words(cut)}" for cut, count in summary.cut.items()
     ]
     others = {name: count for name, count in summary.served.items() if is_other(name, model.model_id)}
-    warnings += [f"{_rollouts(count)} answered by {name}, asked was {model.model_id}" for name, count in others.items()]
+    warnings += [f"{_rollouts(count)} answered by {name} instead of {model.model_id}" for name, count in others.items()]
     if summary.lost:
-        warnings.append(f"{_times(summary.lost)} a worker was lost in a conversation, which went on with another")
+        warnings.append(f"{_times(summary.lost)} a worker was lost in a conversation, which continued on another")
     return warnings
 
 
 def is_other(served: str, asked: str) -> bool:
-    """Whether a server's name for what answered means another model; a provider's prefix or a date does not."""
+    """Return whether the server's name denotes another model, ignoring a provider prefix or date."""
     if not served or not asked:
         return False
     answered, requested = served.lower().rpartition("/")[2], asked.lower().rpartition("/")[2]

@@ -1,11 +1,11 @@
-"""Two texts word by word: which words only one of them has. Pure; long texts are compared by their first words."""
+"""Word differences between two texts. Pure; only the first words of long texts are compared."""
 
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 WORD_LIMIT = 400
-"""Words of each text that are compared; what follows counts as not compared."""
+"""Compared words of each text; further words are not compared."""
 _WORD = re.compile(r"\s+|[^\s]+")
 
 
@@ -15,23 +15,23 @@ class Part:
 
     text: str
     differs: bool
-    """Whether the other text has nothing in its place that is the same."""
+    """Whether the other text lacks it."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordDiff:
-    """Both texts in pieces that join to the whole."""
+    """Both texts as parts that join to the whole."""
 
     left: tuple[Part, ...]
     right: tuple[Part, ...]
     same: int
-    """Words that both have, in the same order."""
+    """Common words in the same order."""
     words: int
-    """Words of the longer text that were compared."""
+    """Compared words of the longer text."""
 
 
 def compare_words(left: str, right: str) -> WordDiff:
-    """Compare two texts; letter case and punctuation at the end of a word do not count."""
+    """Compare two texts, ignoring case and punctuation at the end of a word."""
     ours, ours_rest = _words(left)
     theirs, theirs_rest = _words(right)
     matcher = SequenceMatcher(None, [_core(word) for word in ours], [_core(word) for word in theirs], autojunk=False)
@@ -48,7 +48,7 @@ def compare_words(left: str, right: str) -> WordDiff:
 
 
 def _words(text: str) -> tuple[list[str], str]:
-    """Return the first words, each with the blanks after it, and the rest of the text."""
+    """Return the first words, each with its trailing whitespace, and the rest of the text."""
     words: list[str] = []
     end = 0
     for match in _WORD.finditer(text):

@@ -1,10 +1,10 @@
-"""Which of a model's addresses the next request goes to.
+"""Chooses the address of a model for each request.
 
-Each address keeps the limiter that everybody shares who asks it, so limits, pauses and outages are its own. A
-conversation stays where it was answered last, whose server has its prompt cached; everything else goes where the fewest
-requests are in flight, in turn where these are equal. An address at which nothing succeeds (or that refuses key or
-model) is passed over while another one answers, and a single request tries it after ever longer times. Where no room
-is free a request takes the first that becomes free anywhere. With one address nothing of this happens.
+Each address keeps its shared limiter, so limits, pauses and outages are its own. A conversation stays at the address
+that answered it last, whose server has its prompt cached; other requests go to the address with the fewest in flight,
+round-robin among equals. An address where nothing succeeds, or that refuses the key or the model, is skipped while
+another one works, and single requests probe it after ever longer pauses. If no address has room, a request takes the
+first that gets room. A model with one address skips all this.
 """
 
 import asyncio
@@ -22,18 +22,18 @@ from console.llm.limits.limiter import Limiter, Slot
 _FIRST_PROBE_S = 1.0
 _LONGEST_PROBE_S = 30.0
 _LEAST_PATIENCE_S = 0.5
-"""For waiting in lines before it is looked again whether another address is sound."""
+"""Minimum seconds in the queues before the addresses are judged again."""
 
 
 class Address:
-    """One address of a model: its limiter, and whether it is passed over."""
+    """One address of a model: its limiter, and whether it is skipped."""
 
     def __init__(self, place: int, name: str, limiter: Limiter) -> None:
-        """Begin with an address in which all trust is put.
+        """Start with a trusted address.
 
         Args:
-            place: its place among the addresses of its model, from 0.
-            name: what views and journals call it; empty where there is no other one.
+            place: index among the addresses of the model, from 0.
+            name: name in views and journals; empty if it is the only address.
             limiter: its limits.
         """
         self.place, self.name, self.limiter = place, name, limiter
@@ -44,7 +44,7 @@ class Address:
 
     @property
     def is_sound(self) -> bool:
-        """Whether requests are likely to succeed here, now."""
+        """True if requests are likely to succeed now."""
         return not (self._is_passed_over or self.limiter.pause_s)
 
     @property
@@ -53,12 +53,12 @@ class Address:
 
     @property
     def waits_for_probe(self) -> bool:
-        """Whether it is time for one request to see if requests succeed here again."""
+        """True if a single request should probe this address now."""
         return self._is_passed_over and self._probe is None and self.changes_in_s == 0.0
 
     @property
     def changes_in_s(self) -> float:
-        """Seconds until a pause ends or a request may try this address again."""
+        """Seconds until a pause ends or the next probe is due."""
         probe_s = self._probe_at - time.monotonic() if self._is_passed_over else 0.0
         return max(self.limiter.pause_s, probe_s, 0.0)
 
@@ -70,39 +70,39 @@ class Address:
         return slot
 
     def release(self, slot: Slot) -> None:
-        """Give a slot back."""
+        """Return a slot."""
         if slot is self._probe:
             self._probe = None
         self.limiter.release(slot)
 
     def succeeded(self, slot: Slot) -> None:
-        """Learn from a good answer, before its slot is released."""
+        """Record a good answer; call this before releasing its slot."""
         self.limiter.succeeded(slot)
         self._refusal, self._failed_probes = "", 0
 
     def failed(self, fault: Fault, *, is_refusal: bool) -> None:
-        """Learn from a fault that the limiter has learnt from.
+        """Record a fault, after the limiter.
 
         Args:
-            fault: it.
-            is_refusal: whether the address refuses whatever it is asked; another one may take it.
+            fault: the fault of the request.
+            is_refusal: True if the address refuses any request.
         """
         if is_refusal:
             self._refusal = fault.message
         elif not fault.is_retryable:
             self._refusal = ""
         now = time.monotonic()
-        if self._is_passed_over and self._probe_at <= now:  # of requests that fail together only the first counts
+        if self._is_passed_over and self._probe_at <= now:  # concurrent failures count once
             self._probe_at = now + min(_LONGEST_PROBE_S, _FIRST_PROBE_S * 2.0**self._failed_probes)
             self._failed_probes = min(self._failed_probes + 1, 20)
 
     def retry_now(self) -> None:
-        """Forget pauses, and try this address with the next request."""
+        """End pauses, and use this address for the next request."""
         self._probe_at, self._failed_probes = 0.0, 0
         self.limiter.retry_now()
 
     def state(self) -> EndpointState:
-        """Return what views show of it."""
+        """Return the state to show."""
         state = self.limiter.state()
         if not self.name:
             return state
@@ -116,7 +116,7 @@ class Balancer:
     """The addresses of a model."""
 
     def __init__(self, limiters: Iterable[tuple[str, Limiter]]) -> None:
-        """Take the limiter of each address under the name that views and journals give it."""
+        """Take a name for views and journals, and a limiter, for each address."""
         self.addresses = [Address(place, name, limiter) for place, (name, limiter) in enumerate(limiters)]
         self._turn = 0
 
@@ -130,18 +130,18 @@ class Balancer:
         max_wait_s: float,
         is_retry: bool,
     ) -> tuple[Address, Slot]:
-        """Wait for permission to send a request, at the address that suits it best.
+        """Wait for permission to send a request, at the best address.
 
         Args:
-            watch: called with why, if there is a wait.
-            prefers: name of the address at which its conversation was answered last; may be empty or unknown.
-            failures: how often it has failed at each address, by place.
-            refused: places that have refused it for good; at least one is left.
-            max_wait_s: a pause longer than this is a fault at once, if it holds at every address.
-            is_retry: it was refused by a rate limit, so it goes ahead of others.
+            watch: notified of waits.
+            prefers: name of the address that answered the conversation last; may be empty or unknown.
+            failures: failures of this request by address index.
+            refused: indexes of addresses that refused it for good; at least one is left.
+            max_wait_s: longer pauses raise a fault at once, if all addresses have one.
+            is_retry: True if a rate limit refused the request before; it goes ahead of others.
 
         Raises:
-            Fault: `rate_limit`, with the shortest time to wait, when each address asks for more than `max_wait_s`.
+            Fault: `rate_limit`, with the shortest pause, if every address asks for more than `max_wait_s`.
         """
         if len(self.addresses) == 1:
             address = self.addresses[0]
@@ -158,22 +158,22 @@ class Balancer:
                 return granted
 
     def retry_now(self) -> None:
-        """Forget all pauses."""
+        """End all pauses."""
         for address in self.addresses:
             address.retry_now()
 
     def states(self) -> list[EndpointState]:
-        """Return what views show of each address."""
+        """Return the state of each address."""
         return [address.state() for address in self.addresses]
 
     def _free(
         self, usable: Sequence[Address], pool: Sequence[Address], prefers: str, failures: Mapping[int, int]
     ) -> Address | None:
-        """Return the best address that a request can be sent to at once."""
+        """Return the best address with room, or None."""
         for address in usable:
             if address.waits_for_probe and not failures.get(address.place) and address.limiter.has_room:
                 return address
-        free = [address for address in pool if address.limiter.has_room or _is_worth_joining(address, prefers)]
+        free = [address for address in pool if address.limiter.has_room or _is_worth_awaiting(address, prefers)]
         if not free:
             return None
         count = len(self.addresses)
@@ -191,35 +191,35 @@ class Balancer:
         return best
 
 
-def _is_worth_joining(address: Address, prefers: str) -> bool:
-    """Whether a conversation waits for the address that knows it, for the moment in which limits are shared out."""
+def _is_worth_awaiting(address: Address, prefers: str) -> bool:
+    """Return True if the preferred address is about to get its share of the limits."""
     return address.name == prefers and address.limiter.is_joining
 
 
 async def _first_granted(
     pool: Sequence[Address], patience_s: float, watch: Watch, max_wait_s: float, *, is_retry: bool
 ) -> tuple[Address, Slot] | None:
-    """Wait in the lines of several addresses at once, for the first that lets the request go; None after `patience_s`.
+    """Queue at several addresses and return the first slot, or None after `patience_s`.
 
     Raises:
-        Fault: each of them asks to wait longer than allowed; the fault with the shortest time.
+        Fault: all of them ask for longer waits than allowed; the fault with the shortest.
     """
-    lines = {
+    queues = {
         asyncio.ensure_future(address.acquire(watch, max_wait_s=max_wait_s, is_retry=is_retry)): address
         for address in pool
     }
-    left, faults = set(lines), list[Fault]()
+    left, faults = set(queues), list[Fault]()
     deadline = time.monotonic() + patience_s
     chosen: asyncio.Future[Slot] | None = None
     try:
         while left:
             timeout_s = None if deadline == inf else max(0.0, deadline - time.monotonic())
             done, left = await asyncio.wait(left, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-            for line in done:
-                match line.exception():
+            for queued in done:
+                match queued.exception():
                     case None:
-                        chosen = line
-                        return lines[line], line.result()
+                        chosen = queued
+                        return queues[queued], queued.result()
                     case Fault() as fault:
                         faults.append(fault)
                     case error:
@@ -228,6 +228,6 @@ async def _first_granted(
                 return None
         raise min(faults, key=lambda fault: fault.retry_after_s or 0.0)
     finally:
-        for line, address in lines.items():
-            if line is not chosen and not line.cancel() and not line.cancelled() and line.exception() is None:
-                address.release(line.result())
+        for queued, address in queues.items():
+            if queued is not chosen and not queued.cancel() and not queued.cancelled() and queued.exception() is None:
+                address.release(queued.result())

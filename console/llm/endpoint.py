@@ -1,9 +1,8 @@
-"""The one interface by which models are asked. Retries, the limiter and all deadlines are inside of it.
+"""The interface to models, with retries, limits and deadlines built in.
 
-Only waiting is left to who asks: a request that waits for its next try, or for hours, needs nothing that others could
-use meanwhile, and only who asks knows what that is.
+Only long waits are left to the caller, which knows what else can be paused: between tries, or for hours.
 
-An endpoint answers with a whole `Reply` or raises a `Fault`; half an answer is always a fault that carries the half.
+An endpoint returns a whole `Reply` or raises a `Fault`; a partial answer is always a fault that carries it.
 """
 
 import asyncio
@@ -16,43 +15,43 @@ from console.core.live import EndpointState
 
 
 class Watch(Protocol):
-    """What may be seen of one call while it runs, and how it waits. Methods `on_…` return at once and never raise."""
+    """Observes one call and waits for it. The `on_…` methods return at once and never raise."""
 
     def on_text(self, kind: str, text: str) -> None:
-        """See new text: kind `text`, `reasoning` or `tool` (a call's name and arguments as they are written)."""
+        """Receive new text: kind `text`, `reasoning` or `tool` (name and arguments of a call as written)."""
         ...
 
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
-        """See a try fail; text seen so far is void. `wait_s` until the next try; None: given up."""
+        """Receive the fault of a try and discard its text; `wait_s` until the next try, or None if there is none."""
         ...
 
     def on_wait(self, why: str, until: float | None) -> None:
-        """See the call wait to be sent: why, and until when (seconds since the epoch); `""` ends the wait."""
+        """Receive the reason for a wait and its end (epoch seconds); an empty reason ends the wait."""
         ...
 
     def on_address(self, address: str) -> None:
-        """See which of its model's addresses the next try is made at; not called for a model with one."""
+        """Receive the name of the address of the next try; not called for models with one address."""
         ...
 
     def on_tokens(self, count: int) -> None:
-        """See how many tokens the provider counted in texts that it embedded; once for each batch that it counts."""
+        """Receive the tokens of one embedded batch, if the provider counts them."""
         ...
 
     async def wait_to_retry(self, wait_s: float) -> None:
-        """Wait so long for the next try after a fault of this request alone, and for permission to go on after it."""
+        """Wait before retrying a request's own fault, and for permission to continue."""
         ...
 
     async def pause_run(self, fault: Fault) -> None:
-        """Wait until the provider's own time, which is longer than a call may wait; or raise the fault.
+        """Wait for a time longer than a call may wait, or raise the fault.
 
         Raises:
-            Fault: nobody can wait so long.
+            Fault: the wait is too long.
         """
         ...
 
 
 class Unwatched:
-    """A watch that ignores everything, and waits for retries but not for hours."""
+    """A watch that ignores everything and refuses long waits."""
 
     def on_text(self, kind: str, text: str) -> None:
         pass
@@ -77,18 +76,18 @@ class Unwatched:
 
 
 class Endpoint(Protocol):
-    """A model that can be asked, by many conversations at once."""
+    """A model; conversations call it concurrently."""
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         """Return the model's whole answer.
 
         Raises:
-            Fault: no whole answer could be had; redacted, with what had arrived in `partial`.
+            Fault: no whole answer; redacted, with the partial answer.
         """
         ...
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Return one vector for each text, in order.
+        """Return a vector for each text, in order.
 
         Raises:
             Fault: as for `ask`.
@@ -96,13 +95,13 @@ class Endpoint(Protocol):
         ...
 
     def states(self) -> list[EndpointState]:
-        """Return the state of each address: requests in flight, limit, waiting, pause."""
+        """Return the state of each address: requests in flight, limit, queue, pause."""
         ...
 
     def retry_now(self) -> None:
-        """End a pause early, because a person says so."""
+        """End a pause early, at the user's request."""
         ...
 
     async def aclose(self) -> None:
-        """Close all connections; calls in flight end as faults."""
+        """Close all connections; calls in flight raise faults."""
         ...

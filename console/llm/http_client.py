@@ -1,9 +1,9 @@
-"""Any server that offers one of the APIs of `wires`, streamed: one request at one address.
+"""Sends single requests over HTTP to a server with one of the APIs in `wires`, streamed.
 
-Promises: a reply is proven whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a
-login page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A
-server that refuses a parameter which changes no question is asked without it, and it is said once what models.toml
-lacks.
+Guarantees: a reply is proven complete or is a fault; a stream that merely ends is `truncated`; a login page is
+`bad_answer`, and an error with status 200 is the error it reports; comments and pings are not progress. If a server
+refuses a parameter that does not affect the question, the request is repeated without it, and the user is told once
+what to add to models.toml.
 """
 
 from collections.abc import AsyncGenerator
@@ -29,10 +29,10 @@ from console.llm.wires.request_body import encode
 
 
 class HttpClient:
-    """A model at one address over HTTP, by the API of its provider."""
+    """A model at one address, through the API of its provider."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Look the key up and prepare the connection; nothing is sent."""
+        """Look the key up; nothing is sent."""
         self._model = model
         self._api = api_of(model)
         self._session = HttpSession(model, self._api.headers)
@@ -62,12 +62,12 @@ class HttpClient:
         except Fault as fault:
             await self._complete_fault(fault)
             raise
-        except Exception as error:  # whatever a body can provoke must end this call, never the run
+        except Exception as error:  # a hostile body may end this call, never the run
             text = self._redact(f"{type(error).__name__}: {error}")
             raise Fault(FaultKind.INTERNAL, text[:400]) from None
 
     async def _complete_fault(self, fault: Fault) -> None:
-        """Add the model, the hint and what the server does serve."""
+        """Add the hint, the model and the models that the server offers."""
         if fault.kind is FaultKind.NOT_FOUND and fault.status == 404 and not self._hinted:
             self._hinted = True
             fault.message += await served_models_hint(self._session, self._model.model_id)
@@ -95,13 +95,13 @@ class HttpClient:
                 raise fault from None
 
     async def _learn_refused(self, refused: RefusedParameter, fault: Fault, watch: Watch) -> None:
-        """Say once what to write; what changes no question is from now on asked as the server wants it."""
+        """Report a refused parameter once, and drop it from now on if it does not affect the question."""
         fault.hint = what_to_write(self._model, refused)
         if refused in self.refused:
             return
         self.refused.append(refused)
         if refused.changes_nothing:
-            fault.message += f"; from now on it is {f'sent as {refused.instead}' if refused.instead else 'left out'}"
+            fault.message += f"; from now on it is {f'sent as {refused.instead}' if refused.instead else 'omitted'}"
             self._model = without_refused(self._model, [refused])
             await self._complete_fault(fault)
             watch.on_failed_try(fault, 0.0)
@@ -122,7 +122,7 @@ class HttpClient:
             if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or not builder.is_complete:
                 fault.partial = fault.partial or builder.partial
                 raise
-            builder.flag("no end mark")  # the answer is whole; only the server forgot to hang up
+            builder.flag("no end mark")  # the answer is complete, but the server did not hang up
         return builder.reply(deadlines.elapsed_s, deadlines.first_token_s if streamed else None)
 
     async def _embed_once(self, texts: list[str], watch: Watch) -> list[list[float]]:

@@ -1,9 +1,9 @@
-"""Providers with an API of their own, through litellm: slow and large, so it is loaded only when a model names it.
+"""Providers with their own APIs, through litellm; slow and large, so it is loaded only if a model names it.
 
-What litellm makes up is not believed: a `finish_reason` that the provider never sent is a cut stream, zero usage is
-unknown usage, and the reasons that litellm takes for `stop` (`network_error`, whatever it does not know) stay what they
-are. Its network call and its terminal handler at import are switched off, its own retries too, so that
-faults, deadlines and the limiter are the same as for every other endpoint.
+Nothing that litellm makes up is believed: a `finish_reason` that the provider never sent means a cut stream, zero usage
+means unknown usage, and reasons that litellm maps to `stop` (`network_error`, anything unknown) are kept. Its network
+call and terminal handler at import are switched off, as are its retries, so that faults, deadlines and limits are the
+same as for all other endpoints.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ _BROKE_OFF = re.compile(r"peer closed|RemoteProtocolError|ReadError|Connection r
 
 
 def load_litellm() -> Any:
-    """Import litellm without its network call, its handler that paints over a terminal, and its hints on stdout."""
+    """Import litellm without its network call, its terminal handler, and its hints on stdout."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     for noisy in ("litellm", "pydantic"):
         warnings.filterwarnings("ignore", module=rf"{noisy}(\.|$)")
@@ -70,10 +70,10 @@ def load_litellm() -> Any:
 
 
 class _RawReasons(dict[str, str]):
-    """Stands in for litellm's table of finish reasons, in which a network error is a `stop`: it renames by our own."""
+    """Replaces litellm's table of finish reasons, which maps network errors to `stop`, by ours."""
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return what a reason stands for; one that proves nothing stays as it is, for `ReplyBuilder` to refuse."""
+        """Return the normalized reason; one that proves nothing is kept for `ReplyBuilder` to refuse."""
         try:
             return finish_of(key) or key
         except Fault:
@@ -81,23 +81,23 @@ class _RawReasons(dict[str, str]):
 
 
 def _record_finish_reasons() -> None:
-    """Put our table of finish reasons into litellm's place.
+    """Replace litellm's table of finish reasons.
 
     Raises:
-        Fault: this version of litellm keeps its table elsewhere, so that its `stop` proves nothing.
+        Fault: this version keeps its table elsewhere, so that its `stop` proves nothing.
     """
     module: Any = importlib.import_module("litellm.litellm_core_utils.core_helpers")
     if not isinstance(getattr(module, _TABLE, None), dict):
-        text = "this version of litellm does not say why a model stopped"
+        text = "this version of litellm does not report finish reasons"
         raise Fault(FaultKind.BAD_REQUEST, text, hint=f"Install litellm {_PROVEN_VERSION} or newer.")
     setattr(module, _TABLE, _RawReasons())
 
 
 class LitellmClient:
-    """A model at one address that is asked through litellm."""
+    """A model at one address, through litellm."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Look the key up; litellm itself is loaded with the first request."""
+        """Look the key up; litellm is loaded with the first request."""
         self._model = model
         self._key = resolve_key(model)
         self._redact = redactor_for([model])
@@ -106,7 +106,7 @@ class LitellmClient:
         self.limiter = limiter_of(model, address, self._key)
 
     async def aclose(self) -> None:
-        """Do nothing: litellm keeps its connections to itself, and the process closes them when it ends."""
+        """Do nothing, since litellm keeps its own connections until the process ends."""
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
@@ -179,10 +179,10 @@ class LitellmClient:
 
 
 async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> bool:
-    """Read the stream; return whether its usage is the provider's own.
+    """Read the stream; return True if its usage is the provider's own.
 
     Raises:
-        Fault: the provider never said that it had finished, whatever litellm says.
+        Fault: the provider never sent a finish reason, even if litellm reports one.
     """
     async for chunk in stream:
         if builder.add_chunk(_plain(chunk)):
@@ -190,7 +190,7 @@ async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> 
     builder.mark_end()
     finish = getattr(stream, "received_finish_reason", None) or getattr(stream, "intermittent_finish_reason", None)
     if builder.is_empty and (finish is None or not _usage_seen(stream)):
-        raise Fault(FaultKind.BAD_ANSWER, "the stream holds no answer")
+        raise Fault(FaultKind.BAD_ANSWER, "the stream has no answer")
     if finish is None:
         raise Fault(FaultKind.TRUNCATED, "the stream ended before the answer did")
     builder.finish_with(str(finish))
@@ -203,13 +203,13 @@ def _plain(chunk: Any) -> dict[str, Any]:
 
 
 def _usage_seen(stream: Any) -> bool:
-    """Whether the provider itself sent usage; litellm counts on its own when it did not."""
+    """Return True if the provider sent usage; otherwise litellm counts by itself."""
     chunks = getattr(stream, "chunks", None)
     return chunks is None or any(getattr(chunk, "usage", None) is not None for chunk in chunks)
 
 
 def _is_filter(error: Exception) -> bool:
-    """Whether the provider's filter refused the prompt. litellm calls whatever speaks of a policy so, and a 400 too."""
+    """Return True if the provider's filter refused the prompt; litellm also says so of 400s that mention a policy."""
     cause: BaseException | None = error
     status, is_named = None, type(error).__name__ == "ContentPolicyViolationError"
     while cause is not None:
@@ -222,12 +222,12 @@ def _is_filter(error: Exception) -> bool:
 
 
 def fault_from(error: Exception, redact: Redactor, *, begun: bool) -> Fault:
-    """Return the typed fault for an exception of litellm's.
+    """Return the fault for an exception of litellm's.
 
     Args:
-        error: what it raised.
-        redact: knows the secrets that were sent.
-        begun: whether part of an answer had arrived.
+        error: the exception.
+        redact: removes the secrets sent with the request.
+        begun: True if part of an answer had arrived.
     """
     attributes: Any = error
     message = _PREFIX.sub("", str(getattr(error, "message", None) or error)) or type(error).__name__

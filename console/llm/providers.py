@@ -1,4 +1,4 @@
-"""Opens the endpoint of a model, by the provider that the model names."""
+"""Opens the endpoint of a model by its provider."""
 
 from console.config.model import ModelConfig
 from console.core.provider import PROVIDERS
@@ -7,7 +7,7 @@ from console.llm.wires.provider_api import load
 
 
 def open_endpoint(model: ModelConfig) -> Endpoint:
-    """Return an endpoint for a model; nothing is sent yet. The key is looked up now and kept in memory only."""
+    """Return an endpoint for a model; nothing is sent. The key is looked up now and stays in memory."""
     provider = PROVIDERS[model.provider]
     if provider.endpoint:
         return load(provider.endpoint)(model)

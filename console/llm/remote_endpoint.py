@@ -1,4 +1,4 @@
-"""A model that is asked over the network, at one address or at several that serve the same."""
+"""Endpoints over the network, at one or several equivalent addresses."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -18,21 +18,21 @@ from console.llm.retry import ask_until_answered
 
 
 class Client(Protocol):
-    """Asks a model at one address, one request at a time as it comes: retries and limits are kept by who calls it."""
+    """Sends single requests to one address; retries and limits are the caller's."""
 
     limiter: Limiter
-    """The limiter of the address, shared by all who ask it with the same key."""
+    """Limiter of the address, shared by all users of the same key."""
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        """Return the model's whole answer to one request.
+        """Return the model's whole answer.
 
         Raises:
-            Fault: complete (hint included) and without secrets.
+            Fault: with its hint, and redacted.
         """
         ...
 
     async def embed(self, texts: list[str], watch: Watch) -> list[list[float]]:
-        """Return one vector for each text of one request; raises as `ask`."""
+        """Return a vector for each text; raises as `ask`."""
         ...
 
     async def aclose(self) -> None:
@@ -41,10 +41,10 @@ class Client(Protocol):
 
 
 class RemoteEndpoint:
-    """An endpoint over the network: a client for each address, behind retries and a balancer."""
+    """A client for each address, behind retries and a balancer."""
 
     def __init__(self, model: ModelConfig, open_client: Callable[[ModelConfig], Client]) -> None:
-        """Open a client for each address; nothing is sent."""
+        """Open the clients; nothing is sent."""
         self._model = model
         self.clients = [open_client(at_address) for at_address in model.at_each_address()]
         limiters = (client.limiter for client in self.clients)

@@ -1,6 +1,6 @@
-"""Builds a reply from an answer that is put together while it arrives; the assembly of each API says how.
+"""Builds a reply from the chunks of an answer, with the assembly of its API.
 
-What all APIs share is here: errors in mid-stream, the proof that the answer is whole, secrets, surrogates, live text.
+Shared by all APIs: errors in mid-stream, the proof that the answer is complete, secrets, surrogates, live text.
 """
 
 from typing import Any, cast
@@ -18,15 +18,15 @@ from console.llm.wires.surrogates import FLAG, repair_surrogates
 
 
 class ReplyBuilder:
-    """Collects one answer, chunk by chunk or whole, and makes a reply of it once it is proven complete."""
+    """Collects one answer, in chunks or whole, and returns it once it is proven complete."""
 
     def __init__(self, assembly: Assembly, on_text: OnText, redact: Redactor) -> None:
         """Start an empty answer.
 
         Args:
-            assembly: joins the chunks of one answer.
-            on_text: sees new text at once.
-            redact: knows the secrets that were sent with the request.
+            assembly: joins the chunks.
+            on_text: receives new text.
+            redact: removes the secrets sent with the request.
         """
         self.redact = redact
         self._assembly = assembly
@@ -38,42 +38,42 @@ class ReplyBuilder:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing of an answer has arrived."""
+        """True until part of an answer has arrived."""
         return self._live.is_empty
 
     @property
     def is_complete(self) -> bool:
-        """Whether the server has proven that the answer is whole.
+        """True if the server has proven that the answer is complete by stating why the model stopped.
 
-        It has said why the model stopped. Some gateways to Gemini say so with every chunk: where text came after the
-        reason and the API marks the end of a stream, only that mark is a proof.
+        Some gateways to Gemini state it with every chunk: if text follows the reason and the API has an end mark, only
+        that mark is proof.
         """
         return self._finish is not None and (self._is_marked or not self._went_on)
 
     @property
     def partial(self) -> str:
-        """What has arrived, without secrets."""
+        """Redacted partial answer."""
         return self._live.partial
 
     def flag(self, oddity: str) -> None:
-        """Note an oddity worth showing, such as a missing end mark."""
+        """Add a flag to the reply, such as a missing end mark."""
         self._flags.add(oddity)
 
     def mark_end(self) -> None:
-        """Note that the server has marked the end of its stream."""
+        """Record the end mark of the stream."""
         self._is_marked = True
 
     def add_chunk(self, chunk: object) -> bool:
-        """Add a decoded chunk or body; return whether it brought anything new of the answer.
+        """Add a decoded chunk or body; return True if it added to the answer.
 
         Raises:
-            Fault: it reports an error, or is no part of an answer, or ends the answer for a reason that proves nothing.
+            Fault: it reports an error, is not part of an answer, or ends the answer for a reason that proves nothing.
         """
         assembly, live = self._assembly, self._live
         if not isinstance(chunk, dict):
             if reports_error(chunk):
                 raise fault_of(provider_error_of(self.redact.value(chunk)))
-            raise Fault(FaultKind.BAD_ANSWER, "the server sent JSON that is no part of an answer")
+            raise Fault(FaultKind.BAD_ANSWER, "the server sent JSON that is not part of an answer")
         fields = cast(dict[str, Any], chunk)
         if fields.get("error") or (not assembly.is_chunk(fields) and reports_error(fields)):
             raise fault_of(provider_error_of(self.redact.value(fields)))
@@ -90,56 +90,56 @@ class ReplyBuilder:
         return is_new
 
     def finish_with(self, reason: str) -> None:
-        """Note why the server says that the model stopped.
+        """Record the finish reason.
 
         Raises:
-            Fault: for this reason no answer is whole.
+            Fault: the reason means that the answer is incomplete.
         """
         self._finish = finish_of(self.redact(reason), self._assembly.ends) or self._finish
 
     def check_complete(self) -> None:
-        """Refuse an answer that has not been proven whole.
+        """Raise a fault unless the answer is proven complete.
 
         Raises:
-            Fault: `bad_answer` with nothing in it, `truncated` without the reason why the model stopped.
+            Fault: `bad_answer` if it is empty, else `truncated`.
         """
         if self.is_complete:
             return
         if self.is_empty and self._finish is None:
-            raise Fault(FaultKind.BAD_ANSWER, "the answer holds nothing")
+            raise Fault(FaultKind.BAD_ANSWER, "the answer is empty")
         if self._finish is None and self._is_marked:
-            raise Fault(FaultKind.TRUNCATED, "the answer ended without saying why the model stopped (no finish_reason)")
-        raise Fault(FaultKind.TRUNCATED, "the answer ended before the server said that it is whole")
+            raise Fault(FaultKind.TRUNCATED, "the answer ended without a finish_reason")
+        raise Fault(FaultKind.TRUNCATED, "the answer ended before the server marked it complete")
 
     def reply(self, latency_s: float, first_token_s: float | None) -> Reply:
-        """Return the whole reply, without secrets.
+        """Return the redacted reply.
 
         Raises:
-            Fault: the answer has not been proven whole, or is not what its API says.
+            Fault: the answer is not proven complete, or does not follow its API.
         """
         self.check_complete()
         self._live.end()
         repaired = _repaired(self._assembly.message(), self._flags)
         message = self.redact.known_value(repaired)
         if message != repaired:
-            self._flags.add("a secret was taken out")
+            self._flags.add("a secret was removed")
         try:
             reply = self._assembly.read(message, self._finish or "")
         except (TypeError, AttributeError, LookupError, ValueError) as error:
             raise _malformed(error) from None
         if reply.finish == "tool_calls" and reply.content is None and not (reply.tool_calls or reply.reasoning):
-            raise Fault(FaultKind.BAD_ANSWER, "the answer holds calls that it does not hold")
+            raise Fault(FaultKind.BAD_ANSWER, "the finish reason is tool_calls, but there are no calls")
         flags = tuple(sorted(self._flags | set(reply.flags)))
         return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
 
 
 def _malformed(error: Exception) -> Fault:
-    """Return the fault of an answer whose parts are of other types than its API says."""
-    return Fault(FaultKind.BAD_ANSWER, f"the answer is not what its API says ({type(error).__name__})")
+    """Return the fault of an answer with parts of unexpected types."""
+    return Fault(FaultKind.BAD_ANSWER, f"the answer does not follow its API ({type(error).__name__})")
 
 
 def _repaired(value: Any, flags: set[str]) -> Any:
-    """Return a value whose texts are all valid Unicode."""
+    """Return a decoded value with valid Unicode in all strings."""
     if isinstance(value, str):
         text, replaced = repair_surrogates(value)
         if replaced:

@@ -1,16 +1,16 @@
-"""Retries: which faults are worth another try, after what wait, and when to give up.
+"""Retries: which faults are retried, after what wait, and when to give up.
 
-A fault is a request's own, once another request that was sent after its first failure has been answered: then it tells
-nothing of the endpoint, and the request is tried again beside the others until its tries are used up. Its waits are
-random below a bound that grows fourfold from twice the usual time of an answer, and never beyond one that doubles from
-`backoff_s`; so what failed together does not come back together, and a passing fault costs a quick server little.
+A fault belongs to a single request once another request, sent after its first failure, has succeeded. It then says
+nothing about the endpoint, and the request is retried until its tries are used up. The waits are random, below a bound
+that grows fourfold from twice the usual answer time and never exceeds one that doubles from `backoff_s`; so requests
+that failed together are not retried together, and a passing fault costs little at a quick server.
 
-Rate limits are waited out together in the limiter and are not counted as tries, and so is any other answer that names a
-time beyond the request's own bounds. What exceeds `max_wait_s` is left to who asks, to hold more than the one call.
-Waiting is never charged to a request's deadline.
+Rate limits are waited out together in the limiter and do not count as tries, and neither do other faults with a wait
+longer than a request may wait alone. A pause beyond `max_wait_s` is left to the caller, which may pause more than this
+call. Waiting never counts toward a request's deadline.
 
-All this is counted for each address of a model by itself, but for the tries, which are the request's own. What one
-address refuses or cannot take now goes to another one at once, as long as there is one that may answer: see `balancer`.
+All counts are kept per address of a model, except the tries, which belong to the request. A request that one address
+refuses or cannot take now goes to another at once, as long as one may answer: see `balancer`.
 """
 
 import time
@@ -29,33 +29,33 @@ from console.llm.limits.limiter import FAULTS_UNTIL_DOWN, Slot
 AnswerT = TypeVar("AnswerT")
 
 _LONGEST_WAIT_S = 60.0
-_SOON = 2.0
-"""First wait after a fault of one request, in usual answer times; each further one is `_SLOWER` times as long."""
-_SLOWER = 4.0
+_FIRST_WAIT = 2.0
+"""First wait after a request's own fault, in usual answer times; each further wait is `_WAIT_GROWTH` times as long."""
+_WAIT_GROWTH = 4.0
 _FEWER_TRIES = {FaultKind.BAD_ANSWER: 2, FaultKind.DEADLINE: 2}
-"""An answer that is no answer, or one that took the whole deadline, is asked for once more only."""
+"""Unreadable answers and used-up deadlines are retried only once."""
 _FEWER_AT_FIRST = {FaultKind.CONNECT: 3}
-"""A server that has never answered is more likely mistyped than down."""
+"""A server that has never answered is more likely misspelled than down."""
 _ABOUT_SETTINGS = (FaultKind.CONNECT, FaultKind.BAD_ANSWER)
-"""A closed port and a login page, seen before any answer, say that base_url is wrong."""
+"""Before any answer, a closed port or a login page means that base_url is wrong."""
 _REFUSALS = (FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND)
-"""What an address refuses whatever it is asked; another one may have the model, or take the key."""
-_AWAY = frozenset({502, 503, 504, 529})
-"""Statuses of a provider that is away; with nothing but these no request's tries are used up in an outage."""
+"""Refusals of any request by an address; another may have the model, or accept the key."""
+_UNAVAILABLE = frozenset({502, 503, 504, 529})
+"""Statuses of an unavailable provider; during an outage they do not use up tries."""
 
 
 class Try(NamedTuple):
-    """One of the tries of a request."""
+    """A try of a request."""
 
     number: int
     """From 1."""
     place: int
-    """Which of the model's addresses is asked, from 0."""
+    """Index of the model's address, from 0."""
 
 
 @dataclass(slots=True)
 class _Tries:
-    """How many tries one request has used up, at all addresses together."""
+    """Tries of one request, at all addresses together."""
 
     limits: Limits
     made: int = 0
@@ -65,18 +65,18 @@ class _Tries:
 
 @dataclass(slots=True)
 class _RetryBudget:
-    """How much of the allowed tries and waiting one request has used up at one address."""
+    """Tries and waits of one request at one address."""
 
     tries: _Tries
     address: Address
-    together_s: float = 0.0
-    """Seconds waited together with all others, since the last hold."""
+    shared_wait_s: float = 0.0
+    """Seconds waited for the whole address since the last pause of the run."""
     first_fault_at: float | None = None
     fails_alone: bool = False
-    """Whether its faults are its own, since others succeed."""
+    """True if other requests succeed meanwhile."""
 
     def learn(self, fault: Fault, slot: Slot) -> None:
-        """Tell the limiter what a fault says of the address, which is nothing when it is the request's own."""
+        """Report a fault to the limiter, unless it is the request's own."""
         limiter = self.address.limiter
         if fault.kind is FaultKind.RATE_LIMIT:
             limiter.throttled(slot, fault.retry_after_s)
@@ -95,30 +95,30 @@ class _RetryBudget:
             self.first_fault_at = time.monotonic()
         if not self.fails_alone:
             limiter.faulted(fault.retry_after_s)
-            if self.waits_with_all(fault):
+            if self.is_shared_wait(fault):
                 limiter.pause(fault.retry_after_s or 0.0)
 
-    def waits_with_all(self, fault: Fault) -> bool:
-        """Whether a wait concerns the whole address: by a rate limit, or by a time beyond a request's own bounds."""
+    def is_shared_wait(self, fault: Fault) -> bool:
+        """Return True if all requests to the address must wait: rate limits, and waits too long for one request."""
         if fault.kind is FaultKind.RATE_LIMIT:
             return True
         return fault.is_retryable and not self.fails_alone and (fault.retry_after_s or 0.0) > self.longest_own_wait_s
 
     @property
     def longest_own_wait_s(self) -> float:
-        """Seconds that a request waits by itself at most."""
+        """Maximum seconds that a request waits by itself."""
         return min(_LONGEST_WAIT_S, self.tries.limits.max_wait_s)
 
     def wait_after(self, fault: Fault) -> float | None:
-        """Return seconds to wait before the next try; None when there is to be none."""
+        """Return the seconds until the next try, or None to give up."""
         if not fault.is_retryable:
             return None
         tries, limits, limiter = self.tries, self.tries.limits, self.address.limiter
-        if self.waits_with_all(fault):
+        if self.is_shared_wait(fault):
             pause = limiter.pause_s
-            self.together_s += pause
-            return pause if fault.retry_after_s or self.together_s <= limits.max_wait_s else None
-        if limiter.down_since is not None and _is_away(fault):
+            self.shared_wait_s += pause
+            return pause if fault.retry_after_s or self.shared_wait_s <= limits.max_wait_s else None
+        if limiter.down_since is not None and _is_unavailable(fault):
             return limiter.pause_s if self.outage_s <= limits.max_outage_s else None
         tries.charged += 1
         tries.by_kind[fault.kind] += 1
@@ -130,16 +130,16 @@ class _RetryBudget:
         return max(min(fault.retry_after_s or 0.0, self.longest_own_wait_s), wait_s)
 
     def concerns_endpoint(self, fault: Fault) -> bool:
-        """Whether a fault that ends a request tells of the address: it never answered, or was down for too long."""
+        """Return True if the address never answered or was down for too long."""
         limiter = self.address.limiter
         if limiter.is_proven:
-            return self.outage_s > self.tries.limits.max_outage_s and _is_away(fault)
+            return self.outage_s > self.tries.limits.max_outage_s and _is_unavailable(fault)
         is_long = fault.is_retryable and limiter.faults_in_a_row >= FAULTS_UNTIL_DOWN
         return fault.kind in _ABOUT_SETTINGS or is_long
 
     @property
     def outage_s(self) -> float:
-        """Seconds since the provider went down; 0 while it is up."""
+        """Seconds since the start of an outage; 0 without one."""
         down_since = self.address.limiter.down_since
         return 0.0 if down_since is None else time.monotonic() - down_since
 
@@ -148,11 +148,11 @@ class _RetryBudget:
         bound = min(_LONGEST_WAIT_S, self.tries.limits.backoff_s * 2.0 ** (charged - 1))
         if limiter.answer_s is None or limiter.is_suspect:
             return bound
-        return min(bound, limiter.answer_s * _SOON * _SLOWER ** (charged - 1))
+        return min(bound, limiter.answer_s * _FIRST_WAIT * _WAIT_GROWTH ** (charged - 1))
 
 
 class _Call:
-    """One request on its way through the addresses of a model."""
+    """One request and its tries at the addresses of a model."""
 
     def __init__(self, balancer: Balancer, limits: Limits, watch: Watch, prefers: str) -> None:
         self.limits, self.tries = limits, _Tries(limits)
@@ -162,7 +162,7 @@ class _Call:
         self._refused: set[int] = set()
 
     async def acquire(self, *, is_throttled: bool) -> tuple[_RetryBudget, Slot]:
-        """Wait for permission to send; a pause beyond `max_wait_s` is left to who asks."""
+        """Wait for permission to send; the watch waits out pauses beyond `max_wait_s`."""
         while True:
             try:
                 address, slot = await self._balancer.acquire(
@@ -179,7 +179,7 @@ class _Call:
                 return self._budgets[address.place], slot
 
     def goes_elsewhere(self, fault: Fault, failed_at: Address) -> bool:
-        """Whether another address is asked at once, which is charged to nothing."""
+        """Return True if another address is tried at once, which uses up no try."""
         others = [address for address in self._balancer.addresses if address is not failed_at]
         others = [address for address in others if address.place not in self._refused]
         self._failures[failed_at.place] += 1
@@ -189,15 +189,15 @@ class _Call:
         sound = [address for address in others if address.is_sound]
         if fault.kind is FaultKind.RATE_LIMIT:
             return bool(sound)
-        return _is_away(fault) and any(not self._failures[address.place] for address in sound)
+        return _is_unavailable(fault) and any(not self._failures[address.place] for address in sound)
 
     def concerns_endpoint(self, fault: Fault) -> bool:
-        """Whether a fault that ends the request tells of the endpoint, and not of one address alone."""
+        """Return True if the last fault concerns the endpoint, at all of its addresses."""
         return all(budget.concerns_endpoint(fault) for budget in self._budgets)
 
 
-def _is_away(fault: Fault) -> bool:
-    return fault.kind is FaultKind.CONNECT or fault.status in _AWAY
+def _is_unavailable(fault: Fault) -> bool:
+    return fault.kind is FaultKind.CONNECT or fault.status in _UNAVAILABLE
 
 
 async def ask_until_answered(
@@ -207,13 +207,13 @@ async def ask_until_answered(
 
     Args:
         try_once: makes one try.
-        balancer: the addresses to choose from.
-        limits: those of the model.
-        watch: called at failed tries and waits.
-        prefers: name of the address at which the conversation was answered last.
+        balancer: chooses the address.
+        limits: limits of the model.
+        watch: notified of failed tries and waits.
+        prefers: name of the address that answered the conversation last.
 
     Raises:
-        Fault: the last one, when it cannot or may not be tried again.
+        Fault: the last fault, if it may not be retried.
     """
     call = _Call(balancer, limits, watch, prefers)
     is_throttled = False
@@ -243,9 +243,9 @@ async def ask_until_answered(
             if address.limiter.down_since is not None:
                 failed.hint = failed.hint or "Resume the run when the provider is back, or raise limits.max_outage_s."
             raise failed
-        is_throttled = retries.waits_with_all(failed)
-        if not is_throttled:  # of a provider that is down the limiter knows best when it is back
+        is_throttled = retries.is_shared_wait(failed)
+        if not is_throttled:  # during an outage the limiter decides
             await watch.wait_to_retry(wait_s if address.limiter.down_since is None else 0.0)
-        elif retries.together_s > limits.max_wait_s:
-            retries.together_s = 0.0
+        elif retries.shared_wait_s > limits.max_wait_s:
+            retries.shared_wait_s = 0.0
             await watch.pause_run(failed)

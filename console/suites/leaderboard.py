@@ -86,12 +86,15 @@ class LeaderboardRules(Protocol):
 
     @property
     def headings(self) -> Mapping[str, str]:
-        """Heading by column; default: the column's name."""
+        """Heading in the app by column; default, and on the command line: the column's name."""
         ...
 
     @property
     def score(self) -> str:
-        """Name of the ranking score, from each model's newest run; empty: pooled pass rates rank."""
+        """Name of the ranking score, from each model's newest run; empty: pooled pass rates rank.
+
+        These rules apply only if it is the suite's `headline` too; otherwise the default ranking is used.
+        """
         ...
 
     def fits(self, categories: Collection[str]) -> bool:

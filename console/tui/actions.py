@@ -53,7 +53,12 @@ def _copy(letter: str, part: str, meaning: str, where: str) -> Action:
     return Action(f"copy.{part}", (letter,), f"Copy: {meaning}", meaning, where, "COPY", menu="copy")
 
 
-def _export(letter: str, format_name: str, meaning: str, where: str) -> Action:
+EXPORTS_RUNS = ("home", "review")
+"""Screens whose export menu writes a run, in any format; the menu of Compare writes the comparison."""
+
+
+def export_action(letter: str, format_name: str, meaning: str, where: str) -> Action:
+    """Return the entry of an export menu for one format."""
     id = f"export.{format_name.replace('-', '_')}"
     return Action(id, (letter,), f"Export: {meaning}", meaning, where, "EXPORT", menu="export")
 
@@ -61,7 +66,7 @@ def _export(letter: str, format_name: str, meaning: str, where: str) -> Action:
 def _exports(where: str) -> tuple[Action, ...]:
     opener = Action("export", ("E",), "Export: menu", "export …", where, "EXPORT", "export", 42, opens_menu=True,
                     palette=False)  # fmt: skip
-    return (opener, *(_export(each.letter, each.name, each.title, where) for each in own_exports().values()))
+    return (opener, *(export_action(each.letter, each.name, each.title, where) for each in own_exports().values()))
 
 
 def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
@@ -331,9 +336,9 @@ _COMPARE = (
     Action("reload", ("ctrl+r",), "Compare: read again", "read both runs again", "compare", "RUNS"),
     Action("export", ("E",), "Export: menu", "export …", "compare", "EXPORT", "export", 50, opens_menu=True,
            palette=False),
-    _export("m", "markdown", "Markdown", "compare"),
-    _export("c", "csv", "CSV", "compare"),
-    _export("j", "json", "JSON", "compare"),
+    export_action("m", "markdown", "Markdown", "compare"),
+    export_action("c", "csv", "CSV", "compare"),
+    export_action("j", "json", "JSON", "compare"),
     Action("copy", ("y",), "Copy: menu", "copy …", "compare", "COPY", "copy", 45, opens_menu=True, palette=False),
     _copy("i", "id", "case id", "compare"),
     _copy("m", "message", "how it changed", "compare"),

@@ -1,7 +1,7 @@
-"""`ConsoleApp`: owns screens, keys and services. Holds no rules of evaluation and imports no model client.
+"""`ConsoleApp`: owns screens, keys and services. Contains no evaluation logic and imports no model client.
 
-What it shows is on disk; quitting, crashing or losing the terminal loses nothing. A crash shows no local variables:
-the exception leaves `run` and the command line says it in one sentence.
+All data is on disk, so quitting, crashing or losing the terminal loses nothing. A crash shows no local variables: the
+exception is reported by the command line in one sentence.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from console.config.paths import WorkspacePaths
 from console.insight import number_format
 from console.store.runs import RunFolder
-from console.tui.actions import Action
+from console.tui.actions import EXPORTS_RUNS, Action
 from console.tui.app_services import AppServices
 from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
@@ -48,24 +48,24 @@ from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.top_line import TopLine
 
 LOAD_AHEAD_S = 0.7
-"""How long after the first frame the screens of runs are loaded: when models, suites and runs have been read."""
+"""Seconds after the first frame until further screens are imported, when models, suites and runs have been read."""
 COLLECT_AFTER = (2_000, 10, 100)
-"""When to look for garbage, see `gc.set_threshold`: everywhere only rarely, as a long run takes a tenth of a second."""
+"""Garbage collection thresholds (`gc.set_threshold`); full collections are rare, as they take 0.1 s with a long run."""
 SWITCH_S = 0.001
-"""How long a thread that reads or searches may keep the loop waiting; Python's own 5 ms are felt between two keys."""
+"""Thread switch interval, so that reading threads do not block the loop; Python's default of 5 ms makes keys lag."""
 _NAMED = 5
-"""Live runs that are named when the reader quits."""
+"""Maximum number of live runs named in the question on quitting."""
 _BELL_SWITCH = "notice"
 """Name of the switch in `UiState`."""
 _BELL_TEXT = "A run has ended."
-"""What a terminal's notification says: no name of a model, suite or run leaves the app this way."""
+"""Text of the terminal notification; omits the names of model, suite and run for privacy."""
 _PLAIN_TERMS = ("dumb", "linux", "vt")
-"""Terminals that may print what they do not understand."""
+"""Prefixes of terminals that may print unknown sequences."""
 
 
 @reads_styles_once
 class ConsoleApp(App[int]):
-    """Owns the services, the key queue and what is drawn; knows no screen by its class."""
+    """The app: owns the services, the key queue and the terminal output."""
 
     TITLE = "eval-console"
     CSS_PATH = "console.tcss"
@@ -87,13 +87,13 @@ class ConsoleApp(App[int]):
         keys_path: Path | None = None,
         ui_state: UiState | None = None,
     ) -> None:
-        """Make the app; nothing but the reader's keys is read from disk before the first paint.
+        """Create the app; before the first paint, only the user's keys are read from disk.
 
         Args:
             paths: where models, data and runs are.
             theme: name of one of our themes.
-            keys_path: the reader's keys.toml; None: in the config folder.
-            ui_state: what is remembered from earlier starts; None: nothing, and nothing is kept.
+            keys_path: the user's keys.toml; None for the one in the config folder.
+            ui_state: persisted state; None to keep it in memory only.
         """
         key_map = load_key_map(keys_path or _keys_path())
         self._control_characters = ControlCharacterFilter()
@@ -105,37 +105,36 @@ class ConsoleApp(App[int]):
         self.services = AppServices(
             self, paths or WorkspacePaths(), ui_state or UiState(), key_map, self.announce_end_of_run
         )
-        """What screens may ask."""
         self.navigator = self.services.navigator
         self._responders = (self.navigator, self.services.exports, self)
-        """What does the actions that no screen does, the first one first."""
+        """Objects that handle actions not handled by the screen, in order."""
         self._typed_keys = KeyQueue(self, super().on_event)
         self.output = FrameOutput(self, self._after_first_frame)
         self.crash: BaseException | None = None
-        """What ended the app, if something did."""
+        """The error that ended the app, if any."""
         catch_fatal_errors(self, self._end_with)
 
     # Styles ----------------------------------------------------------------------------------------------------------
 
     def refresh_css(self, animate: bool = True) -> None:
-        """Apply the styles again; while there is no screen yet, which will take them as they are, only the colours."""
+        """Reapply the styles; before there is a screen, only set their variables."""
         if has_screens(self):
             super().refresh_css(animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
 
     def delay_update(self, delay: float = 0.05) -> None:
-        """Draw nothing for a moment."""
+        """Suspend drawing for some seconds."""
         hold_drawing(self, delay)
 
     # Start and end ---------------------------------------------------------------------------------------------------
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Give our colour roles to themes that are not ours."""
+        """Return our color roles, for other themes."""
         return roles_of(DARK)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Add the filter of control characters to Textual's; NO_COLOR keeps the terminal's own two colours."""
+        """Add our filters to Textual's; with NO_COLOR and the ANSI theme, drop colors instead of graying them."""
         filters = list(super().get_line_filters())
         if self.no_color and self.native_ansi_color:
             filters = [NoColor() if isinstance(line_filter, Monochrome) else line_filter for line_filter in filters]
@@ -144,7 +143,7 @@ class ConsoleApp(App[int]):
         return [*filters, self._control_characters]
 
     def on_mount(self) -> None:
-        """Take over signals and the reader's keys; read everything once the first frame is painted."""
+        """Set the user's keys, subscribe to changes, and start polling the runs."""
         key_map, workspace = self.services.key_map, self.services.workspace
         self.set_keymap(key_map.for_textual())
         for mistake in key_map.mistakes:
@@ -154,7 +153,7 @@ class ConsoleApp(App[int]):
         self.set_interval(LOOK_EVERY_S, workspace.look)
 
     def _after_first_frame(self) -> None:
-        gc.freeze()  # what is loaded now stays; looking at it again and again would only cost pauses
+        gc.freeze()  # loaded modules stay, so exclude them from collections
         gc.set_threshold(*COLLECT_AFTER)
         gc.enable()
         sys.setswitchinterval(SWITCH_S)
@@ -162,22 +161,22 @@ class ConsoleApp(App[int]):
         if self.navigator.is_at_home:
             workspace.read_all()
             loop.call_later(LOAD_AHEAD_S, workspace.in_thread, load_screens)
-        else:  # a run was named: it is read first, alone
+        else:  # started with a run, which is read first
             self.mode_change_signal.subscribe(self, lambda _: workspace.read_once())
             loop.call_later(LOAD_AHEAD_S, workspace.read_once)
 
     def _end_with(self, error: BaseException | None) -> None:
-        """Remember what ended the app; `run_app` raises it."""
+        """Store the error that ended the app; `run_app` raises it."""
         self.crash = error
 
     def panic(self, *renderables: Any) -> None:
-        """Leave without rendering an exception that knows how to draw itself."""
+        """Exit without rendering the exception."""
         end_by_error(self)
 
-    # Saying things ---------------------------------------------------------------------------------------------------
+    # Notifications ---------------------------------------------------------------------------------------------------
 
     def announce_end_of_run(self, line: RunLine) -> None:
-        """Announce that a live run came to its end."""
+        """Notify that a live run has ended, with the bell unless the run is on screen."""
         counts = " ".join(f"{mark} {count}" for mark, count, _ in outcome_counts(line.tally))
         model = one_line(line.summary.model if line.summary else "", 24)
         words = Content.assemble(model, " · ", one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}")
@@ -189,7 +188,7 @@ class ConsoleApp(App[int]):
             ring(write, os.environ)
 
     def action_notice_toggle(self) -> None:
-        """Ring at the end of a run from now on, or no longer."""
+        """Toggle the bell at the end of runs."""
         on = not self.services.ui_state.switch(_BELL_SWITCH, True)
         self.services.ui_state.keep(_BELL_SWITCH, on)
         self.services.notify(Content("The end of a run rings." if on else "The end of a run is silent."))
@@ -202,7 +201,7 @@ class ConsoleApp(App[int]):
     # Keys ------------------------------------------------------------------------------------------------------------
 
     def action_menu(self, id: str) -> None:
-        """List the second keys of a menu and do what is chosen."""
+        """Show a menu and perform the chosen action."""
         screen = self.screen
         if not isinstance(screen, BaseScreen):
             return
@@ -211,16 +210,20 @@ class ConsoleApp(App[int]):
         if opener is not None and entries:
             from console.tui.dialogs.small_dialogs import KeyMenu
 
-            self.push_screen(KeyMenu(opener, entries, self.services.key_map), self.perform)
+            menu = KeyMenu(opener, entries, self.services.key_map)
+            self.push_screen(menu, self.perform)
+            if id == "export" and screen.where in EXPORTS_RUNS:
+                taken = {key for entry in entries for key in self.services.key_map.keys_of(entry)}
+                self.services.exports.find_offered(screen.where, taken, menu.add)
 
     async def action_perform(self, method: str) -> None:
         action_method = find_method(method, responders_on(self.screen, self._responders))
         if action_method is None:
-            raise SkipAction  # so that the key may mean something further up
+            raise SkipAction  # let bindings further up handle the key
         await do_action(action_method)
 
     def perform(self, action: Action | None) -> None:
-        """Do an action that was chosen from a list or clicked; None: nothing was chosen."""
+        """Perform an action that was chosen or clicked, if any."""
         if action is None:
             return
         if action.opens_menu:
@@ -231,22 +234,20 @@ class ConsoleApp(App[int]):
             self.call_next(action_method)
 
     async def on_event(self, event: events.Event) -> None:
-        """Queue keys; everything else goes its way."""
+        """Queue keys; handle other events as usual."""
         if isinstance(event, events.Key) and not event.is_forwarded:
             await self._typed_keys.put(event)
         else:
             await super().on_event(event)
 
     async def on_key_handled(self) -> None:
-        """Let the next key go."""
-        await self._typed_keys.go_on()
+        """Send the next key."""
+        await self._typed_keys.release_next()
 
     def on_key_line_action_clicked(self, event: KeyLine.ActionClicked) -> None:
-        """Do what was clicked on the key line."""
         self.perform(event.action)
 
     def on_top_line_screen_clicked(self, event: TopLine.ScreenClicked) -> None:
-        """Go to the screen that was clicked on the top line."""
         self.perform(find_action(f"go.{event.name}", "all"))
 
     def action_palette(self) -> None:
@@ -256,7 +257,7 @@ class ConsoleApp(App[int]):
             self.push_screen(Palette(self.screen, self.services.key_map), self.perform)
 
     def action_help(self) -> None:
-        """Show keys and marks of this screen: beside it where there is room, over it otherwise."""
+        """Show the screen's keys and symbols: next to it if there is room, else on top of it."""
         from console.tui.dialogs.help import HelpScreen
 
         if not isinstance(self.screen, BaseScreen):
@@ -268,25 +269,25 @@ class ConsoleApp(App[int]):
             self.push_screen(HelpScreen(self.screen, self.services.key_map))
 
     def action_messages(self) -> None:
-        """Show everything that was announced."""
+        """Show all notifications."""
         from console.tui.dialogs.help import TextScreen
 
-        self.push_screen(TextScreen("Messages", lambda: self.services.messages, "Nothing was announced yet."))
+        self.push_screen(TextScreen("Messages", lambda: self.services.messages, "There are no messages yet."))
 
     def action_theme_next(self) -> None:
-        place = NAMES.index(self.theme) + 1 if self.theme in NAMES else 0
-        self.theme = NAMES[place % len(NAMES)]
+        index = NAMES.index(self.theme) + 1 if self.theme in NAMES else 0
+        self.theme = NAMES[index % len(NAMES)]
         self.services.ui_state.keep("theme", self.theme)
         self.services.notify(Content(f"Theme: {self.theme}"))
 
     def action_copy_or_explain(self) -> None:
-        """Copy the selected text; without one, say how to leave."""
+        """Copy the selected text; without a selection, explain how to quit."""
         if self.screen.get_selected_text():
             self.screen.action_copy_text()
         else:
             self.services.notify(Content("ctrl+q quits; q goes back."))
 
-    # Leaving ----------------------------------------------------------------------------------------------------
+    # Quitting --------------------------------------------------------------------------------------------------------
 
     async def action_leave(self) -> None:
         """Go back; at Home, quit."""
@@ -296,7 +297,7 @@ class ConsoleApp(App[int]):
             self.navigator.action_back()
 
     async def action_quit(self) -> None:
-        """Quit; while runs are live, ask what becomes of those started here, and say that the others go on."""
+        """Quit; while runs are live, ask whether to stop those started here."""
         started_here = [run for run in self.navigator.launched if run.is_live]
         paths = {run.path for run in started_here}
         others = [line.folder for line in self.services.workspace.live if line.folder.path not in paths]
@@ -312,12 +313,12 @@ class ConsoleApp(App[int]):
         answers = [Answer("l", "leave running; `eval-console` shows it again")]
         answers += [Answer("s", "stop what was started here; r resumes it")] if started_here else []
         kinds = ((started_here, " started here: "), (others, " live, started elsewhere: "))
-        said = [
+        descriptions = [
             Content.assemble((number_format.plural(len(runs), "run"), "bold"), words, _names(runs))
             for runs, words in kinds
             if runs
         ]
-        answer = await self.push_screen_wait(Question(Content("\n").join(said), answers))
+        answer = await self.push_screen_wait(Question(Content("\n").join(descriptions), answers))
         if answer == "s":
             await self._stop(started_here)
         if answer:
@@ -335,7 +336,7 @@ def _names(runs: list[RunFolder]) -> Content:
 
 
 def ring(write: Callable[[str], object], environment: Mapping[str, str]) -> None:
-    """Ring the bell and, on terminals that pass over unknown sequences, ask for a notification (OSC 9 and OSC 777)."""
+    """Ring the bell and, on terminals that ignore unknown sequences, show a notification (OSC 9 and OSC 777)."""
     write("\a")
     if environment.get("TERM", "dumb").startswith(_PLAIN_TERMS):
         return

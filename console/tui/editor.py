@@ -1,4 +1,4 @@
-"""The reader's own editor and pager, which have the terminal for as long as they are open, and models.toml in it."""
+"""Opening files and text in the user's editor or pager, with the app suspended."""
 
 import os
 import shlex
@@ -17,7 +17,7 @@ from console.tui.services import Services
 
 
 def edit_file(services: Services, path: Path) -> bool:
-    """Open a file in $VISUAL, $EDITOR or vi and wait until it is closed; say why and return False if it cannot be."""
+    """Open a file in $VISUAL, $EDITOR or vi and wait until it is closed; on failure, notify and return False."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     try:
         _open_in(services, shlex.split(editor), path)
@@ -29,10 +29,10 @@ def edit_file(services: Services, path: Path) -> bool:
 
 
 def edit_text(services: Services, text: str, name: str) -> str | None:
-    """Return a text as the reader has changed it; None if it cannot be opened, which has been said then.
+    """Let the user edit text and return the result; on failure to open the editor, notify and return None.
 
     Raises:
-        ValueError: what the reader's editor left is no UTF-8.
+        ValueError: the edited file is not UTF-8.
     """
     with TemporaryDirectory() as folder:
         path = Path(folder, f"{name}.txt")
@@ -41,7 +41,7 @@ def edit_text(services: Services, text: str, name: str) -> str | None:
 
 
 def page_text(services: Services, text: str, name: str) -> None:
-    """Show a text in the reader's pager or editor."""
+    """Show text in the user's pager or editor."""
     command = pager_command()
     if command is None:
         services.notify(Content("Set PAGER or EDITOR to open a case in it."))
@@ -52,11 +52,11 @@ def page_text(services: Services, text: str, name: str) -> None:
         try:
             _open_in(services, command, path)
         except (OSError, SuspendNotSupported) as error:
-            services.notify(Content.assemble("It cannot be opened: ", one_line(str(error), 200)), severity="error")
+            services.notify(Content.assemble("Cannot open it: ", one_line(str(error), 200)), severity="error")
 
 
 def pager_command() -> list[str] | None:
-    """Return the reader's pager or editor as a command, or None when there is none."""
+    """Return the command of the user's pager or editor; None if there is none."""
     for name in ("PAGER", "VISUAL", "EDITOR"):
         if words := shlex.split(os.environ.get(name, "")):
             return words
@@ -66,11 +66,11 @@ def pager_command() -> list[str] | None:
 
 def _open_in(services: Services, command: Sequence[str], path: Path) -> None:
     with services.suspend():
-        subprocess.run([*command, str(path)], check=False)  # noqa: S603  the reader's own program
+        subprocess.run([*command, str(path)], check=False)  # noqa: S603  the user's own program
 
 
 EXAMPLE = """\
-# The models that eval-console can ask, one table each; the name in brackets is what you see everywhere.
+# The models that eval-console can use, one table each, under the name shown everywhere.
 # Keys stay in the environment: api_key_env names the variable. Prices are USD per million tokens.
 # The simulated models (sim/careful, sim/hasty, …) are always there and need no line here.
 
@@ -83,11 +83,11 @@ EXAMPLE = """\
 # model_id = "the-name-your-server-uses"
 # base_url = "http://localhost:8000/v1"
 """
-"""The first models.toml of somebody who has none: every line explained, nothing in it asked until it is filled in."""
+"""The initial models.toml: commented examples only."""
 
 
 def edit_models(services: Services) -> None:
-    """Let the reader edit models.toml, made from an example if there is none, then read it again."""
+    """Open models.toml in the user's editor, creating it from an example if missing, then reload it."""
     models = services.workspace.models
     path = (models.path if models else None) or services.paths.models or Path("models.toml")
     try:

@@ -1,23 +1,24 @@
 """Export of runs and text to files in the current folder."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from string import digits
 from typing import Any
 
 from textual.app import App
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.exchange.exports.formats import own_exports
+from console.exchange.exports.formats import ExportFormat, all_exports, own_exports
 from console.insight import number_format
 from console.store.runs import RunFolder
+from console.tui.actions import Action, export_action
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 
-_FORMATS = {f"action_export_{name.replace('-', '_')}": name for name in own_exports()}
 _ANNOUNCED_EVERY_S = 2.0
 """Seconds between progress messages of a long export."""
 
@@ -28,37 +29,61 @@ class Exports:
     def __init__(self, app: App[Any], services: Services) -> None:
         self._app = app
         self._services = services
+        self._formats = _by_method(own_exports())
 
-    def _export(self, format_name: str) -> None:
+    def find_offered(self, where: str, taken: set[str], add: Callable[[Sequence[Action]], None]) -> None:
+        """Look in a thread for export formats of other packages, and call `add` with their menu entries.
+
+        A format whose letter is already `taken` gets the first free letter of its name, or a digit.
+        """
+
+        def look() -> None:
+            try:
+                offered = {name: each for name, each in all_exports().items() if name not in own_exports()}
+            except Exception as error:  # third-party code may offer anything
+                self._services.from_thread(self._services.refuse, _package_error("export formats", error))
+                return
+            if offered:
+                self._formats |= _by_method(offered)
+                self._services.from_thread(add, _entries(offered, where, taken))
+
+        self._app.run_worker(look, thread=True, group="offered exports", exclusive=True)
+
+    def _export(self, chosen: ExportFormat) -> None:
         screen = self._app.screen
         run = screen.shown_run or screen.run_under_cursor if isinstance(screen, BaseScreen) else None
         if run is None:
             self._services.notify(Content("There is no run to export here."))
         else:
-            self.export_run(run, format_name)
+            self.export_run(run, chosen)
 
     def __getattr__(self, name: str) -> Callable[[], None]:
-        """Return the action method of an export format; the action table has an entry for each of `own_exports`."""
-        if name not in _FORMATS:
+        """Return the action method of an export format: one of `own_exports`, or one that `find_offered` found."""
+        if name not in self.__dict__.get("_formats", {}):
             raise AttributeError(name)
-        return partial(self._export, _FORMATS[name])
+        return partial(self._export, self._formats[name])
 
-    def export_run(self, run: RunFolder, format_name: str) -> None:
+    def export_run(self, run: RunFolder, chosen: ExportFormat) -> None:
         """Write a run to a file in the current folder and report its path; quitting waits until it is written."""
-        self._app.run_worker(lambda: self._write_run(run, format_name), thread=True, group="export")
+        self._app.run_worker(lambda: self._write_run(run, chosen), thread=True, group="export")
 
-    def _write_run(self, run: RunFolder, format_name: str) -> None:
+    def _write_run(self, run: RunFolder, chosen: ExportFormat) -> None:
         from console.exchange.exports.files import write_file
 
-        services, export = self._services, own_exports()[format_name]
+        services = self._services
         try:
-            if export.extension:
-                path, more = Path(f"{run.name}{export.extension}"), []
-                write_file(path, export.content(export.read(run, services.paths.data)[0]))
+            if chosen.extension:
+                path, more = Path(f"{run.name}{chosen.extension}"), []
+                write_file(path, chosen.content(chosen.read(run, services.paths.data)[0]))
             else:
-                [path, *more] = export.write_folder(run, data=services.paths.data, progress=self._progress())
+                [path, *more] = chosen.write_folder(run, data=services.paths.data, progress=self._progress())
         except (UsageError, OSError) as error:
             services.from_thread(services.refuse, error)
+            return
+        except Exception as error:
+            if chosen.name in own_exports():
+                raise
+            services.from_thread(services.refuse, _package_error(f"export format {chosen.name}", error))
             return
         services.from_thread(services.notify, written_message(path, len(more)))
 
@@ -84,6 +109,28 @@ class Exports:
             self._services.refuse(error)
         else:
             self._services.notify(written_message(path))
+
+
+def _by_method(formats: Mapping[str, ExportFormat]) -> dict[str, ExportFormat]:
+    """Return formats by the name of their action method."""
+    return {f"action_{export_action('', name, '', '').method}": each for name, each in formats.items()}
+
+
+def _entries(offered: Mapping[str, ExportFormat], where: str, taken: set[str]) -> list[Action]:
+    """Return the menu entries of formats of other packages, each with a key of its own."""
+    entries: list[Action] = []
+    used = set(taken)
+    for name, each in offered.items():
+        key = next((key for key in (each.letter, *name, *digits) if key.isalnum() and key not in used), "")
+        if key:
+            used.add(key)
+            entries.append(export_action(key, name, one_line(each.title, 60).plain, where))
+    return entries
+
+
+def _package_error(what: str, error: Exception) -> UsageError:
+    """Return the error to show when the code of another package fails."""
+    return UsageError(f"the {what} of an installed package failed: {type(error).__name__}: {error}")
 
 
 def written_message(path: Path, more: int = 0) -> Content:

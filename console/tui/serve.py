@@ -1,7 +1,7 @@
-"""`serve`: the app in a browser of this machine, `eval-console --serve`.
+"""`serve`: the app in a local browser, for `eval-console --serve`.
 
-Serves 127.0.0.1 only, at an address with a secret in it, so that neither another user of the machine nor a page in the
-same browser can drive the app. The page loads nothing from elsewhere. Needs the extra `serve` (textual-serve).
+Serves on 127.0.0.1 only, at a secret URL, so that neither other users of the machine nor other pages in the browser can
+control the app. The page loads nothing from other hosts. Requires the extra `serve` (textual-serve).
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from console.core.fault import UsageError
 
 HOST = "127.0.0.1"
 DRIVER = "TEXTUAL_DRIVER"
-"""Set by textual-serve for the app it starts: its input and output are the browser's terminal."""
+"""Environment variable that textual-serve sets for the app it starts."""
 _PAGE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -53,7 +53,7 @@ _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' 
 
 
 def is_served() -> bool:
-    """Whether this app was started for a browser."""
+    """Whether this app was started by textual-serve."""
     return os.environ.get(DRIVER, "").endswith(":WebDriver")
 
 
@@ -63,8 +63,8 @@ def serve(paths: WorkspacePaths, options: list[str], port: int, report: Callable
     Args:
         paths: where models, data and runs are.
         options: further options of the app, as on the command line.
-        port: of 127.0.0.1.
-        report: told where the app is, for the reader.
+        port: port on 127.0.0.1.
+        report: called with a message that has the app's address.
 
     Raises:
         UsageError: the extra is not installed, or the port is taken.
@@ -93,20 +93,20 @@ def _command(paths: WorkspacePaths, options: list[str]) -> str:
 
 
 def _server(command: str, port: int, report: Callable[[str], object]) -> Any:
-    import secrets  # here, as every start asks whether it is served
+    import secrets  # imported late: every start imports this module
 
-    from textual_serve.server import Server, web  # its own web framework: the app itself speaks no HTTP
+    from textual_serve.server import Server, web  # its web framework; the app itself uses no HTTP
 
     class Loopback(Server):
-        """Serves one page and one socket, both at a secret address."""
+        """Serves one page and one socket, both at a secret URL."""
 
         secret = secrets.token_urlsafe(18)
 
         def initialize_logging(self) -> None:
-            """Log nothing: what goes over the socket is private."""
+            """Disable logging, because the socket's traffic is private."""
 
         async def on_startup(self, app: Any) -> None:
-            """Say where the app is, once it can be reached; this is called before."""
+            """Schedule the report of the address for when the server accepts connections."""
             self._announcing = asyncio.get_running_loop().create_task(self._announce())
 
         async def _announce(self) -> None:
@@ -133,20 +133,20 @@ def _server(command: str, port: int, report: Callable[[str], object]) -> Any:
             return web.Response(text=_PAGE % (self.secret, address), content_type="text/html", headers=headers)
 
         async def handle_focus(self, request: Any) -> Any:
-            """Give the script that makes keys go to the app."""
+            """Serve the script that keeps the keyboard focus on the app."""
             return web.Response(text=_FOCUS, content_type="text/javascript", headers={"Cache-Control": "no-store"})
 
         async def handle_websocket(self, request: Any) -> Any:
-            """Refuse pages of other origins; browsers always say where a page is from."""
+            """Reject pages of other origins; browsers always send the origin."""
             if request.headers.get("Origin", self.public_url) != self.public_url:
-                raise web.HTTPForbidden(text="another page must not drive the app")
+                raise web.HTTPForbidden(text="another page must not control the app")
             return await super().handle_websocket(request)
 
     return Loopback(command, host=HOST, port=port, title="eval-console")
 
 
 async def _reachable(port: int) -> None:
-    """Wait until the server takes connections."""
+    """Wait until the server accepts connections."""
     while True:
         try:
             _, writer = await asyncio.open_connection(HOST, port)

@@ -1,4 +1,4 @@
-"""Shell commands that readers copy: each runs as it stands, in the folder where the app was opened."""
+"""Shell commands to copy; each works as is in the folder where the app was started."""
 
 import shlex
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from console.store.runs import RunFolder
 
 
 def command(verb: str, *words: str, places: WorkspacePaths) -> str:
-    """Return the command of a verb.
+    """Return a shell command, quoted.
 
     Args:
-        verb: its name.
-        words: what comes after it, unquoted. May be foreign text.
-        places: where the app was told to look for models, data and runs, so that the command finds the same.
+        verb: the verb of eval-console.
+        words: its arguments, unquoted. May be foreign text.
+        places: paths given to the app, passed on so that the command finds the same models, data and runs.
     """
     named = (("--models", places.models), ("--data", places.data), ("--runs", places.runs))
     options = [word for option, path in named if path is not None for word in (option, str(path))]
@@ -21,6 +21,6 @@ def command(verb: str, *words: str, places: WorkspacePaths) -> str:
 
 
 def run_words(runs: Sequence[RunFolder], case: str = "") -> list[str]:
-    """Return how a command names runs, with a case the last one: by path where a name would be taken for an option."""
+    """Return arguments that name runs, the last one with the case; a name that looks like an option becomes a path."""
     names = [str(run.path) if run.name.startswith("-") else run.name for run in runs]
     return [*names[:-1], f"{names[-1]}#{case}"] if case else names

@@ -8,7 +8,7 @@ from console.core.statistics.power import detectable_difference
 def test_the_smallest_difference_is_said_with_what_more_would_bring(console, tmp_path):
     run = ("run", "-m", "sim/careful", "--dry-run", "--runs", str(tmp_path / "runs"))
     text = console(*run, "-s", "bfcl-starter/multiple").out
-    assert "will not be told from noise" in text
+    assert "cannot be distinguished from noise" in text
     assert "twice the cases: " in text
     assert "if 20% of cases end differently" in text
     once = console(*run, "-s", "bfcl-starter/multiple", "--json").data

@@ -51,9 +51,9 @@ def test_a_source_is_the_one_that_is_named(console: Any, home: Path, run: str):
     [
         ((), "the suite bfcl-starter names no dataset of the Hub: name it with --hub-dataset ORGANIZATION/NAME"),
         (NAMED[:2], "the suite bfcl-starter names no task of cais/hle: name it with --hub-task TASK"),
-        (("--hub-dataset", "hle", "--hub-task", "hle"), "'hle' is no dataset of the Hub"),
-        (("--hub-dataset", "cais/hle", "--hub-task", "../up"), "'../up' is no task"),
-        ((*NAMED, "--hub-source", "x: [y\n"), "is no address"),
+        (("--hub-dataset", "hle", "--hub-task", "hle"), "'hle' is not a Hub dataset"),
+        (("--hub-dataset", "cais/hle", "--hub-task", "../up"), "'../up' is not a task name"),
+        ((*NAMED, "--hub-source", "x: [y\n"), "is not a URL"),
     ],
 )
 def test_nothing_is_guessed(console: Any, home: Path, run: str, options: tuple[str, ...], words: str):

@@ -126,7 +126,7 @@ def test_aidan_results_go_out_and_come_back(console, finished):
     ("name", "text", "words"),
     [
         ("nothing", None, "does not exist"),
-        ("empty", "", "no results that are recognised"),
+        ("empty", "", "no recognized results"),
         ("result/qwq-32b/live/BFCL_v4_live_simple_result.json", "{oops\n", "not a JSON object"),
         (
             "result/qwq-32b/live/BFCL_v4_live_simple_result.json",
@@ -154,7 +154,7 @@ def test_runs_go_out_as_a_site_which_may_be_written_again(console, home, finishe
         assert ended.out == "pages/index.html  (simulated)\n"
     assert "without a case in common" in (home / "pages" / "index.html").read_text(encoding="utf-8")
     assert console("export", bfcl, "--format", "site", "--json").data["files"] == ["site"]
-    assert "Expected beside actual" in "".join(
+    assert "Expected and actual" in "".join(
         path.read_text(encoding="utf-8") for path in (home / "site" / "cases").iterdir()
     )
 

@@ -44,8 +44,8 @@ def gate(console, runs):
         ("close", ("--margin", "0.05"), 0, "not worse: −1.5 points"),
         ("worse", ("--margin", "25pt"), 3, "too wide"),
         ("worse", ("--margin", "5%"), 1, "below the margin of 5 points"),
-        ("unfinished", (), 3, "cannot tell: B has not ended, 150 of 200 rollouts are left"),
-        ("broken", (), 3, "cannot tell: 30 of 200 rollouts of B broke or are undecided"),
+        ("unfinished", (), 3, "inconclusive: B has not finished: 150 of 200 rollouts are left"),
+        ("broken", (), 3, "inconclusive: 30 of 200 rollouts of B broke or are undecided"),
     ],
 )
 def test_the_answer_is_the_exit_code_with_a_sentence_why(gate, b, options, code, words):
@@ -92,8 +92,8 @@ def test_markdown_begins_with_the_answer(gate):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--margin", "x"), "is no margin"),
-        (("--margin", "-1"), "is no margin"),
+        (("--margin", "x"), "is not a margin"),
+        (("--margin", "-1"), "is not a margin"),
         (("--margin", "120%"), "does not fit passed"),
         (("--metric", "answers"), "no metric 'answers'"),
     ],
@@ -117,7 +117,7 @@ def test_a_new_run_is_held_against_its_baseline(console, tmp_path):
     assert console("run", "-m", "sim/careful", "--name", "base", *play).code == 0
     done = console("run", "-m", "sim/broken", *play, "--baseline", "base", "--fail-if-worse")
     assert done.code == 3
-    assert "cannot tell: " in done.out
+    assert "inconclusive: " in done.out
     same = console("run", "-m", "sim/careful", *play, "--baseline", "base")
     assert same.code == 0
     assert "B − A:" in same.out

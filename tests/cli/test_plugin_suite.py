@@ -157,3 +157,12 @@ def test_a_fault_of_score_in_check_costs_its_line(console: Any, home: Path, monk
     ended = console("check", "mine", "in.jsonl", "--data", home)
     assert ended.code == Exit.USAGE
     assert "ZeroDivisionError: no score today" in ended.lines[0]["error"]
+
+
+def test_a_suite_of_an_unknown_format_is_listed_without_a_number(console: Any, home: Path) -> None:
+    (home / "odd").mkdir()
+    (home / "odd" / "suite.toml").write_text('format = "nobodys"\n')
+    ended = console("suites", "--data", home)
+    (line,) = (line for line in ended.out.splitlines() if line.startswith("odd"))
+    assert line.split() == ["odd", "—", "user", "odd"]
+    assert "unknown format 'nobodys'" in ended.err

@@ -5,6 +5,7 @@ A covering part of the matrix; all of it (15 points and more, 4 signals, 4 suite
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,9 @@ def matrix(suite: str) -> list[tuple[str, str, int]]:
 
 @pytest.mark.timeout(3600 if ALL else 300)
 @pytest.mark.parametrize("suite", sorted(MORE))
-def test_ended_anywhere_and_resumed_equals_undisturbed(suite: str, tmp_path: Path) -> None:
+def test_ended_anywhere_and_resumed_equals_undisturbed(
+    suite: str, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     cases = matrix(suite)
     done = run_module("killed_suite_runs", tmp_path, suite, json.dumps(cases), timeout_s=3600)
     assert done.returncode == 0, done.stderr
@@ -51,6 +54,8 @@ def test_ended_anywhere_and_resumed_equals_undisturbed(suite: str, tmp_path: Pat
     assert undisturbed["calls"] >= 4
     assert len(told) == len(cases)
     wrong: list[Any] = [it for it in told if not (it["sent"] and it["complete"] and it["equal"] and it["once"])]
+    record_property("trials", len(told))
+    record_property("wrong", len(wrong))
     assert wrong == []
     assert {it["killed"] for it in told if it["case"][0] == "SIGKILL"} == {True}
     assert not any(it["killed"] or it["stopped"] for it in told if it["case"][0] == "SIGHUP"), "it went on"

@@ -84,7 +84,7 @@ def test_nothing_is_written_beside_the_log_and_a_second_look_lists_nothing_anew(
 def test_a_log_that_has_changed_is_listed_anew_and_never_mixed(log: Path):
     first = open_in_place(log)
     write_eval(log, eval_members([sample("z")]))
-    with pytest.raises(UsageError, match="was changed since it was opened"):
+    with pytest.raises(UsageError, match="has changed since it was opened"):
         passages(first, "a")
     assert list(RunReader(open_in_place(log)).side.rollouts) == [("z", 0)]
     log.unlink()

@@ -148,7 +148,7 @@ def test_case_pages_show_the_verdict_expected_beside_actual_and_what_was_said(tm
     path = tmp_path / "page.html"
     path.write_text(case_page(run, replace(items[0], comparison=comparison), [], SharedTexts(), 9000), encoding="utf-8")
     words = " ".join(Page(path).words.split())
-    order = ["x", "failed: wrong sum: x", "How many?", "expected 2, got 3", "Expected beside actual", "2 | two",
+    order = ["x", "failed: wrong sum: x", "How many?", "expected 2, got 3", "Expected and actual", "2 | two",
              "say 2", "Transcript", "1+1?", "It is 3"]  # fmt: skip
     places = [words.index(part) for part in order]
     assert places == sorted(places)
@@ -303,4 +303,4 @@ def test_passed_cases_have_expected_beside_actual_too_and_each_page_is_counted(
     for outcome in ("passed", "failed"):
         verdicts = [page for page in pages if f"<strong>{outcome}</strong>" in page]
         assert verdicts
-        assert all("<h2>Expected beside actual</h2>" in page for page in verdicts)
+        assert all("<h2>Expected and actual</h2>" in page for page in verdicts)

@@ -69,8 +69,8 @@ def test_words():
     assert sentence("value_error:string", "unit") == "wrong value: unit"
     assert reason_words("low_coherence,low_embedding_novelty") == "lost coherence, repeated itself"
     assert reason_words("new_type:of_ours") == "new type: of ours"
-    assert reason_words("", Outcome.UNDECIDED) == "no grade could be made"
-    assert reason_words("crash:ValueError") == "answer that the official scorer crashes on"
+    assert reason_words("", Outcome.UNDECIDED) == "no grade could be determined"
+    assert reason_words("crash:ValueError") == "answer that crashes the official scorer"
 
 
 ROLLOUTS = st.lists(

@@ -57,7 +57,7 @@ async def test_an_answer_that_holds_the_key_is_kept_without_it(echoing, name, cl
     assert pieces_in(told, KEY) == []
     if (client, name) != ("litellm", "model"):  # litellm gives the name that was asked for
         assert "[redacted]" in told
-        assert "a secret was taken out" in reply.flags
+        assert "a secret was removed" in reply.flags
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")

@@ -113,7 +113,7 @@ def test_any_value_is_a_vector_of_numbers_or_a_fault(value):
 def test_vectors_of_one_model_are_of_one_length_in_all_requests():
     reader = VectorReader()
     assert reader.read({"data": [{"embedding": [1, 2.5]}]}, 1) == [[1.0, 2.5]]
-    with pytest.raises(Fault, match="unequal length: 2, 3"):
+    with pytest.raises(Fault, match="differ in length: 2, 3"):
         reader.read({"data": [{"embedding": [1, 2, 3]}]}, 1)
     assert reader.read({"data": [{"embedding": packed(1, 2)}]}, 1) == [[1.0, 2.0]]
 

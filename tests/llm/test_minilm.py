@@ -48,7 +48,7 @@ def test_long_texts_are_cut_between_start_and_end() -> None:
 
 def test_missing_weights_say_how_to_get_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("console.llm.embedding.minilm.find_weights", lambda data=None: None)
-    with pytest.raises(Fault, match="not here") as caught:
+    with pytest.raises(Fault, match="missing") as caught:
         embed(["x"])
     assert caught.value.kind is FaultKind.DATA
     assert "pull minilm" in caught.value.hint
@@ -112,7 +112,7 @@ async def test_the_local_endpoint_embeds_and_refuses_to_talk() -> None:
         vectors = await asyncio.gather(*(endpoint.embed([text], Unwatched()) for text in ("one", "two")))
         assert [vector for [vector] in vectors] == embed(["one", "two"])
     else:
-        with pytest.raises(Fault, match="not here"):
+        with pytest.raises(Fault, match="missing"):
             await endpoint.embed(["one"], Unwatched())
     assert endpoint.states()[0].in_flight == 0
     await endpoint.aclose()

@@ -12,6 +12,7 @@ from server.api_server import EVENTS_BY_API, ApiServer, Said
 
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, FaultKind
+from console.core.provider import PROVIDERS
 from console.llm.endpoint import Endpoint
 
 TOOL = {
@@ -32,6 +33,15 @@ WORDS = {
     "ollama": "chat",
     "completions": "completions",
 }
+
+
+def test_every_api_is_tried() -> None:
+    """Chat completions have tests of their own."""
+    untried = {name for name, provider in PROVIDERS.items() if provider.api} - {*APIS, "openai"}
+    assert not untried, (
+        f"no test of this module asks {sorted(untried)}: add it to APIS (to TALKING if it has tools) and WORDS here, "
+        "and what its server sends to EVENTS_BY_API of server/api_server.py"
+    )
 
 
 @pytest.fixture

@@ -194,7 +194,7 @@ def told(reply: Reply) -> tuple[Any, ...]:
 
 
 @pytest.mark.timeout(1200)
-async def test_nothing_counts_that_is_not_proven_whole(monkeypatch) -> None:
+async def test_nothing_counts_that_is_not_proven_whole(monkeypatch, record_property) -> None:
     chance = random.Random(SEED)
     scored_in_vain: list[str] = []
     refused_in_vain: list[str] = []
@@ -216,6 +216,8 @@ async def test_nothing_counts_that_is_not_proven_whole(monkeypatch) -> None:
                     scored_in_vain.append(where)
                 else:
                     assert told(outcome) == right, where
+    record_property("trials", count)
+    record_property("wrong", len(scored_in_vain) + len(refused_in_vain))
     assert scored_in_vain == []
     assert refused_in_vain == []
     assert count > 600 * STREAMS, "every byte was tried"

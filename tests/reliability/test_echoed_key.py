@@ -12,6 +12,7 @@ from support.lookup_suite import number_of, results, right, write_suite
 
 from console.cli import history
 from console.core.outcome import Outcome
+from console.exchange.exports.formats import own_exports
 
 KEY = "".join(random.Random(11).choices(string.ascii_letters + string.digits, k=64))
 MODELS = """
@@ -28,11 +29,10 @@ api_key_env = "ECHOED_KEY"
 params = {{ stream = false }}
 limits = {{ max_tries = 1, backoff_s = 0.01, max_wait_s = 1 }}
 """
-FORMS = ("csv", "html", "json", "jsonl", "markdown", "junit", "eval")
 
 
 @pytest.mark.parametrize("model", ["streamed", "plain"])
-def test_no_piece_of_an_echoed_key_is_anywhere(console, home: Path, monkeypatch, model: str) -> None:
+def test_no_piece_of_an_echoed_key_is_anywhere(console, home: Path, monkeypatch, model: str, record_property) -> None:
     install(monkeypatch)
     monkeypatch.setenv("ECHOED_KEY", KEY)
     monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
@@ -59,13 +59,16 @@ def test_no_piece_of_an_echoed_key_is_anywhere(console, home: Path, monkeypatch,
         run("models", "--served")
         server.answer = lambda request: Scripted(fault="r404")
         run("run", "-m", model, "-s", "lookups", "--data", data, "-n", 3)
+    record_property("trials", len(names))
     folder = Path(ended.data["folder"])
     outcomes = {int(case.rpartition("_")[2]): verdict.outcome for case, (verdict, _, _) in results(folder).items()}
     for place, name in enumerate(names):
         assert outcomes[2 * place] is Outcome.PASSED
         assert (outcomes[2 * place + 1] is Outcome.BROKEN) is (name in ERRORS), name
-    for form in FORMS:
-        run("export", folder.name, "--format", form, "-o", home / f"out.{form}")
+    for name, form in own_exports().items():
+        out = home / f"out.{name}"
+        run("export", folder.name, "--format", name, "-o", out)
+        assert out.is_file() or not form.extension, f"nothing was exported as {name}"
     for command in (("show",), ("show", "--json"), ("review", "--all"), ("review", "--json"), ("failures",)):
         run(command[0], folder.name, *command[1:])
     for place in range(len(names)):

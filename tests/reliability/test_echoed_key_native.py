@@ -12,6 +12,7 @@ from support.lookup_suite import results, write_suite
 
 from console.cli import history
 from console.core.outcome import Outcome
+from console.exchange.exports.formats import own_exports
 
 KEY = "".join(random.Random(12).choices(string.ascii_letters + string.digits, k=64))
 HALF = "half of it " * 9
@@ -53,7 +54,9 @@ limits = {{ max_tries = 1, backoff_s = 0.01, max_wait_s = 1 }}
 
 
 @pytest.mark.parametrize("api", APIS)
-def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeypatch: Any, api: str) -> None:
+def test_no_piece_of_an_echoed_key_is_anywhere(
+    console: Any, home: Path, monkeypatch: Any, api: str, record_property: Any
+) -> None:
     monkeypatch.setenv("ECHOED_KEY", KEY)
     monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
     shown: list[str] = []
@@ -77,13 +80,16 @@ def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeyp
         run("run", "-m", "m", "-s", "lookups", "--data", data, "-n", 3)
     assert {path.partition("?")[0].rpartition("/")[2].rpartition(":")[2] for path in asked} <= set(EVENTS_BY_API)
     assert len(asked) == len(script), "every echo was played"
+    record_property("trials", len(ANSWERS | ERRORS))
     folder = Path(ended.data["folder"])
     outcomes = {int(case.rpartition("_")[2]): verdict.outcome for case, (verdict, _, _) in results(folder).items()}
     for place, name in enumerate(ANSWERS | ERRORS):
         assert outcomes[2 * place] is Outcome.FAILED
         assert (outcomes[2 * place + 1] is Outcome.BROKEN) is (name in ERRORS), name
-    for form in ("csv", "html", "json", "jsonl", "markdown", "junit", "eval", "bfcl"):
-        run("export", folder.name, "--format", form, "-o", home / f"out.{form}")
+    for name, form in own_exports().items():
+        out = home / f"out.{name}"
+        run("export", folder.name, "--format", name, "-o", out)
+        assert out.is_file() or not form.extension, f"nothing was exported as {name}"
     for command in (("show",), ("show", "--json"), ("review", "--all"), ("review", "--json"), ("failures",)):
         run(command[0], folder.name, *command[1:])
     for place in range(len(script)):

@@ -30,7 +30,7 @@ APART = {"r429_hour"}
 
 
 @pytest.mark.timeout(400)
-def test_no_fault_is_ever_a_score(console, home: Path) -> None:
+def test_no_fault_is_ever_a_score(console, home: Path, record_property) -> None:
     names = sorted(FAULTS.keys() - APART)
 
     def answer(request: dict[str, Any]) -> Scripted:
@@ -56,6 +56,8 @@ def test_no_fault_is_ever_a_score(console, home: Path) -> None:
     assert {name: it for name, it in undisturbed.items() if it.outcome is not Outcome.PASSED} == {}
     told = {name: outcomes[2 * place + 1] for place, name in enumerate(names)}
     broken = {name for name, verdict in told.items() if verdict.outcome is Outcome.BROKEN}
+    record_property("trials", len(names))
+    record_property("wrong", len(broken ^ (set(names) - ANSWERS - PASSING - MENDED)))
     assert broken == set(names) - ANSWERS - PASSING - MENDED
     assert {told[name].reason for name in broken} <= {kind.value for kind in FaultKind} - {"internal", "data"}
     assert all(told[name].messages for name in broken)

@@ -60,7 +60,7 @@ def test_another_model_that_answers_is_named_in_the_report_and_beside_the_case(c
         return said
 
     run = play(console, home, answer)
-    assert "1 rollout answered by cheaper-model, asked was test-model" in console("show", run.name).out
+    assert "1 rollout answered by cheaper-model instead of test-model" in console("show", run.name).out
     assert "answered by: cheaper-model" in console("show", f"{run.name}#simple_python_1").out
     assert "answered by" not in console("show", f"{run.name}#simple_python_2").out, "a dated edition is the same model"
 

@@ -1,6 +1,7 @@
 """What the terminal shows, row by row, and frames of it that are committed as plain text."""
 
 import os
+from difflib import unified_diff
 from pathlib import Path
 from textwrap import fill
 from typing import Protocol
@@ -55,8 +56,10 @@ def assert_snapshot(text: str, name: str) -> None:
     if os.environ.get(UPDATE):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    assert path.exists(), f"no such frame yet; {UPDATE}=1 writes it"
-    assert text == path.read_text(encoding="utf-8")
+    assert path.exists(), f"there is no frame {name} yet; {UPDATE}=1 writes it"
+    kept = path.read_text(encoding="utf-8")
+    changes = "\n".join(unified_diff(kept.splitlines(), text.splitlines(), f"{name} as kept", "now", lineterm="", n=0))
+    assert text == kept, f"a frame has changed; if that is meant, {UPDATE}=1 renews it:\n{changes}"
 
 
 class AssertFrame(Protocol):

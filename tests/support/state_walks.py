@@ -120,7 +120,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         await see(lambda: stage.at("trends")() and stage.is_one_pane(), "H")
         yield "trends-empty"
         await see("[1 Home]", "1")
-        await see("Nothing here has", "ctrl+t", *"zzz")
+        await see("No matching", "ctrl+t", *"zzz")
         yield "finder-empty"
         await see(stage.at("home"), "escape")
         await see("Copy: name of this run", "colon")
@@ -147,7 +147,7 @@ async def usual_day(stage: Stage) -> AsyncGenerator[str, None]:
         await see(stage.at("home"), "escape")
         await see("1 of 4", "slash", *"hast")
         yield "home-filter"
-        await see("No run has", *"zz")
+        await see("No run matches", *"zz")
         yield "home-filtered-empty"
         await see("newest first", "escape")
         await see("cannot be read", "G")
@@ -209,7 +209,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         see = stage.see
         await see("choose a suite", "L")
         yield "launch-empty"
-        await see("Nothing has", "slash", *"zzz")
+        await see("No matching", "slash", *"zzz")
         yield "launch-filtered-empty"
         await see("[ ] ▸ small-talk", "escape")
         await see("nightly", "p")
@@ -300,7 +300,7 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             )
             yield "live-held"
             engine.status = Status("paused", 9)
-            await see(lambda: "‖ paused" in text_of(app) and "p go on" in text_of(app) and "s  paused" in text_of(app))
+            await see(lambda: "‖ paused" in text_of(app) and "p resume" in text_of(app) and "s  paused" in text_of(app))
             yield "live-paused"
 
 

@@ -131,6 +131,7 @@ class CodeSuite(ReviewedSuite):
     """The part of cave-bench that Review needs."""
 
     def __init__(self, text: str = "") -> None:
+        super().__init__()
         self.text = text
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:

@@ -115,7 +115,7 @@ def test_views_go_round_and_the_numbers_are_a_toggle(two: Any) -> None:
     for _ in range(4):
         controller.show_next_view()
         seen.append(controller.view)
-    assert seen == ["Beside", "Talk A", "Talk B", "Numbers", "Beside"]
+    assert seen == ["Side by side", "Talk A", "Talk B", "Numbers", "Side by side"]
     controller.toggle_numbers()
     assert controller.view == NUMBERS
     controller.toggle_numbers()

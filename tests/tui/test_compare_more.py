@@ -103,7 +103,7 @@ async def test_the_lost_are_asked_again_as_a_run_of_their_own(
         app.navigator.open_compare(*two)
         await read(app, pilot)
         await pilot.press("R")
-        await assert_until(pilot, lambda: "the 3 lost again?" in text_of(app))
+        await assert_until(pilot, lambda: "Rerun the 3 lost with" in text_of(app))
         await pilot.press("y")
         await assert_until(pilot, lambda: bool(plans))
         assert plans[0].parent == two[1].name

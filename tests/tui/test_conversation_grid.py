@@ -76,7 +76,7 @@ async def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(opene
         await assert_until(pilot, lambda: tile_cases(screen) == ["case-2"])
         await pilot.press("m", "w")
         await assert_until(pilot, lambda: tile_cases(screen) == ["case-2", "case-1"])
-        assert "PINNED (m lets go)" in text_of(app)
+        assert "PINNED (m unpins)" in text_of(app)
         for key in keys[1:]:
             engine.recorder.finish(key, Outcome.PASSED)
         await assert_until(pilot, lambda: tile_cases(screen) == ["case-2", "case-0"])
@@ -253,7 +253,7 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         assert "one two three" in text_of(app)
         assert "16 s of 29 s" in text_of(app)
         await pilot.press("}")
-        await assert_until(pilot, lambda: "at the end, p plays again" in text_of(app) and "case-2" in text_of(app))
+        await assert_until(pilot, lambda: "at the end, p restarts" in text_of(app) and "case-2" in text_of(app))
         await pilot.press("<")
         await assert_until(pilot, lambda: replay.time_s < replay.timeline.length_s)
         await pilot.press("{")
@@ -274,9 +274,7 @@ async def test_a_replay_has_no_engine_to_command(opened: Any, workspace: Any) ->
             pilot, lambda: screen.replay_controls.replay is not None and screen.replay_controls.replay.is_read
         )
         await pilot.press("ctrl+x")
-        await assert_until(
-            pilot, lambda: any("No engine plays this run" in text.plain for text in app.services.messages)
-        )
+        await assert_until(pilot, lambda: any("This run has no engine" in text.plain for text in app.services.messages))
 
 
 async def test_hostile_text_in_a_replay(opened: Any, workspace: Any, all_hostile: Any) -> None:

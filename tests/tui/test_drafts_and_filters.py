@@ -41,7 +41,7 @@ async def test_a_form_that_was_left_is_offered_again_and_can_be_emptied(opened: 
         await pilot.press("L")
         await settle(app, pilot)
         assert app.screen.controller.form.draft == before
-        assert "Your draft is back" in app.services.messages[-1].plain
+        assert "Draft restored" in app.services.messages[-1].plain
         await pilot.press("ctrl+l")
         await settle(app, pilot)
         assert not app.screen.controller.form.models
@@ -62,7 +62,7 @@ async def test_a_draft_is_offered_again_after_a_restart(workspace: Any, tmp_path
         await pilot.press("L")
         await settle(app, pilot)
         assert app.screen.controller.form.draft == before
-        assert "Your draft is back" in app.services.messages[-1].plain
+        assert "Draft restored" in app.services.messages[-1].plain
         await pilot.press("ctrl+l", "escape")
         await settle(app, pilot)
     async with started(workspace, path) as (app, pilot):

@@ -74,9 +74,7 @@ async def test_models_are_ticked_and_say_what_is_missing() -> None:
     text = await shown(other := ModelChoices(), lambda: other.set_models(models, ["gpt"], "lock"))
     assert "[x]  gpt" in text, "a filter hides nothing that is chosen"
     assert "-   locked" in text
-    assert "No model has these letters." in await shown(
-        empty := ModelChoices(), lambda: empty.set_models(models, [], "zzz")
-    )
+    assert "No matching model." in await shown(empty := ModelChoices(), lambda: empty.set_models(models, [], "zzz"))
 
 
 async def test_categories_stand_under_a_chosen_suite_and_a_click_is_posted() -> None:
@@ -105,7 +103,7 @@ async def test_a_field_is_typed_into_and_each_key_is_posted() -> None:
         assert pane.is_editing
         assert "cases per suite       25▏" in text_of(app)
         await pilot.press("x")
-        assert "a whole number from 1 on" in text_of(app)
+        assert "a whole number, at least 1" in text_of(app)
         await pilot.press("escape")
         assert not pane.is_editing
         assert form.texts == {}
@@ -139,7 +137,7 @@ async def test_the_start_list_shows_only_what_makes_sense_now() -> None:
     assert "Queue" not in text
     stranded = StartList()
     text = await shown(stranded, lambda: stranded.set_steps(NextSteps(is_stranded=True), wide=True, most=9))
-    assert "nobody plays them" in text
+    assert "queue stopped" in text
     assert "function calls" in text
 
 
@@ -151,7 +149,7 @@ async def test_an_empty_list_of_runs_says_why() -> None:
 
     assert "reading runs" in await text_for("", is_complete=False, mistake="")
     assert "Nothing has been run yet" in await text_for("", is_complete=True, mistake="")
-    assert "No run has “x”" in await text_for("x", is_complete=True, mistake="")
+    assert "No run matches “x”" in await text_for("x", is_complete=True, mistake="")
     assert "is not a folder" in await text_for("x", is_complete=True, mistake="runs is not a folder")
 
 

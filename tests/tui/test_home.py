@@ -54,7 +54,7 @@ async def test_filter_narrows_by_words_and_escape_clears(opened: Any, workspace:
         assert len(runs.keys) == 4
         await pilot.press("slash", *"nothing such")
         await pilot.pause()
-        assert "No run has “nothing such”. F shows all." in frame(app)
+        assert "No run matches “nothing such”. F shows all." in frame(app)
         await pilot.press("escape")
         await pilot.pause()
         assert len(runs.keys) == 4
@@ -174,7 +174,7 @@ async def test_a_runs_place_that_is_a_file_is_said(opened: Any, workspace: Any, 
     async with opened((160, 45)) as (app, _):
         words = "".join(line.strip(" ┃│╭╮╰╯") for line in frame(app).split("\n") if "│" in line)
         assert "runs is not a folder" in app.services.workspace.runs_mistake
-        assert "Name a folder" in words
+        assert "Give a folder" in words
 
 
 async def test_new_runs_appear_without_moving_the_cursor(opened: Any, workspace: Any, settle: Any) -> None:

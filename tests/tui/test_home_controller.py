@@ -96,7 +96,7 @@ def test_last_failures_are_those_that_review_shows() -> None:
     ("action", "line", "reason"),
     [
         ("queue.earlier", run_line("a", "queued", place=1), ""),
-        ("queue.earlier", run_line("a"), "this run does not wait in the queue"),
+        ("queue.earlier", run_line("a"), "this run is not queued"),
         ("run.failed", run_line("a", failed=1), ""),
         ("run.failed", run_line("a"), "this run has no failed case"),
         ("run.delete", run_line("a", "running"), "it is running; ctrl+x in Live stops it"),

@@ -106,7 +106,7 @@ async def test_filter_narrows_both_lists(opened: Any, frame: Frame) -> None:
         shown = frame(app)
         assert "sim/rambling" in shown
         assert "sim/hasty" not in shown
-        assert "Nothing has these letters." in shown
+        assert "No matching suite." in shown
         await pilot.press("slash", "escape")
         await pilot.pause()
         assert "sim/hasty" in frame(app)
@@ -118,7 +118,7 @@ async def test_a_field_is_edited_in_place_and_says_what_does_not_fit(opened: Any
         await pilot.pause()
         shown = frame(app).split("\n")
         place = next(number for number, text in enumerate(shown) if text.startswith("> repeats"))
-        assert shown[place + 1].startswith("  ✗ a whole number from 1 on")
+        assert shown[place + 1].startswith("  ✗ a whole number, at least 1")
         await pilot.press("backspace", "3", "enter")
         await pilot.pause()
         assert app.screen.controller.form.texts["repeats"] == "3"
@@ -253,7 +253,7 @@ def test_where_a_run_is_played_is_chosen_where_ray_is_installed(monkeypatch: pyt
         "--on ray --workers 3"
     )
     form.set_text(fields["workers"], "0")
-    assert form.mistakes(list(fields.values())) == ["workers: a whole number from 1 on, or auto"]
+    assert form.mistakes(list(fields.values())) == ["workers: a whole number, at least 1, or auto"]
 
 
 async def test_a_run_starts_on_the_cluster_that_was_chosen(
@@ -470,7 +470,7 @@ async def test_presets_and_their_mistakes_are_listed(
         await pilot.press("k", "enter")
         await assert_until(pilot, lambda: app.screen.where == "launch")
         await assert_until(pilot, lambda: bool(app.services.messages))
-        assert "names what is not here: [/x], nowhere" in app.services.messages[-1].plain
+        assert "refers to missing names: [/x], nowhere" in app.services.messages[-1].plain
         assert app.screen.controller.form.models == []
 
 

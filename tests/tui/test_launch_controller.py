@@ -101,7 +101,7 @@ def test_the_preset_is_what_was_chosen(filled: LaunchController) -> None:
 
 def test_a_field_that_does_not_fit_is_a_mistake(filled: LaunchController) -> None:
     filled.form.texts["repeats"] = "0"
-    assert filled.mistakes == ["repeats: a whole number from 1 on"]
+    assert filled.mistakes == ["repeats: a whole number, at least 1"]
 
 
 def test_the_modes_are_those_of_the_chosen_suite(filled: LaunchController) -> None:
@@ -257,12 +257,12 @@ def test_a_preset_says_what_is_not_here() -> None:
 def test_sample_runs_belong_to_the_form_they_were_made_of(filled: LaunchController, tmp_path: Path) -> None:
     good = SampleRun(RunFolder(tmp_path / "a"), "gpt-x", "small-talk", is_over=True, tally=Tally(passed=3))
     bad = replace(good, folder=RunFolder(tmp_path / "b"), tally=Tally(passed=2, failed=1), is_over=False)
-    assert filled.telling_sample_run is None
+    assert filled.sample_run_to_review is None
     filled.sample_runs = [good]
-    assert filled.telling_sample_run == good
+    assert filled.sample_run_to_review == good
     assert not filled.is_sampling
     filled.sample_runs = [good, bad]
-    assert filled.telling_sample_run == bad
+    assert filled.sample_run_to_review == bad
     assert filled.is_sampling
     filled.changed()
     assert filled.sample_runs == []

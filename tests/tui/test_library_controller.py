@@ -108,7 +108,7 @@ def test_keys_say_why_they_cannot_act(library: LibraryController) -> None:
     assert why_not("model.ping", suite) == "only models have a server"
     assert why_not("fold", model) == "only suites have categories to fold"
     assert why_not("copy.json", suite, has_case=True) == "there is no case under the cursor"
-    assert why_not("filter.clear", suite) == "everything is shown"
+    assert why_not("filter.clear", suite) == "no filter is active"
     assert why_not("filter.clear", suite, case_words="x") == ""
     library.opened = Entry("category", "talk", "what")
     assert why_not("copy.json", suite, has_case=True) == ""

@@ -64,7 +64,7 @@ def test_pause_goes_on_when_the_run_is_paused() -> None:
     controls = controls_of(feed, FakeServices())
     controls.action_run_pause()
     feed.overview.apply_frame(Status("paused", 4))
-    assert controls.key_words() == {"run.pause": "go on"}
+    assert controls.key_words() == {"run.pause": "resume"}
     controls.action_run_pause()
     assert feed.sent == [Command("pause"), Command("resume")]
 
@@ -109,7 +109,7 @@ def test_without_an_engine_every_control_says_so() -> None:
     controls.action_run_pause()
     controls.action_run_stop()
     assert [message.plain for message in services.messages] == [NO_ENGINE.plain] * 2
-    assert controls.why_not(action("run.pause")) == "no engine plays this run"
+    assert controls.why_not(action("run.pause")) == "this run has no engine"
     assert controls.why_not(action("order")) is None
 
 
@@ -133,7 +133,7 @@ def test_a_run_that_is_live_cannot_be_replayed(tmp_path: Path) -> None:
     services = FakeServices()
     controls, happened = replay_of(plain_run(tmp_path).folder, EngineFeed(), services)
     assert not controls.takes_over
-    assert controls.why_not(action("replay.back")) == "only a finished run is replayed"
+    assert controls.why_not(action("replay.back")) == "only finished runs can be replayed"
     controls.action_replay_back()
     assert "p replays a finished run" in services.messages[0].plain
     assert not happened

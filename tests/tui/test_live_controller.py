@@ -263,7 +263,7 @@ def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(
     controller.watched.resize(2)
     controller.advance(("a", 0))
     assert shown(controller) == "dc"
-    assert controller.following_words(0, at_end=True) == "PINNED (m lets go)"
+    assert controller.following_words(0, at_end=True) == "PINNED (m unpins)"
     assert controller.watched.cursor_tile is controller.watched.tiles[1]
     run.finish("d", "c")
     run.seconds += LINGER_S + 0.1
@@ -271,7 +271,7 @@ def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(
     assert shown(controller) == "db"
     assert not controller.toggle_pin(0)
     assert controller.following_words(1, at_end=True) == ""
-    assert controller.following_words(1, at_end=False) == "text held (space follows)"
+    assert controller.following_words(1, at_end=False) == "scrolled (space follows)"
 
 
 def test_a_fuller_grid_shows_what_runs_and_fewer_tiles_forget_the_rest(
@@ -304,7 +304,7 @@ def test_titles_say_what_each_tile_shows(run: PlayedRun, controller: LiveControl
     controller.toggle_pin(1)
     first, second = controller.tile_states([True, False])
     assert (first.words, first.is_pinned) == ("FOLLOWING (space pins)", False)
-    assert (second.words, second.is_pinned) == ("PINNED (m lets go)", True)
+    assert (second.words, second.is_pinned) == ("PINNED (m unpins)", True)
     assert second.rollout is run.overview.rollouts["a", 0]
 
 

@@ -238,7 +238,7 @@ async def test_commands_reach_the_engine(opened: Any, workspace: Any, frame: Any
         await pilot.press("p")
         await assert_until(pilot, lambda: Command("pause") in engine.heard)
         engine.status = Status("paused", 4)
-        await assert_until(pilot, lambda: "paused" in frame(app) and "p go on" in frame(app))
+        await assert_until(pilot, lambda: "paused" in frame(app) and "p resume" in frame(app))
         await pilot.press("p", "+", "+", "-", "ctrl+k")
         await assert_until(pilot, lambda: len(engine.heard) == 6)
         changes = [Command("concurrency", value=value) for value in (5, 6, 5)]
@@ -263,9 +263,7 @@ async def test_the_end_of_a_run_is_seen_and_commands_are_then_refused(opened: An
         assert "p pause" not in frame(app)
         assert "p replay" in frame(app)
         await pilot.press("+")
-        await assert_until(
-            pilot, lambda: any("No engine plays this run" in text.plain for text in app.services.messages)
-        )
+        await assert_until(pilot, lambda: any("This run has no engine" in text.plain for text in app.services.messages))
 
 
 async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, workspace: Any, frame: Any) -> None:

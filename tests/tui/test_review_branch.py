@@ -94,7 +94,7 @@ async def test_a_prompt_left_as_it_was_asks_nothing(
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("A", "e")
-        await assert_until(pilot, lambda: any("left as it was" in it.plain for it in app.services.messages))
+        await assert_until(pilot, lambda: any("was not changed" in it.plain for it in app.services.messages))
         assert not planned
 
 

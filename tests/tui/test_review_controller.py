@@ -66,6 +66,7 @@ class SuiteDouble(ReviewedSuite):
 
     def __init__(self) -> None:
         """Compare at once."""
+        super().__init__()
         self.may_go_on = threading.Event()
         self.may_go_on.set()
         self.threads: set[str] = set()
@@ -160,7 +161,7 @@ def test_steps_stop_at_both_ends(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
     assert not controller.step(-1)
     assert [(controller.step(1), current(controller)) for _ in range(3)] == [(True, "c"), (True, "b"), (False, "b")]
-    assert end_of_list_text(controller, 1).plain == "That was the last one; 3 of 3 not reviewed yet."
+    assert end_of_list_text(controller, 1).plain == "This is the last one; 3 of 3 not reviewed yet."
 
 
 def test_groups_are_stepped_through_and_unfold_one_at_a_time(tmp_path: Path, run: RunDouble) -> None:
@@ -350,8 +351,8 @@ def test_a_slow_suite_is_waited_for_only_for_a_moment(tmp_path: Path, run: RunDo
     shown = controller.shown_case()
     assert shown is not None
     assert shown.case.comparison is None
-    assert shown.case.why == "expected and actual are being compared"
-    assert shown.report() == "the run is being summed up"
+    assert shown.case.why == "comparing expected and actual …"
+    assert shown.report() == "the report is being computed"
     assert time.monotonic() - begun < 5
     suite.may_go_on.set()
     loop.turn()

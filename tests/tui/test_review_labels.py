@@ -63,7 +63,7 @@ async def test_a_model_labels_what_is_listed_after_a_question(opened: Any, run: 
         assert labels(run) == []
         await pilot.press("y")
         await assert_until(pilot, lambda: len(labels(run)) == 3)
-        await assert_until(pilot, lambda: "3 labelled by sim/" in app.services.messages[-1].plain)
+        await assert_until(pilot, lambda: "3 labeled by sim/" in app.services.messages[-1].plain)
         assert "simulated" in app.services.messages[-1].plain
         await pilot.press("o", "l")
         groups = [group.label for group in screen.controller.triage.groups]
@@ -73,7 +73,7 @@ async def test_a_model_labels_what_is_listed_after_a_question(opened: Any, run: 
         assert 'label:"' in screen.controller.triage.narrow.text
         await pilot.press("F", "X", "u")
         await assert_until(pilot, lambda: isinstance(app.screen, Question))
-        assert "Take back 3 labels" in text_of(app)
+        assert "Remove 3 labels" in text_of(app)
         await pilot.press("y")
         await assert_until(pilot, lambda: labels(run) == [])
         await assert_until(pilot, lambda: [it.label for it in screen.controller.triage.groups] == ["not labelled"])
@@ -93,12 +93,12 @@ async def test_labelling_that_goes_on_elsewhere_is_seen_and_not_doubled(opened: 
     async with opened() as (app, pilot):
         with RunLock(run.labels_lock_path):
             await review(app, pilot, run)
-            await assert_until(pilot, lambda: "labelled 0" in text_of(app))
+            await assert_until(pilot, lambda: "labeled 0" in text_of(app))
             for key in ("a", "u"):
                 await pilot.press("X", key)
-                await assert_until(pilot, lambda: "are being labelled" in app.services.messages[-1].plain)
+                await assert_until(pilot, lambda: "are being labeled" in app.services.messages[-1].plain)
                 assert isinstance(app.screen, ReviewScreen)
-        await assert_until(pilot, lambda: "labelled 0" not in text_of(app))
+        await assert_until(pilot, lambda: "labeled 0" not in text_of(app))
 
 
 async def test_why_a_model_cannot_be_asked_is_said(
@@ -118,6 +118,6 @@ async def test_without_labels_there_is_nothing_to_take_back_or_stop(opened: Any,
     async with opened() as (app, pilot):
         await review(app, pilot, run)
         await pilot.press("X", "u")
-        await assert_until(pilot, lambda: "no labels to take back" in app.services.messages[-1].plain)
+        await assert_until(pilot, lambda: "no labels to remove" in app.services.messages[-1].plain)
         await pilot.press("X", "s")
-        await assert_until(pilot, lambda: "Nobody is asked" in app.services.messages[-1].plain)
+        await assert_until(pilot, lambda: "No labeling is running" in app.services.messages[-1].plain)

@@ -28,7 +28,7 @@ async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, 
             assert isinstance(app.screen, ReviewScreen)
             shown = text_of(app)
             assert "answer cut at the token limit" in shown, "a group of its own"
-            assert "cheaper-x, asked was gpt-x" in shown
+            assert "cheaper-x instead of gpt-x" in shown
             app.navigator.open_review(folder, ("simple_1", 0))
             await assert_until(pilot, lambda: "simple_1" in text_of(app) and "cut off" not in text_of(app))
-            assert "asked was gpt-x" not in text_of(app)
+            assert "instead of gpt-x" not in text_of(app)

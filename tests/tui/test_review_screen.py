@@ -203,7 +203,7 @@ async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, w
         assert seen[:4] == ["live_multiple_118-41", "live_multiple_131-52", "live_simple_77-40-0", "live_simple_14-3-9"]
         await pilot.press("n")
         assert current(screen) == seen[-1]
-        assert "That was the last one; 7 of 7 not reviewed yet." in app.services.messages[-1].plain
+        assert "This is the last one; 7 of 7 not reviewed yet." in app.services.messages[-1].plain
         for case in reversed(seen[:-1]):
             await pilot.press("N")
             assert current(screen) == case
@@ -298,7 +298,7 @@ async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, workspace: 
         await assert_until(pilot, lambda: len(screen.controller.triage.order) == 5)
         await pilot.press("F", "u")
         await assert_until(pilot, lambda: "1 reviewed" in text_of(app))
-        assert app.services.messages[-1].plain == "Took back 1 mark."
+        assert app.services.messages[-1].plain == "Undid 1 mark."
         assert current(screen) == "live_multiple_131-52"
 
 
@@ -372,9 +372,9 @@ async def test_what_is_not_seen_in_a_comment_is_marked_where_it_stands_and_where
         await assert_until(pilot, lambda: "un‹U+200B›seen‹U+FEFF› 👩‍👩‍👧" in text_of(app))
         assert "\u200b" not in text_of(app)
         await pilot.press("c")
-        await assert_until(pilot, lambda: "holds ‹U+200B› ‹U+FEFF›   enter keeps" in text_of(app))
+        await assert_until(pilot, lambda: "holds ‹U+200B› ‹U+FEFF›   enter saves" in text_of(app))
         await pilot.press(*["backspace"] * 7)
-        await assert_until(pilot, lambda: "holds ‹U+200B›   enter keeps" in text_of(app))
+        await assert_until(pilot, lambda: "holds ‹U+200B›   enter saves" in text_of(app))
 
 
 async def test_notes_that_cannot_be_written_are_said(
@@ -497,7 +497,7 @@ async def test_finding_in_the_text_takes_n_until_escape(opened: Any, workspace: 
         screen = await review(app, pilot, folder)
         await pilot.press("enter", "/", *"chicago", "enter")
         await assert_until(pilot, lambda: bool(screen.case_pane.search_text))
-        assert "next place found" in text_of(app)
+        assert "next match" in text_of(app)
         await pilot.press("n")
         assert current(screen) == "live_multiple_118-41"
         await pilot.press("escape")
@@ -619,7 +619,7 @@ async def test_again_for_all_names_the_price_first(
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("R")
-        await assert_until(pilot, lambda: "Ask 7 cases again? about ≥$0.024" in text_of(app))
+        await assert_until(pilot, lambda: "Retry 7 cases? about ≥$0.024" in text_of(app))
         await pilot.press("escape")
         assert not spawned
         await pilot.press("R")

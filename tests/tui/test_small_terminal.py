@@ -30,7 +30,7 @@ async def test_below_the_least_size_there_is_one_sentence_and_it_comes_back(
         await pilot.resize_terminal(*size)
         await pilot.pause()
         words = " ".join(frame(app).split())
-        assert words == f"This terminal is {size[0]}×{size[1]}. The console needs 40×10; it is readable from 80×24."
+        assert words == f"This terminal is {size[0]}×{size[1]}. The console needs 40×10; 80×24 or more is recommended."
         await pilot.resize_terminal(80, 24)
         await wait_until_unchanged(app, pilot)
         assert frame(app) == before

@@ -1,1 +1,1 @@
-"""AidanBench: one question asked again and again until an answer is incoherent or too much like an earlier one."""
+"""AidanBench: a question is repeated until an answer is incoherent or too similar to an earlier one."""

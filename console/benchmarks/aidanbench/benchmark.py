@@ -1,4 +1,4 @@
-"""The face of AidanBench."""
+"""Entry points of AidanBench."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A loop prepared for review: the answers in order, and the answer that ended it beside the one it resembles. Pure."""
+"""Prepares a loop for review: its answers, and the final one next to the one it resembles."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ _HINTS = {
 
 
 def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
-    """Compare the answers of a loop with the thresholds, the last one with the earlier answer it collided with."""
+    """Compare the answers of a loop with the thresholds, and the last one with the earlier answer it resembles."""
     reason = verdict.reason or ""
     try:
         turns = read_output(output)
@@ -45,7 +45,7 @@ def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
 
 
 def colliding_turns(turns: Sequence[Turn]) -> tuple[int, int] | None:
-    """Return the two turns (earlier, rejected) whose likeness ended the loop; None when it ended otherwise."""
+    """Return the turns (earlier, rejected) whose similarity ended the loop, or None."""
     if not turns:
         return None
     last = turns[-1]
@@ -92,7 +92,7 @@ def _row(name: str, value: Number, limit: float, note: str) -> Row:
 
 
 def judge_words(turn: Turn) -> str:
-    """Return the judge's last words on a turn."""
+    """Return the judge's last reply about a turn."""
     return turn.judge[-1] if turn.judge else ""
 
 

@@ -1,6 +1,6 @@
-"""`check aidanbench`: one conformance line in, our verdict out. Offline, no dataset needed, expectations ignored.
+"""`check aidanbench`: judges conformance lines; offline, without dataset, ignoring expected values.
 
-Each kind of line has its form; what does not fit it is refused before anything is computed.
+Each kind of line has a schema; lines that do not match are refused before anything is computed.
 """
 
 import math
@@ -16,11 +16,11 @@ from console.core.fault import UsageError
 
 Row = Mapping[str, Any]
 Number = float | str | None
-"""A number, the text of one that JSON lacks, or None for one that is not a number."""
+"""A number, its name if JSON lacks it, or None if missing."""
 
 
 class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Thresholds; what is left out keeps its default."""
+    """Thresholds; missing ones have their defaults."""
 
     coherence_score: float = Thresholds().coherence_score
     embedding_dissimilarity_score: float = Thresholds().embedding_dissimilarity_score
@@ -28,7 +28,7 @@ class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """The scores of one answer. The first has nothing before it, so its novelty may be left out."""
+    """Scores of one answer; the first answer needs no novelty."""
 
     c: Number
     e: Number | msgspec.UnsetType = msgspec.UNSET
@@ -69,7 +69,7 @@ LineT = TypeVar("LineT", bound=msgspec.Struct)
 
 
 class _Kind(NamedTuple, Generic[LineT]):
-    """A kind of line: its form, and what judges it."""
+    """A kind of line: its schema and judge."""
 
     form: type[LineT]
     judge: Callable[[LineT], dict[str, Any]]
@@ -126,7 +126,7 @@ def _novelty_of(answer: _Answer) -> float:
 
 
 def _without_rounding(novelty: float) -> float:
-    """Take a recorded novelty a hair below zero as zero: it is the rounding of a cosine of one, which none exceeds."""
+    """Return 0 for a recorded novelty slightly below it, which is a rounding error of a cosine of 1."""
     return 0.0 if -1e-9 < novelty < 0.0 else novelty
 
 

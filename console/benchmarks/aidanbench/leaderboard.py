@@ -1,9 +1,9 @@
-"""How AidanBench ranks models: by the mean of accepted answers for a question."""
+"""Ranking of models by the mean number of accepted answers per question."""
 
 from console.suites.leaderboard import ScoreMeans
 
 HEADLINE = "aidanbench_score"
-"""The score that stands for a loop, which nobody passes or fails: its accepted answers."""
+"""The ranking score of a loop, which neither passes nor fails."""
 AIDANBENCH_LEADERBOARD = ScoreMeans(
     score=HEADLINE,
     headings={

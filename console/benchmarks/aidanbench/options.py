@@ -1,7 +1,7 @@
-"""The options of a run: the reference environment's arguments with its defaults, and ours. All are checked together.
+"""Options of a run: the reference environment's arguments with its defaults, and ours.
 
-What the reference lets pass is refused here, before anything is paid: an unknown name, a questions file that is not
-there, an empty list. Partial thresholds are completed with the defaults.
+Mistakes that the reference ignores are refused here, before anything is paid: unknown names, missing question files,
+empty lists. Partial thresholds are completed with the defaults.
 """
 
 import math
@@ -22,7 +22,7 @@ EMBEDDING_MODEL = "text-embedding-3-large"
 API = "https://api.openai.com/v1"
 KEY = "OPENAI_API_KEY"
 ORIGINAL_SAMPLING = {"temperature": 0.7, "max_tokens": 4000}
-"""What the original program asks of the model, whatever it was told on its command line."""
+"""Parameters that the original program always sends, regardless of its command line."""
 ORIGINAL_JUDGING = {"temperature": 0}
 
 OPTIONS = (
@@ -78,12 +78,12 @@ _KINDS: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class AidanOptions:
-    """The options after validation."""
+    """Validated options."""
 
     values: Mapping[str, Any]
     thresholds: Thresholds
     max_turns: int | None
-    """None: no cap."""
+    """None for no cap."""
 
     @property
     def protocol(self) -> str:
@@ -92,17 +92,17 @@ class AidanOptions:
 
     @property
     def strict_compat(self) -> bool:
-        """Whether the reference's numbers are wanted even where it errs."""
+        """True to reproduce the reference even where it errs."""
         return self.values["strict_compat"]
 
     @property
     def has_second_judge(self) -> bool:
-        """Whether a second judge grades every answer, too."""
+        """True if a second judge also grades every answer."""
         return bool(self.values["second_judge_model"])
 
     @property
     def use_llm_similarity(self) -> bool:
-        """Whether the judge compares answers as well."""
+        """True if the judge also compares answers."""
         return self.values["use_llm_similarity"]
 
     @property
@@ -112,19 +112,19 @@ class AidanOptions:
 
     @property
     def rule(self) -> Rule:
-        """The stop rule; the original program lets a novelty at its threshold pass."""
+        """Stop rule; in the original program a novelty equal to its threshold passes."""
         return Rule(self.thresholds, self.use_llm_similarity, tie_passes=self.protocol == ORIGINAL)
 
     @property
     def model_params(self) -> dict[str, Any] | None:
-        """Parameters of requests to the model beyond its own configuration."""
+        """Additional parameters of requests to the model."""
         params = dict(ORIGINAL_SAMPLING) if self._prescribes else {}
         params |= {name: self.values[name] for name in ORIGINAL_SAMPLING if self.values[name] is not None}
         return params or None
 
     @property
     def judge_params(self) -> dict[str, Any] | None:
-        """Parameters of requests to the judge beyond its own configuration."""
+        """Additional parameters of requests to the judge."""
         return dict(ORIGINAL_JUDGING) if self._prescribes else None
 
     @property
@@ -133,11 +133,10 @@ class AidanOptions:
 
 
 def read_options(options: Mapping[str, Any]) -> AidanOptions:
-    """Check options and fill in the defaults.
+    """Validate options and fill in the defaults.
 
     Raises:
-        UsageError: an unknown name (with the nearest), a value of the wrong kind, out of range or contradicting
-            another.
+        UsageError: an unknown name (suggests the nearest), or a value of the wrong type, out of range or contradictory.
     """
     for name in options:
         if name not in _BY_NAME:

@@ -1,4 +1,4 @@
-"""Reasons of AidanBench in words a newcomer knows."""
+"""Explanations of AidanBench's reasons for newcomers."""
 
 REASON_WORDS = {
     "low_coherence": "lost coherence",
@@ -10,4 +10,4 @@ REASON_WORDS = {
     "no_novelty": "no novelty could be measured",
     "max_turns": "stopped by the round limit",
 }
-"""By the error type that a verdict records."""
+"""Explanations by error type of the verdict."""

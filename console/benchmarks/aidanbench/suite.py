@@ -1,4 +1,4 @@
-"""AidanBench as a suite: questions in, loops played, counts out."""
+"""The AidanBench suite."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 
 
 class AidanBenchSuite(Suite):
-    """One question list with its wording, bundled, pulled or the user's own."""
+    """A list of questions with its wording: bundled, pulled or the user's own."""
 
     options = OPTIONS
     headline = HEADLINE
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """A loop always needs a judge and an embedding; a second judge only when one is named."""
+        """Return the roles of a run: judge and embedding, and a second judge if one is named."""
         second = ("second_judge",) if read_options(options).has_second_judge else ()
         return ("judge", *second, "embedding")
 
     def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
-        """Return the judge and the embedding that the options name."""
+        """Return the judge and the embedding named by the options."""
         values = read_options(options).values
         defaults = {"judge": names.JUDGE_MODEL, "embedding": names.EMBEDDING_MODEL}
         named = {role: _role_model(role, values, default) for role, default in defaults.items()}
@@ -44,9 +44,9 @@ class AidanBenchSuite(Suite):
         return named
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
-        """Check the options, read the user's own questions in, and name the models that were chosen.
+        """Check the options, read the user's own questions, and name the chosen models.
 
-        Afterwards a run depends on no file outside the suite's folder, so it can be resumed from anywhere.
+        The run then depends on no file outside the suite's folder, so it can be resumed from anywhere.
         """
         checked = read_options(options)
         settled = {**checked.values, "thresholds": checked.thresholds._asdict()}
@@ -57,14 +57,14 @@ class AidanBenchSuite(Suite):
         return settled | {f"{role}_model": name for role, name in roles.items() if f"{role}_model" in settled}
 
     def categories(self) -> Sequence[Category]:
-        """The categories of the suite's own questions, in file order."""
+        """Return the categories of the suite's own questions, in file order."""
         counts: dict[str, int] = {}
         for question in read_folder(self.entry.folder, self.entry.name).questions:
             counts[question.category] = counts.get(question.category, 0) + 1
         return [Category(name, count) for name, count in counts.items()]
 
     def cases(self, categories: Sequence[str], setting: Setting) -> list[Case]:
-        """All questions in file order; each case records its question set and wording."""
+        """Return the questions in file order; each case records its question set and wording."""
         del categories
         options = read_options(setting.options)
         question_set = load_questions(self.entry.folder, self.entry.name, options)
@@ -81,47 +81,47 @@ class AidanBenchSuite(Suite):
         ]
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Expected calls and tokens of one loop, for the protocol that is set."""
+        """Return the expected calls and tokens of one loop with the chosen protocol."""
         from console.benchmarks.aidanbench.conversation.estimate import estimate
 
         return estimate(case.data["question"], self._wording, read_options(setting.options))
 
     def protocols(self, setting: Setting) -> Mapping[str, Setting]:
-        """The same run as a growing chat and as single messages."""
+        """Return the setting with each protocol: growing chat and single messages."""
         asked = {name: {**setting.options, "protocol": name} for name in (ENVIRONMENT, ORIGINAL)}
         return {name: msgspec.structs.replace(setting, options=options) for name, options in asked.items()}
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Play one loop; returns its turns."""
+        """Play one loop and return its turns."""
         from console.benchmarks.aidanbench.conversation.play import Loop
 
         return await Loop(case, stage, read_options(setting.options), self._wording).play()
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Judge a recorded loop by its numbers alone."""
+        """Judge a recorded loop by its scores."""
         from console.benchmarks.aidanbench.rules.score import score_loop
 
         return score_loop(output, read_options(setting.options))
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Return the answers for review, and the two that collided."""
+        """Return the answers for review, with the most similar pair."""
         from console.benchmarks.aidanbench.compare import compare
 
         return compare(output, verdict, read_options(setting.options))
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Totals, means and intervals."""
+        """Return totals, means and intervals."""
         from console.benchmarks.aidanbench.rules.report import report
 
         options = read_options(setting.options)
         return report(results, options.reward_mode, self._comparability(options))
 
     def checks_without_data(self) -> bool:
-        """Yes: a line carries the numbers or texts that are judged."""
+        """Return True, since each line holds all that is judged."""
         return True
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:
-        """Judge recorded loops, replies and numbers."""
+        """Return a checker for recorded loops, replies and scores."""
         from console.benchmarks.aidanbench.conformance import check_line
         from console.suites.line_checks import RowChecker
 
@@ -139,7 +139,7 @@ class AidanBenchSuite(Suite):
         }
 
     def _comparability(self, options: AidanOptions) -> str:
-        """Say in words whether totals may be compared with published ones."""
+        """Return a note on whether totals are comparable with published ones."""
         why: list[str] = []
         if not self.entry.comparable or options.values["questions"] is not None:
             why.append("not the official questions")

@@ -1,14 +1,13 @@
-"""View of BFCL: marks official entries that no output can pass."""
+"""BFCL's view: official entries that no output can pass are labeled as known bad."""
 
 from console.core.outcome import Verdict
 from console.tui.suite_views.suite_view import HintLabel, SuiteView
 
 
 class BfclView(SuiteView):
-    """The standard views, with a label for known bad entries."""
+    """The standard view with another hint label."""
 
     def hint_label(self, verdict: Verdict | None) -> HintLabel:
-        """Return the label of entries that no output can pass, or the default."""
         if verdict is not None and "known_bad" in verdict.detail:
             return HintLabel("known bad", "$undecided")
         return super().hint_label(verdict)

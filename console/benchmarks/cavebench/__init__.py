@@ -1,1 +1,1 @@
-"""cave-bench: tool calling and code generation in a live Python runtime, judged over scripted conversations."""
+"""cave-bench: tool calling and code generation in a live Python runtime, graded over scripted conversations."""

@@ -1,4 +1,4 @@
-"""The face of cave-bench."""
+"""Entry points of cave-bench."""
 
 from pathlib import Path
 

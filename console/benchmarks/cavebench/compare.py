@@ -1,4 +1,4 @@
-"""Expected beside actual for review: calls argument by argument with the match explained, variables, the validator."""
+"""Compares expected with actual for review: calls by argument with the match explained, variables, the validator."""
 
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Verdict
 
 _SHOWN_TEXT = 2000
-"""Longest text that is shown as what made two values equal."""
+"""Maximum length of a canonical text shown as the reason for equality."""
 _SENTENCES = {
     "missing_function": "an expected function was not called often enough",
     "missing_argument": "an argument is missing",
@@ -43,7 +43,7 @@ _SENTENCES = {
 
 
 def compare_case(case: Case, output: Any, verdict: Verdict, rule: TypeRule) -> Comparison:
-    """Return the comparison of a whole conversation, turn by turn."""
+    """Compare a whole conversation, turn by turn."""
     turns = judge_turns(case, output, rule)
     pairs: list[Pair] = []
     for number, turn in enumerate(turns):
@@ -132,7 +132,7 @@ def _row(argument: ExpectedArgument, arguments: dict[str, Any], rule: TypeRule) 
 
 
 def _difference(argument: ExpectedArgument, value: Any) -> tuple[bool, str]:
-    """Whether the values differ, and how they became comparable."""
+    """Return whether the values differ, and how they became comparable."""
     if argument.value is None:
         return False, ""
     try:

@@ -1,8 +1,8 @@
-"""Judging rows of conformance files: the evaluator alone, no network, no model, no scenario code.
+"""Judges rows of conformance files with the evaluator alone: no network, no model, no scenario code.
 
 Rows are those of an evaluator file (`kind` turn, scenario, normalize, type, access, cost), recorded turns and scenarios
 of a peer's run, and tool functions given as signature and docstring. Where the reference evaluator crashes, the answer
-carries `evaluator_error` in place of the verdict.
+has `evaluator_error` instead of the verdict.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from console.core.fault import UsageError
 
 _IDENTITY = ("id", "kind", "run", "commit", "scenario", "conversation", "turn", "module", "tool")
 UNNAMED = "unnamed_conversation"
-"""Id of a conversation that has none, as the reference runner gives it."""
+"""Id of a conversation without one, as in the reference runner."""
 _VALIDATOR_HEAD = "Custom validator failed: "
 Row = dict[str, Any]
 RowT = TypeVar("RowT", bound=msgspec.Struct)
@@ -36,7 +36,7 @@ class _Call(msgspec.Struct, frozen=True):
 
 
 class _Actual(msgspec.Struct, frozen=True):
-    """What the model did in a turn."""
+    """The model's actions in a turn."""
 
     calls: list[_Call] = []
     code: list[str] = []
@@ -45,14 +45,14 @@ class _Actual(msgspec.Struct, frozen=True):
 
 
 class _Validator(msgspec.Struct, frozen=True):
-    """What the turn's validator returned: any value, of which the truth counts."""
+    """The return value of the turn's validator, of any type; its truth value counts."""
 
     success: Any
     message: Any = ""
 
 
 class _PlayedTurn(msgspec.Struct, frozen=True):
-    """A turn with what was done in it. What it expects is read by the evaluator, which may crash over it."""
+    """A turn with the model's actions; its expectations are read by the evaluator, which may crash."""
 
     turn: dict[str, Any]
     actual: _Actual
@@ -76,7 +76,7 @@ class _Metrics(msgspec.Struct, frozen=True):
 
 
 class _RecordedTurn(msgspec.Struct, frozen=True):
-    """A turn of a peer's run, as its result file has it."""
+    """A turn in a peer's result file."""
 
     actual_calls: list[_Call]
     expected_calls: Any = None
@@ -91,7 +91,7 @@ class _RecordedTurn(msgspec.Struct, frozen=True):
     scenario: Name = None
 
     def expectation(self) -> Row:
-        """What the turn expects, in the form of a scenario file."""
+        """Expectations of the turn in the format of a scenario file."""
         written = self.expected_as_written
         return {
             "expected_function_calls": self.expected_calls if written is None else written,
@@ -132,7 +132,7 @@ class _Tool(msgspec.Struct, frozen=True):
 
 
 class CaveLineChecker:
-    """Judges the rows of one file in order; a recorded scenario is summed from its turns before it."""
+    """Judges the rows of one file in order; a recorded scenario is summed from the turns before it."""
 
     def __init__(self) -> None:
         """Start with no turns seen."""
@@ -142,7 +142,7 @@ class CaveLineChecker:
         """Return the answer to one row.
 
         Raises:
-            UsageError: the row is of no known kind, or lacks what its kind needs.
+            UsageError: an unknown kind of row, or missing fields.
         """
         kind = row.get("kind") if "tool" not in row else "tool"
         judge = self._kinds().get(str(kind))
@@ -210,7 +210,7 @@ def _judged_scenario(scenario: _PlayedScenario, rule: TypeRule = "compatible") -
 
 
 def _older(row: Row, judged: Callable[[], Row]) -> Row:
-    """Answer under the older type rule too, where a row asks for it."""
+    """Also answer under the older type rule, if the row asks for it."""
     return {"verdict_seed_era": judged()} if "verdict_seed_era" in row else {}
 
 

@@ -1,4 +1,4 @@
-"""What `doctor` checks for cave-bench: whether code that a model wrote can be confined and run here."""
+"""The `doctor` check of cave-bench: whether model-written code can be confined and run here."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ _SANDBOX_HINT = "Suites that run code written by the model need Linux with Landl
 
 
 def check_sandbox() -> list[Finding]:
-    """How far code written by a model can be confined on this machine, and whether it runs so: plays a real turn."""
+    """Return how well this machine confines model-written code, and whether such code runs; plays a real turn."""
     from console.benchmarks.cavebench.conversation.trial import play_trial
     from console.sandbox.probe import reached_level
 

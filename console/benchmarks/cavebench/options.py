@@ -1,4 +1,4 @@
-"""What a run of cave-bench may set. Defaults are those of the published runs, where these have a limit."""
+"""Options of a run of cave-bench; defaults are those of the published runs where these have a limit."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -10,7 +10,7 @@ from console.suites.suite import Option
 
 Mode = Literal["cave", "json"]
 MODES: dict[str, Mode] = {"cave": "cave", "json": "json", "prompt": "cave", "fc": "json"}
-"""cave-bench's word for each mode, its own and those of models.toml (older runs carry the latter)."""
+"""cave-bench's name for each mode, by its own and by that of models.toml, which older runs use."""
 CAVE_STEPS, JSON_STEPS = 100, 20
 
 OPTIONS = (
@@ -31,7 +31,7 @@ OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class CaveOptions:
-    """Options after validation."""
+    """Validated options."""
 
     mode: Mode
     max_steps: int
@@ -43,7 +43,7 @@ class CaveOptions:
 
 
 def mode_of(setting: Setting) -> Mode:
-    """Return the benchmark's mode of a run: code in text is cave mode, native tools are json mode.
+    """Return the benchmark's mode of a run: cave mode for code in text, JSON mode for native tools.
 
     Raises:
         UsageError: another mode.
@@ -55,10 +55,10 @@ def mode_of(setting: Setting) -> Mode:
 
 
 def read_options(setting: Setting) -> CaveOptions:
-    """Read a run's options.
+    """Validate a run's options.
 
     Raises:
-        UsageError: a number that makes no sense.
+        UsageError: a number out of range.
     """
     values = {option.name: option.default for option in OPTIONS} | setting.options
     mode = mode_of(setting)

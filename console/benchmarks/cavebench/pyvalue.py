@@ -1,7 +1,7 @@
-"""Python-only values of the conformance cases, written as source text: parsed from a closed list, never evaluated.
+"""Python-only values of conformance cases, written as source text: parsed from a closed list, never evaluated.
 
-Understood are literals, containers of them, `10**30`-like powers, and calls of the constructors in `_MAKERS` with such
-arguments; everything else is refused.
+Allowed are literals, containers of them, powers like `10**30`, and calls of the constructors in `_MAKERS` with such
+arguments; anything else is refused.
 """
 
 import ast
@@ -62,13 +62,13 @@ _NUMPY = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64) if (kind, bits) != ("float", 8)
 ) | {"complex64", "complex128", "bool_", "str_", "bytes_", "array", "datetime64", "timedelta64", "arange", "intp"}
 _ALLOCATING = frozenset({"bytes", "bytearray", "arange", "bytes_"})
-"""What takes a number for the length of what it makes."""
+"""Constructors whose numeric argument is a length."""
 _LARGE_EXPONENT = re.compile(r"[eE][+-]?[0-9_]{5}")
 _SIZE = 1000
 
 
 class UnreadableValue(Exception):
-    """A source text that is outside the closed list, or makes no value."""
+    """Source text outside the closed list, or without a value."""
 
 
 def read_values(data: Any) -> Any:
@@ -88,10 +88,10 @@ def read_values(data: Any) -> Any:
 
 
 def parse_value(text: str) -> Any:
-    """Return the value a source text names.
+    """Return the value of a source text.
 
     Raises:
-        UnreadableValue: not in the closed list, or its arguments do not make a value.
+        UnreadableValue: not in the closed list, or invalid arguments.
     """
     try:
         return _value(ast.parse(text, mode="eval").body)
@@ -160,10 +160,10 @@ def _construct(node: ast.Call) -> Any:
 
 
 def _bound(argument: Any, maker: str) -> None:
-    """Refuse an argument of which something huge would be made: by its length, its value or its exponent.
+    """Check that an argument does not create something huge, by its length, value or exponent.
 
     Raises:
-        ValueError: it is.
+        ValueError: it does.
     """
     if isinstance(argument, range) and len(argument) > _SIZE**2:
         raise ValueError("too large")

@@ -1,4 +1,4 @@
-"""Reasons of cave-bench in words a newcomer knows."""
+"""Explanations of cave-bench's reasons for newcomers."""
 
 REASON_WORDS = {
     "missing_function": "missing call",
@@ -19,4 +19,4 @@ REASON_WORDS = {
     "sandbox_died": "code ended its process",
     "sandbox_protocol": "code broke out of its role",
 }
-"""By the error type that a verdict records."""
+"""Explanations by error type of the verdict."""

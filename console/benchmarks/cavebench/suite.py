@@ -1,4 +1,4 @@
-"""cave-bench as a suite: a folder of scenarios, their conversations as cases, one category per scenario."""
+"""The cave-bench suite: each conversation is a case, each scenario a category."""
 
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,15 +43,15 @@ _STATES = {
 
 
 class CaveBenchSuite(Suite):
-    """One folder of scenarios, bundled, pulled or the user's own."""
+    """A folder of scenarios: bundled, pulled or the user's own."""
 
     options = OPTIONS
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
-        """Check the options before a launch, and that code can be confined on this machine.
+        """Check the options, and that code can be confined on this machine.
 
         Raises:
-            UsageError: an option makes no sense, or the sandbox is too weak and that is not accepted.
+            UsageError: invalid options, or a sandbox that is too weak and was not accepted.
         """
         del roles
         checked = read_options(Setting(options=options))
@@ -62,35 +62,35 @@ class CaveBenchSuite(Suite):
         return options
 
     def notices(self, setting: Setting) -> list[str]:
-        """Say so where the code cannot be confined and that was accepted."""
+        """Return a notice if code cannot be confined and that was accepted."""
         from console.sandbox.probe import reached_level
 
         level = reached_level() if read_options(setting).trusted else None
         return [level.warning] if level is not None and not level.is_enough else []
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
-        """Look for the package that leads the conversations of cave mode.
+        """Check that the package for cave mode is installed.
 
         Raises:
-            UsageError: it is not installed.
+            UsageError: it is not.
         """
         del cases
         if mode_of(setting) == "cave":
             _insist_on_agent()
 
     def effect_states(self) -> Mapping[str, str]:
-        """Between two replies the worker runs what the model wrote or called."""
+        """Return what a run shows while each kind of effect is under way."""
         return _STATES
 
     def modes(self) -> Sequence[Mode]:
-        """Code in the model's replies, or tool calls."""
+        """Return the modes: code in replies, or tool calls."""
         return (
             Mode("cave", "the model writes Python that is run", PROMPT),
             Mode("json", "native tools", NATIVE),
         )
 
     def categories(self) -> Sequence[Category]:
-        """One per scenario; those that need a live runtime are offered in cave mode only."""
+        """Return one category per scenario; those that need a live runtime exist in cave mode only."""
         return [
             Category(
                 item.name,
@@ -102,7 +102,7 @@ class CaveBenchSuite(Suite):
         ]
 
     def cases(self, categories: Sequence[str], setting: Setting) -> Iterator[Case]:
-        """Conversations in file order.
+        """Return the conversations in file order.
 
         Raises:
             UsageError: damaged files.
@@ -113,12 +113,12 @@ class CaveBenchSuite(Suite):
                 yield from _cases(item)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Average steps per turn; the history of earlier turns is paid for again with each."""
+        """Return the estimate from average steps per turn; each turn pays again for the history."""
         steps = _STEPS_PER_TURN[mode_of(setting)] * len(case.data["conversation"]["turns"])
         return Estimate(steps, steps * _TOKENS_PER_STEP_IN, steps * _TOKENS_PER_STEP_OUT)
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Hold the conversation."""
+        """Play the conversation."""
         from console.benchmarks.cavebench.conversation.play import Dataset, play_case
 
         return await play_case(case, stage, setting, Dataset(self.entry.folder, self._withheld))
@@ -143,11 +143,11 @@ class CaveBenchSuite(Suite):
         return build_report(results)
 
     def checks_without_data(self) -> bool:
-        """Yes: a row carries what was expected and what was done."""
+        """Return True, since each row holds expectations and actions."""
         return True
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:
-        """Judge the rows of an evaluator file or of a recorded run."""
+        """Return a checker for the rows of an evaluator file or a recorded run."""
         from console.benchmarks.cavebench.conformance import CaveLineChecker
         from console.suites.line_checks import RowChecker
 

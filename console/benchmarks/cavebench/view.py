@@ -1,4 +1,4 @@
-"""What only cave-bench shows: the code a model had run, the numbers of each turn, and the run summed up."""
+"""Cave-bench's view: executed code, numbers by turn, and a summary of the run."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -31,14 +31,14 @@ from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock,
 from console.tui.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 
 OUTPUT_LIMIT = 20_000
-"""Characters of an output that are shown; of a longer one, its head and tail."""
+"""Maximum characters shown of an output; a longer one is reduced to its head and tail."""
 NAMES_WIDTH = 60
 LONG_LINES = 16
-"""Lines from which on a tool's result starts folded."""
+"""Number of lines from which a tool's result starts folded."""
 
 
 def _cell(passage: Passage, key: str, gap: bool) -> Block:
-    """Draw what was run; the passage has no text where the code stands above already."""
+    """Draw executed code and its output; the passage has no text if the code is already shown above."""
     cell, code = read_cell(passage.data), passage.text
     title = Content.styled("ran" if code else "ran it", "bold $live")
     if cell.error:
@@ -48,7 +48,7 @@ def _cell(passage: Passage, key: str, gap: bool) -> Block:
 
 
 def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
-    """Return the lines of a cell: code, what it printed behind a bar, and the calls it made."""
+    """Return the lines of a cell: code, output marked by a bar, and calls."""
     code_lines: list[Content] = list(literal(code, OUTPUT_LIMIT).split("\n")) if code else []
     side = Content.styled("│ ", "$line")
     if cell.output:
@@ -56,14 +56,14 @@ def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
     else:
         code_lines.append(side.append_text("printed nothing", f"italic {MUTED}"))
     if cell.hidden:
-        words = f"{number_format.count(cell.hidden)} characters more, not given to the model"
+        words = f"{number_format.count(cell.hidden)} more characters, not sent to the model"
         code_lines.append(side.append_text(words, "$undecided"))
     code_lines += [Content.styled(f"{SYMBOLS.call} ", "bold $live").append(one_line(call, 4000)) for call in cell.calls]
     return tuple(code_lines)
 
 
 def turn_code_block(turn: int, cells: Sequence[Cell]) -> Block:
-    """Return the code that was run in a turn, counted from 0, with what it printed."""
+    """Return the code executed in a turn, counted from 0, with its output."""
     body: list[Content] = []
     for place, cell in enumerate(cells):
         if len(cells) > 1:
@@ -108,19 +108,19 @@ def _turn(passage: Passage, key: str, gap: bool) -> Block:
 
 
 def _turn_lines(ended: TurnEnd) -> tuple[Content, ...]:
-    """Return what the validator said and what went wrong in a turn."""
+    """Return the error and the validator's result of a turn."""
     end_lines: list[Content] = []
     if ended.trouble:
-        end_lines += _spoken(f"{SYMBOLS.broken} ", ended.trouble, "$broken")
+        end_lines += _labeled_text(f"{SYMBOLS.broken} ", ended.trouble, "$broken")
     if ended.validator is not None:
         mark, style = (SYMBOLS.passed, "$pass") if ended.validator else (SYMBOLS.failed, "$fail")
         word = "agrees" if ended.validator else "disagrees"
-        # A validator's message says what would be wrong, even where nothing is: only a failure needs it.
-        end_lines += _spoken(f"{mark} validator {word}  ", "" if ended.validator else ended.message, style)
+        # A validator has a message even on success, so show it only on failure.
+        end_lines += _labeled_text(f"{mark} validator {word}  ", "" if ended.validator else ended.message, style)
     return tuple(end_lines)
 
 
-def _spoken(head: str, text: str, style: str) -> Sequence[Content]:
+def _labeled_text(head: str, text: str, style: str) -> Sequence[Content]:
     first, *rest = literal(text, OUTPUT_LIMIT).split("\n")
     return [Content.styled(head, style).append(first), *rest]
 
@@ -137,14 +137,14 @@ CODE_NOTES: dict[str, Callable[[Passage, str, bool], Block]] = {
     TURN: _turn,
     SANDBOX: _sandbox,
 }
-"""How notes of these kinds are drawn."""
+"""Drawing functions for notes, by kind."""
 
 
 NAME_WIDTH = 24
 
 
 def sum_blocks(report: Report | str, rollouts: Sequence[Rollout], width: int) -> list[Block]:
-    """Return the blocks of a run: its numbers, those of each category, and under each its conversations."""
+    """Return the blocks of a run: totals, then each category with its conversations."""
     if isinstance(report, str):
         return [Block("why", one_line(report, 400, "$undecided"))]
     blocks = [Block("totals", block_title("the run"), body=tuple(_metric_line(metric) for metric in report.metrics))]
@@ -158,7 +158,7 @@ def sum_blocks(report: Report | str, rollouts: Sequence[Rollout], width: int) ->
 
 
 def turn_sum_block(turns: Sequence[TurnSums]) -> Block:
-    """Return the numbers of a conversation's turns, one line each."""
+    """Return the numbers of a conversation by turn."""
     body: list[Content] = []
     for number, turn in enumerate(turns, start=1):
         mark, style = (SYMBOLS.passed, "$pass") if turn.success else (SYMBOLS.failed, "$fail")
@@ -187,7 +187,7 @@ def _value(metric: Metric) -> str:
 
 
 def _flow(metrics: Sequence[Metric], width: int) -> list[Content]:
-    """Return metrics side by side, on as many lines as they need."""
+    """Lay out metrics side by side on as few lines as possible."""
     rows: list[Content] = []
     for metric in metrics:
         item = Content.assemble(one_line(metric.name, NAME_WIDTH, MUTED), " ", (_value(metric), "bold"))
@@ -203,12 +203,8 @@ def _conversation(rollout: Rollout, metrics: Sequence[Metric], width: int) -> li
     return [name, *(Content("    ").append(line) for line in _flow(metrics, width - 6))]
 
 
-MODES = frozenset({"cave", "json"})
-"""The suite's own words for its modes, which no other suite has."""
-
-
 class CaveBenchView(SuiteView):
-    """Conversations of several turns, in which the model writes code."""
+    """View of multi-turn conversations in which the model writes code."""
 
     note_blocks: Mapping[str, NoteBlock] = CODE_NOTES
 
@@ -217,12 +213,12 @@ class CaveBenchView(SuiteView):
         return [*standard, CaseView("run", "Run", _draw_run)]
 
     def verdict_block(self, verdict: Verdict) -> Block | None:
-        """Return the numbers of each turn."""
+        """Return the numbers by turn."""
         turns = turn_sums(verdict.detail)
         return turn_sum_block(turns) if turns else None
 
     def code_blocks(self, conversation: Conversation) -> Mapping[int, Block]:
-        """Return the code of each turn, folded to one line."""
+        """Return the code of each turn."""
         cells = cells_of(conversation.passages)
         turns = sorted({cell.turn for cell in cells})
         return {turn: turn_code_block(turn, [cell for cell in cells if cell.turn == turn]) for turn in turns}

@@ -1,4 +1,4 @@
-"""What only the dialogue format shows: checks turn by turn in the transcript, simulated users, versions of a prompt."""
+"""View of the dialogue format: checks by turn in the transcript, simulated users, and prompt versions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,15 +22,15 @@ from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock,
 from console.tui.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 
 VARIANT_MARK = "@"
-"""In a case's id: between the row and the version of the prompt."""
+"""Separator of row and prompt version in a case's id."""
 _JUDGES = ("judge", "second_judge")
 _WIDEST_NAME = 24
 _SHOWN = 2000
-"""Characters of a check's two sides on its line."""
+"""Maximum characters of a criterion's explanation or a user's goal."""
 
 
 def _graded(passage: Passage, key: str, gap: bool) -> Block:
-    """Draw a judge's words, a line for each criterion."""
+    """Draw a judge's explanations, one line per criterion."""
     words = _table(_table(passage.data).get("why"))
     names = [one_line(name, _WIDEST_NAME, MUTED) for name in words]
     width = max((name.cell_length for name in names), default=0)
@@ -49,10 +49,10 @@ def _stopped(passage: Passage, key: str, gap: bool) -> Block:
 
 
 def _no_result(passage: Passage, key: str, gap: bool) -> Block:
-    """Draw a call for which the row holds no result."""
+    """Draw a call without a result in the row."""
     data = _table(passage.data)
     call = one_line(f"{data.get('tool', '')}({data.get('arguments', '')})", 300)
-    return Block(key, Content.assemble(("the row holds no result for  ", "$undecided"), call), gap=gap)
+    return Block(key, Content.assemble(("the row has no result for  ", "$undecided"), call), gap=gap)
 
 
 NOTES: Mapping[str, NoteBlock] = MappingProxyType(
@@ -72,7 +72,7 @@ def _goal_line(goal: str) -> Content:
 
 
 def talk_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    """Return the whole conversation, under each turn what its checks found."""
+    """Return the whole conversation, with the results of the checks below each turn."""
     blocks: list[Block] = []
     turn, pairs = 0, dict(turns_of(case.comparison)) if case.comparison is not None else {}
     for place, passage in enumerate(case.conversation.passages):
@@ -94,7 +94,7 @@ def _opens_turn(passage: Passage) -> bool:
 
 
 def _checks(case: ReviewedCase, turn: int, pairs: Sequence[Pair], context: DrawContext) -> Block:
-    """Return what the checks of a turn found, or those at the end, a line or two for each."""
+    """Return the results of a turn's checks, or of those at the end."""
     is_end = case.comparison is not None and case.comparison.is_end(turn)
     held = sum(pair.mark in (Mark.SAME, Mark.OMITTED) for pair in pairs)
     style = "$pass" if held == len(pairs) else "$fail"
@@ -108,7 +108,7 @@ def _check_lines(pair: Pair, width: int) -> Iterator[Content]:
     mark, style = _sign(pair)
     room = max(width - 6, 20)
     title = Content.assemble((f"{mark} ", style), one_line(pair.expected or "not expected", room))
-    if pair.kind == "judge":  # its words stand above
+    if pair.kind == "judge":  # its explanation is shown above
         yield title.append("   ").append(one_line(pair.actual or "no grade", 20, "bold"))
         return
     yield title
@@ -123,7 +123,7 @@ def _check_lines(pair: Pair, width: int) -> Iterator[Content]:
 
 
 def _sign(pair: Pair) -> tuple[str, str]:
-    """Return mark and style of a check; one that says nothing of what was missing could not be decided."""
+    """Return symbol and style of a check; a missing check or grade counts as undecided."""
     if pair.mark in (Mark.SAME, Mark.OMITTED):
         return SYMBOLS.passed, "$pass"
     is_open = pair.mark is Mark.MISSING and pair.kind in ("judge", "check")
@@ -134,7 +134,7 @@ def _sign(pair: Pair) -> tuple[str, str]:
 
 
 def _with_user(difference: CaseView) -> CaseView:
-    """Return the view of the difference with the simulated user's goal, and why it stopped, above it."""
+    """Return the diff view with the simulated user above it."""
 
     def draw(case: ReviewedCase, context: DrawContext) -> list[Block]:
         return [*user_blocks(case), *difference.draw(case, context)]
@@ -143,7 +143,7 @@ def _with_user(difference: CaseView) -> CaseView:
 
 
 def user_blocks(case: ReviewedCase) -> list[Block]:
-    """Return who the simulated user is; nothing where the user is scripted."""
+    """Return the simulated user's goal, persona and reason for stopping; empty for a scripted user."""
     data = case.conversation.case.data if case.conversation.case is not None else {}
     user, stopped = _table(data.get("user")), _table(case.conversation.output).get("stopped")
     if not user:
@@ -164,7 +164,7 @@ def _has_variants(rollout: Rollout) -> bool:
 
 
 def variant_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    """Return the numbers of each version of the prompt, and the rows with all their versions side by side."""
+    """Return the metrics by prompt version, and a table of rows by version."""
     report = context.report()
     if isinstance(report, str):
         return [Block("why", one_line(report, 400, "$undecided"))]
@@ -208,7 +208,7 @@ def _metric_line(metric: Metric) -> Content:
 def _row_lines(
     rows: Mapping[str, Mapping[str, Sequence[Rollout]]], names: Sequence[str], width: int
 ) -> Iterator[Content]:
-    """Yield a heading and a line for each row, those first on which the versions differ."""
+    """Yield a heading and a line per row, those on which versions differ first."""
     cell = max(8, *(min(len(name), _WIDEST_NAME) + 2 for name in names)) if names else 8
     room = max(width - cell * len(names) - 4, 12)
     heading = [lines.fit(one_line(name, cell - 1, f"bold {MUTED}"), cell) for name in names]
@@ -219,18 +219,18 @@ def _row_lines(
 
 
 def _marks(by_name: Mapping[str, Sequence[Rollout]], name: str) -> Content:
-    """Return a mark for each rollout of a row under a version."""
+    """Return a symbol for each rollout of a row with a version."""
     marks = [outcome_sign(rollout.outcome) for rollout in by_name.get(name, ())]
     return Content.assemble(*marks) if marks else muted("—")
 
 
 class DialogueView(SuiteView):
-    """Rows of somebody's own, judged by checks."""
+    """View of the user's own rows, judged by checks."""
 
     note_blocks: Mapping[str, NoteBlock] = NOTES
 
     def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:
-        """Show checks in the transcript, the simulated user above the difference, and versions where there are any."""
+        """Add checks to the transcript, the simulated user to the diff, and a view of prompt versions."""
         own: dict[str, Callable[[CaseView], CaseView]] = {
             "diff": _with_user,
             "talk": lambda view: replace(view, draw=talk_blocks),

@@ -1,4 +1,4 @@
-"""Write a run in another format: a file (csv, json, markdown, junit, html, otlp, eval) or a benchmark's own folders."""
+"""Write a run in another format: a file, or a folder as other tools keep it."""
 
 import argparse
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from console.suites.pull import Pull
 
 PULL = JsonKind("pull", "pull", "Downloaded data.", {"name": "its name", "folder": "its path"})
 _WEIGHTS = "minilm"
-"""What `pull` calls the weights of the local embedding, which are of no benchmark."""
+"""Name for the weights of the local embedding model, which belong to no benchmark."""
 
 
 class PullArguments(Arguments):

@@ -83,7 +83,10 @@ def _list(catalog: Catalog, args: SuitesArguments) -> int:
     if args.json:
         args.output.data(SUITES, {"suites": suites})
     else:
-        rows = [(item["name"], item["cases"], item["origin"], item["title"]) for item in suites]
+        rows = [
+            (item["name"], "—" if item["cases"] is None else item["cases"], item["origin"], item["title"])
+            for item in suites
+        ]
         args.output.rows(("suite", "cases", "origin", "title"), rows, right=frozenset({1}))
     return Exit.OK
 

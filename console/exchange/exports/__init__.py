@@ -1,1 +1,1 @@
-"""Formats that runs and comparisons are exported in."""
+"""Export formats of runs and comparisons."""

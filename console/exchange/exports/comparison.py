@@ -1,4 +1,4 @@
-"""A comparison of two runs in other forms: JSON, CSV with a row for each pair, Markdown, and JUnit for CI."""
+"""Exports of a comparison of two runs: JSON, CSV with a row per pair, Markdown, and JUnit for CI."""
 
 import csv
 import io
@@ -24,24 +24,24 @@ COMPARISON = JsonKind(
     "compare A B, run --baseline",
     "Two runs side by side.",
     {
-        "simulated": "whether a model of either was a simulated one",
+        "simulated": "whether either run used a simulated model",
         "a": "the first run",
         "b": "the second run",
         "compared_by": "passing, or the name of a score",
-        "same_data": "whether both asked the same cases; null: unknown",
-        "same_prompts": "whether both asked in the same words; null: unknown",
-        "data": "cases that are the same, and that are not",
-        "prompts": "the same of prompts",
-        "only_a": "rollouts that only the first has",
-        "only_b": "rollouts that only the second has",
-        "paired": "how many rollouts were paired by case id, and by what is asked",
+        "same_data": "whether both runs have the same cases; null: unknown",
+        "same_prompts": "whether both runs have the same prompts; null: unknown",
+        "data": "counts of equal and of different cases",
+        "prompts": "counts of equal and of different prompts",
+        "only_a": "number of rollouts only in the first run",
+        "only_b": "number of rollouts only in the second run",
+        "paired": "counts of rollouts paired by case id and by prompt",
         "table": "lost, gained, difference with interval and p",
         "categories": "the same for each category",
-        "reasons": "how often each reason occurs in either",
+        "reasons": "count of each failure reason in both runs",
         "scores": "the difference of each score",
-        "spent": "time, tokens and cost of either",
-        "pairs": "every rollout that both have",
-        "gate": "optional: the answer to --fail-if-worse",
+        "spent": "time, tokens and cost of both runs",
+        "pairs": "rollouts that both runs have",
+        "gate": "optional: result of --fail-if-worse",
     },
     is_stream=True,
 )
@@ -54,7 +54,7 @@ HEADINGS = (
 
 
 def comparison_fields(comparison: RunComparison) -> dict[str, Any]:
-    """Return everything as the fields of a `comparison`; pairs in full."""
+    """Return the fields of a `comparison`, with all pairs."""
     return {
         "simulated": comparison.simulated,
         "a": _side(comparison.a),
@@ -150,7 +150,7 @@ def _rollout(rollout: Rollout) -> dict[str, Any]:
 
 
 def comparison_csv(comparison: RunComparison) -> str:
-    """Return a whole CSV file; what one would take for a formula begins with `'`."""
+    """Return the CSV file; cells that look like a formula are prefixed with `'`."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)
@@ -166,7 +166,7 @@ def comparison_csv(comparison: RunComparison) -> str:
 
 
 def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, most: int = 50) -> str:
-    """Return a section: the gate's answer, numbers, table, categories, reasons, and what changed (at most so many)."""
+    """Return a section with the gate's verdict, numbers, tables, and at most `most` changed cases."""
     mark = " (simulated)" if comparison.simulated else ""
     part = comparison.counts
     basis = plural(part.cases, "case") + (f", {part.compared} rollouts" if part.compared > part.cases else "")
@@ -195,9 +195,9 @@ _TAGS = {GateVerdict.WORSE: "failure", GateVerdict.CANNOT_TELL: "error"}
 
 
 def comparison_junit(comparison: RunComparison, gate: Gate | None) -> str:
-    """Return a whole JUnit file: whether B is worse is one test case, and every lost case another.
+    """Return the JUnit file: one test case for the gate, and one for every lost case.
 
-    Lost cases are marked as skipped, as only the gate says whether they matter.
+    Lost cases are marked as skipped, because only the gate says whether they matter.
     """
     lost = comparison.with_outcome(PairOutcome.LOST)
     tags = [] if gate is None else [_TAGS.get(gate.verdict, "")]

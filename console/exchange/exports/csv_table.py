@@ -1,4 +1,4 @@
-"""One CSV row for each rollout, for spreadsheets. What one would take for a formula begins with `'`."""
+"""CSV with one row per rollout, for spreadsheets. Cells that look like a formula are prefixed with `'`."""
 
 import csv
 import io
@@ -11,11 +11,11 @@ HEADINGS = (
     *("input_tokens", "output_tokens", "cost_usd", "calls", "failed_tries", "simulated", *ANNOTATION_FIELDS),
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-"""What spreadsheets take for the beginning of a formula, or skip before one."""
+"""Prefixes that spreadsheets take for a formula, or skip before one."""
 
 
 def csv_table(document: RunDocument) -> str:
-    """Return a whole file, heading first, lines ended by line feeds."""
+    """Return the CSV file, header first, with line feeds as line ends."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)
@@ -35,7 +35,7 @@ def _values(item: Item, simulated: bool) -> tuple[object, ...]:
 
 
 def cell(value: object) -> object:
-    """Return what may stand in a cell: text on one line without control characters, never a formula; numbers as is."""
+    """Return a cell value: text on one line without control characters and never a formula; numbers unchanged."""
     if not isinstance(value, str):
         return value
     text = visible_line(value)

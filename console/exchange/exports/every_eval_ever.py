@@ -1,9 +1,9 @@
-"""A run as records of Every Eval Ever, schema 0.3.0: the aggregate as JSON, and a JSON line for each sample and score.
+"""Export to Every Eval Ever, schema 0.3.0: the aggregate as JSON, and a JSON line per sample and score.
 
     <root>/data/<suite>/<provider>/<model>/<uuid>.json            a result for passing, and one for each named score
     <root>/data/<suite>/<provider>/<model>/<uuid>_samples.jsonl   the graded rollouts
 
-What broke or was not decided has no score there; how many that are stands in the details of the aggregate.
+Broken and undecided rollouts have no score there; the aggregate's details hold their number.
 """
 
 import hashlib
@@ -40,7 +40,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
     """Write both files below `root` and return them.
 
     Raises:
-        UsageError: the run cannot be read, or a file not be written.
+        UsageError: the run cannot be read, or a file cannot be written.
     """
     document, _ = read_document(run, data, with_conversations=True)
     graded = [item for item in document.items if item.graded and item.finished is not None]
@@ -62,7 +62,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
 
 
 def _place(document: RunDocument) -> str:
-    """Return where the records of a run stand, without ending; the same run always gets the same."""
+    """Return the path of a run's records without extension; deterministic."""
     manifest = document.manifest
     digest = hashlib.sha256(manifest.id.encode("utf-8", "surrogatepass")).digest()
     name = str(UUID(bytes=digest[:16], version=4))
@@ -80,7 +80,7 @@ def _model(document: RunDocument) -> str:
 
 
 def _details(values: Json) -> dict[str, str]:
-    """Return particulars as texts, which is all that the schema lets them be."""
+    """Convert details to strings, which the schema requires."""
     return {name: value if isinstance(value, str) else json.dumps(value, default=str) for name, value in values.items()}
 
 
@@ -131,7 +131,7 @@ def _model_info(document: RunDocument) -> Json:
 
 
 def _intervals(graded: Sequence[Item]) -> Iterator[tuple[str, Interval]]:
-    """Yield each score with its mean: passing first, then those that have a number, cases weighing the same."""
+    """Yield each score with its mean, passing first; cases have equal weight."""
     passing = rate_interval(sample_of(_observation(item, float(item.graded is Outcome.PASSED)) for item in graded))
     if passing is not None:
         yield PASSED, passing
@@ -187,7 +187,7 @@ def _result_id(name: str) -> str:
 
 
 def _instances(item: Item, document: RunDocument) -> Iterator[Json]:
-    """Yield a rollout once for each of its scores."""
+    """Yield a rollout once per score."""
     passed = item.graded is Outcome.PASSED
     messages = _messages(item.conversation)
     calls = sum(len(message.calls) for message in messages)
@@ -242,7 +242,7 @@ def _attribution(answer: str, turn: int, kind: str) -> Json:
 
 
 def _messages(conversation: Conversation | None) -> list[NormalizedMessage]:
-    """Return the conversation with the model: its last request, and the reply to it."""
+    """Return the conversation with the model: its last request and the reply."""
     exchanges = conversation.exchanges if conversation else []
     asked = [exchange for exchange in exchanges if exchange.asked.role == "model"]
     if not asked:

@@ -7,10 +7,10 @@ from console.store.atomic import write_atomically
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Replace a file, its folder made when needed; places that a person names go through `require_folder` before.
+    """Write or replace a file, creating its folder; check user-supplied paths with `require_folder` first.
 
     Raises:
-        UsageError: it cannot be written; says why.
+        UsageError: it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -22,12 +22,12 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def require_folder(path: Path) -> None:
-    """Refuse a place in a folder that does not exist: a mistyped path would scatter files.
+    """Reject a path in a missing folder, because a mistyped path would scatter files.
 
     Raises:
         UsageError: the folder is missing.
     """
     if not path.absolute().parent.is_dir():
         raise UsageError(
-            "is in a folder that does not exist", where=str(path), hint="Make the folder, or name another place."
+            "is in a folder that does not exist", where=str(path), hint="Create the folder, or name another path."
         )

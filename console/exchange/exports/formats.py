@@ -1,4 +1,4 @@
-"""The registry of exports: every format that a run can be written in, those of benchmarks included. Light to load."""
+"""Registry of export formats, those of benchmarks included. Cheap to import."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,29 +17,31 @@ _HERE = "console.exchange"
 
 
 class ExportFormat(NamedTuple):
-    """One format: a file if it has an extension, otherwise a folder."""
+    """An export format: a file if it has an extension, otherwise a folder."""
 
     name: str
-    """As `export --format` takes it."""
+    """Value of `export --format`."""
     letter: str
-    """Its key in the app's menu."""
+    """Key in the app's menu."""
     title: str
-    """What the app calls it."""
+    """Name in the app."""
     meaning: str
     writer: str
-    """Place of a function, `module:attribute`. Of a file, it takes a `RunDocument` and returns text or bytes. Of a
-    folder, it takes the run, the folder to write below and the folder of suites, if one was named, and returns the
-    paths that it has written."""
+    """Writer function as `module:attribute`.
+
+    A file's writer takes a `RunDocument` and returns text or bytes. A folder's writer takes the run, the folder to
+    write into and the folder of suites, if one was named, and returns the written paths.
+    """
     extension: str = ""
     folder: str = ""
-    """Folder that it is written into unless another is named, as its tools look there."""
+    """Default folder, where the format's tools look."""
     with_conversations: bool = False
-    """Whether the file holds whole conversations."""
+    """Whether the file needs whole conversations."""
     with_failing: bool = False
-    """Whether the file holds the conversations that did not pass, or that a reader marked."""
+    """Whether the file needs the conversations of rollouts that did not pass or were annotated."""
     is_text: bool = True
     has_progress: bool = False
-    """Whether the writer of the folder also takes a function, called with the number of pages written and planned."""
+    """Whether the folder's writer also takes a function that is called with the pages written and planned."""
 
     def _load(self) -> Callable[..., Any]:
         module, _, attribute = self.writer.partition(":")
@@ -50,16 +52,16 @@ class ExportFormat(NamedTuple):
         return load_place(self.name, self.writer)
 
     def read(self, run: "RunFolder", data: Path | None) -> "tuple[RunDocument, str]":
-        """Read a run as far as the file needs it; see `run_reader.read_document`."""
+        """Read what the file needs of a run; see `run_reader.read_document`."""
         from console.exchange.run_reader import read_document
 
         return read_document(run, data, with_conversations=self.with_conversations, with_failing=self.with_failing)
 
     def content(self, document: "RunDocument") -> bytes:
-        """Return the whole file.
+        """Return the file.
 
         Raises:
-            UsageError: another package offers it and cannot be loaded.
+            UsageError: the format comes from another package that cannot be loaded.
         """
         content: str | bytes = self._load()(document)
         return content.encode() if isinstance(content, str) else content
@@ -71,7 +73,7 @@ class ExportFormat(NamedTuple):
         data: Path | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Sequence[Path]:
-        """Write a run below a folder, by default the one where the format's tools look, and return what was written.
+        """Write a run to a folder, by default where the format's tools look, and return the written paths.
 
         Raises:
             UsageError: the run is of another benchmark, or something cannot be read or written.
@@ -87,14 +89,14 @@ _FILES = (
         ".csv",
     ),
     ExportFormat(
-        *("json", "j", "JSON", "everything but the conversations"), f"{_HERE}.exports.json_table:json_text", ".json"
+        *("json", "j", "JSON", "everything except conversations"), f"{_HERE}.exports.json_table:json_text", ".json"
     ),
     ExportFormat(
         *("markdown", "m", "Markdown", "tables for a pull request"), f"{_HERE}.exports.markdown:markdown_section", ".md"
     ),
     ExportFormat(*("junit", "u", "JUnit", "test results for CI"), f"{_HERE}.exports.junit:junit_xml", ".xml"),
     ExportFormat(
-        *("html", "h", "HTML page", "one page to send around"),
+        *("html", "h", "HTML page", "one page for sharing"),
         f"{_HERE}.exports.html_page:html_page",
         ".html",
         with_failing=True,
@@ -125,7 +127,7 @@ _FOLDERS = (
         folder="outputs",
     ),
     ExportFormat(
-        *("site", "s", "web pages", "a folder of web pages, of several runs with their comparison"),
+        *("site", "s", "web pages", "a folder of web pages, also for several runs with their comparison"),
         f"{_HERE}.site.writer:export_run",
         folder="site",
         has_progress=True,
@@ -140,12 +142,12 @@ _FOLDERS = (
 
 @cache
 def own_exports() -> dict[str, ExportFormat]:
-    """Return the formats that come with the program, by name."""
+    """Return the built-in formats by name."""
     of_benchmarks = [form for benchmark in built_in() if benchmark.exports for form in benchmark.load("exports")]
     return {form.name: form for form in (*_FILES, *of_benchmarks, *_FOLDERS)}
 
 
 def all_exports() -> dict[str, ExportFormat]:
-    """Return the formats by name, also those of other packages, which are slow to look for."""
+    """Return the formats by name, including those of other packages, which are slow to find."""
     offered: dict[str, ExportFormat] = {form.name: form for forms in loaded_parts("exports") for form in forms}
     return own_exports() | {name: form for name, form in offered.items() if name not in own_exports()}

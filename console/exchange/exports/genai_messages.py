@@ -1,4 +1,4 @@
-"""Messages and tools as OpenTelemetry's GenAI conventions hold them in attributes: JSON texts of roles and parts."""
+"""Messages and tools in OpenTelemetry's GenAI conventions: JSON strings of roles and parts for attributes."""
 
 import json
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def output_messages(reply: Reply) -> str:
 
 
 def tool_definitions(tools: Sequence[Json]) -> str:
-    """Return `gen_ai.tool.definitions`: type and name, which is as much as the convention advises to repeat."""
+    """Return `gen_ai.tool.definitions`: type and name, all that the convention recommends."""
     return _text([{"type": str(tool.get("type") or "function"), "name": _tool_name(tool)} for tool in tools])
 
 
@@ -47,7 +47,7 @@ def _parts(text: str, calls: Sequence[ToolCall]) -> list[Json]:
 
 
 def _arguments(text: str) -> Any:
-    """Return the arguments as an object; the text itself where it is none that every JSON reader takes."""
+    """Return the arguments as an object, or the string itself if it is not strict JSON."""
     try:
         value = scrub(json.loads(text))
         json.dumps(value, allow_nan=False)

@@ -1,7 +1,7 @@
-"""A run as one HTML file to send around: numbers with bars, and every failure with expected beside actual.
+"""Export to a single HTML file for sharing: numbers with bars, and every failure with expected and actual.
 
-Nothing in it can act: all foreign text is escaped and its control characters made visible, there is no script and no
-link, and a content policy forbids everything but the style sheet inside the file. Bars are inline SVG.
+The page is inert: all foreign text is escaped, its control characters are made visible, there are no scripts or links,
+and a content policy forbids everything except the embedded style sheet. Bars are inline SVG.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,14 +25,14 @@ from console.insight.number_format import duration, money
 from console.insight.report import reason_sections, report_sections
 
 MOST_FAILURES = 500
-"""Failures that are written out; of more, only their number is said."""
+"""Maximum failures written out; the rest are only counted."""
 MOST_PASSAGES = 200
-"""Passages of one conversation that are written out."""
+"""Maximum passages of a conversation."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def html_page(document: RunDocument) -> str:
-    """Return a whole file."""
+    """Return the HTML file."""
     summary = document.summary
     title = f"{safe(summary.model)} on {safe(summary.suite)}"
     parts = [
@@ -60,7 +60,7 @@ def _failures(items: Sequence[Item]) -> Iterable[str]:
     failures = [item for item in items if item.rollout.is_failure or item.annotations]
     if not failures:
         return
-    yield f"<h2>Failures and what readers marked ({len(failures)})</h2>"
+    yield f"<h2>Failures and annotated cases ({len(failures)})</h2>"
     by_slot = {item.rollout.slot: item for item in failures}
     left = MOST_FAILURES
     for part in group([item.rollout for item in failures], GroupBy.REASON):
@@ -70,7 +70,7 @@ def _failures(items: Sequence[Item]) -> Iterable[str]:
             yield f'<h3>{safe(part.label)} <span class="muted">{part.count}</span></h3>'
             yield from (_failure(by_slot[rollout.slot]) for rollout in shown)
     if len(failures) > MOST_FAILURES:
-        yield f"<p>… and {len(failures) - MOST_FAILURES} more, which the other forms hold.</p>"
+        yield f"<p>… and {len(failures) - MOST_FAILURES} more, included in the other formats.</p>"
 
 
 def _failure(item: Item) -> str:
@@ -98,8 +98,10 @@ def _failure(item: Item) -> str:
 
 
 def _conversation(conversation: Conversation) -> str:
-    """Return what was said, folded; what another passage shows already is left out."""
-    said = [passage for passage in conversation.passages if not passage.repeats]
-    body = "".join(passage_part(passage) for passage in said[:MOST_PASSAGES])
-    more = f"<p>… and {len(said) - MOST_PASSAGES} more passages.</p>" if len(said) > MOST_PASSAGES else ""
-    return f"<details><summary>conversation ({len(said)} passages)</summary>{body}{more}</details>" if said else ""
+    """Return the conversation, folded, without repeated passages."""
+    passages = [passage for passage in conversation.passages if not passage.repeats]
+    body = "".join(passage_part(passage) for passage in passages[:MOST_PASSAGES])
+    more = f"<p>… and {len(passages) - MOST_PASSAGES} more passages.</p>" if len(passages) > MOST_PASSAGES else ""
+    return (
+        f"<details><summary>conversation ({len(passages)} passages)</summary>{body}{more}</details>" if passages else ""
+    )

@@ -1,4 +1,4 @@
-"""Parts of HTML pages: numbers with bars, passages, expected beside actual. All foreign text is escaped."""
+"""Parts of HTML pages: numbers with bars, passages, expected and actual. All foreign text is escaped."""
 
 import html
 import time
@@ -15,7 +15,7 @@ from console.insight.reasons import sentence
 from console.insight.report import Bar, Row, Section, counts_section
 
 LONGEST = 4000
-"""Characters of one value that are written."""
+"""Maximum characters of a value."""
 STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1d2530;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
@@ -40,8 +40,8 @@ CLASSES = {
     Outcome.BROKEN: "broken",
     Outcome.UNDECIDED: "undecided",
 }
-_COLOURS = {"passed": "#2da44e", "failed": "#d1242f", "broken": "#a0368a", "undecided": "#b58900"}
-"""Colours of bars that count an outcome; legible on white and on black."""
+_COLORS = {"passed": "#2da44e", "failed": "#d1242f", "broken": "#a0368a", "undecided": "#b58900"}
+"""Colors of outcome bars, legible on white and on black."""
 _PLAIN = "#6b7f99"
 
 
@@ -52,7 +52,7 @@ SIMULATED = (
 
 
 def run_line(document: RunDocument) -> str:
-    """Return which run it is, when it began, how it ended, how long it took and what it cost."""
+    """Return one line with the run, its start, ending, duration and cost."""
     manifest, summary = document.manifest, document.summary
     started = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at))
     return (
@@ -62,19 +62,19 @@ def run_line(document: RunDocument) -> str:
 
 
 def outcomes_table(document: RunDocument) -> str:
-    """Return how many rollouts ended in which way, and how many readers dispute."""
+    """Return a table of outcome counts and the number of disputed rollouts."""
     counts = Counter(item.outcome for item in document.items)
     missing = document.summary.planned - sum(counts.values())
     if missing > 0:
         counts["not started"] = missing
     named = [(name.replace("_", " "), count) for name, count in counts.most_common()]
     disputed = sum(bool(item.annotation("dispute")) for item in document.items)
-    sentence = f"<p>{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is.</p>"
+    sentence = f"<p>{disputed} disputed: a reader considers the ground truth wrong; the score does not change.</p>"
     return section_part(counts_section("Outcomes", "outcome", named)) + (sentence if disputed else "")
 
 
 def section_part(section: Section) -> str:
-    """Return a section with its title, bars before the notes of its rows, and its sentences."""
+    """Return a section with its title, rows with bars and notes, and sentences."""
     kind = ' class="fail"' if section.is_fault else ""
     lines = "".join(f"<p{kind}>{safe(line)}</p>" for line in section.lines)
     if not section.rows:
@@ -100,37 +100,37 @@ def _row(section: Section, row: Row, *, bars: bool, notes: bool) -> str:
         for place, cell in enumerate(others, 1)
     ]
     if bars:
-        colour = _COLOURS.get(row.cells[0], _PLAIN)
-        cells.append(f"<td>{_bar(row.bar, colour) if row.bar is not None else ''}</td>")
+        color = _COLORS.get(row.cells[0], _PLAIN)
+        cells.append(f"<td>{_bar(row.bar, color) if row.bar is not None else ''}</td>")
     if notes:
         cells.append(f'<td class="muted">{safe(row.note)}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _bar(bar: Bar, colour: str) -> str:
-    """Return a bar of 160 pixels, with a line over its interval."""
+def _bar(bar: Bar, color: str) -> str:
+    """Return a bar 160 pixels wide, with a line for its interval."""
     width = 160 * max(0.0, min(1.0, bar.share))
     span = ""
     if bar.low is not None and bar.high is not None:
         span = f'<path d="M{160 * bar.low:.1f} 6H{160 * bar.high:.1f}" stroke="#e08a00" stroke-width="3"/>'
     return (
         '<svg width="160" height="12" aria-hidden="true"><rect width="160" height="12" fill="#8884"/>'
-        f'<rect width="{width:.1f}" height="12" fill="{colour}"/>{span}</svg>'
+        f'<rect width="{width:.1f}" height="12" fill="{color}"/>{span}</svg>'
     )
 
 
 def failure_words(item: Item) -> str:
-    """Return why a rollout ended as it did, in one sentence; parts are foreign text."""
+    """Explain a rollout's outcome in one sentence. Parts are foreign text."""
     words = item.comparison.sentence if item.comparison else ""
     return words or sentence(item.rollout.reason, item.rollout.subject, item.rollout.outcome)
 
 
 def passage_part(passage: Passage, text: str | None = None) -> str:
-    """Return one passage of a conversation, instructions folded.
+    """Return a passage of a conversation, with instructions folded.
 
     Args:
         passage: the passage.
-        text: HTML to stand in place of the passage's own text.
+        text: HTML that replaces the passage's text.
     """
     who = passage.kind.value if passage.role == "model" else f"{passage.role}: {passage.kind.value}"
     value = "" if passage.value is None else f" {passage.value:g}"
@@ -143,12 +143,12 @@ def passage_part(passage: Passage, text: str | None = None) -> str:
 
 
 def comparison_table(comparison: Comparison, *, longest: int = LONGEST, most: int | None = None) -> str:
-    """Return expected beside actual.
+    """Return a table of expected and actual.
 
     Args:
-        comparison: what is compared.
-        longest: characters of one value that are written.
-        most: rows that are written; None: all.
+        comparison: the comparison.
+        longest: maximum characters of a value.
+        most: maximum rows; None: all.
     """
     lines = [line for pair in comparison.pairs for line in _lines(pair, longest)]
     body = "".join(lines[:most])
@@ -178,6 +178,6 @@ def _line(mark: Mark, texts: tuple[str, str, str, str], longest: int) -> str:
 
 
 def safe(text: str, longest: int = LONGEST) -> str:
-    """Return foreign text for the inside of an element or a quoted attribute."""
+    """Escape foreign text for an element or a quoted attribute."""
     shown = text if len(text) <= longest else f"{text[:longest]} … {len(text) - longest} more characters"
     return html.escape(visible(shown), quote=True)

@@ -1,9 +1,9 @@
-"""A run as an evaluation result of the Hugging Face Hub: YAML as model repositories hold it in `.eval_results`.
+"""Export to the Hugging Face Hub's evaluation results: YAML as in a model repository's `.eval_results`.
 
-    <root>/<task>.yaml      one entry: dataset and task, value, date, notes, and a source where one was named
+    <root>/<task>.yaml      one entry: dataset and task, value, date, notes, and a source if one was named
 
-The Hub knows results by the dataset of a benchmark and a task of it. Both are named by the user, or by the suite in
-`[source]` of its `suite.toml`; they are never guessed. No `verifyToken` is written: the Hub gives it to its own runs.
+The Hub identifies results by benchmark dataset and task. Both are named by the user, or by the suite in `[source]` of
+its `suite.toml`; they are never guessed. No `verifyToken` is written: the Hub issues it for its own runs.
 """
 
 import json
@@ -31,14 +31,14 @@ _PERCENT = 100
 
 
 class Benchmark(NamedTuple):
-    """What the Hub calls a benchmark and where the result comes from; empty: as the suite says."""
+    """The Hub's names for a benchmark, and the source of the result; empty: as in the suite."""
 
     dataset: str = ""
     """`organization/name`."""
     task: str = ""
-    """As the dataset's `eval.yaml` calls it."""
+    """As in the dataset's `eval.yaml`."""
     source: str = ""
-    """Address of traces or a report."""
+    """URL of traces or a report."""
     revision: str = ""
     """Commit of the dataset."""
 
@@ -50,11 +50,11 @@ def export_run(run: RunFolder, root: Path, data: Path | None, benchmark: Benchma
     """Write the file into the folder `root` and return its path.
 
     Raises:
-        UsageError: dataset or task are not named or none, the run has no score, or the file cannot be written.
+        UsageError: dataset or task are missing or invalid, the run has no score, or the file cannot be written.
     """
     document, why = read_document(run, data)
     if why:
-        raise UsageError(f"its score is not known without its suite: {why}", where=run.name)
+        raise UsageError(f"its score is unknown without its suite: {why}", where=run.name)
     benchmark = _complete(benchmark, document)
     text = "\n".join(_lines(document, _score(document), benchmark)) + "\n"
     path = root / f"{benchmark.task}.yaml"
@@ -72,19 +72,19 @@ def _complete(benchmark: Benchmark, document: RunDocument) -> Benchmark:
     if not task:
         raise UsageError(f"the suite {suite} names no task of {dataset}: name it with --hub-task TASK")
     if not _DATASET.fullmatch(dataset):
-        raise UsageError(f"{dataset!r} is no dataset of the Hub", where="--hub-dataset", hint="Such as cais/hle.")
+        raise UsageError(f"{dataset!r} is not a Hub dataset", where="--hub-dataset", hint="Such as cais/hle.")
     if not _TASK.fullmatch(task):
-        raise UsageError(f"{task!r} is no task", where="--hub-task", hint="Letters, digits, `.`, `_` and `-`.")
+        raise UsageError(f"{task!r} is not a task name", where="--hub-task", hint="Letters, digits, `.`, `_` and `-`.")
     if benchmark.source and not _ADDRESS.fullmatch(benchmark.source):
-        raise UsageError(f"{benchmark.source!r} is no address", where="--hub-source", hint="Such as https://…")
+        raise UsageError(f"{benchmark.source!r} is not a URL", where="--hub-source", hint="Such as https://…")
     return Benchmark(dataset, task, benchmark.source, of_suite.get("hub_revision", ""))
 
 
 def _score(document: RunDocument) -> Metric:
-    """Return the headline of the report; a rate as percent, as the Hub's leaderboards have it."""
+    """Return the report's headline; rates in percent, as in the Hub's leaderboards."""
     metric = next(iter(document.report.metrics), None) if document.report is not None else None
     if metric is None or metric.value is None:
-        raise UsageError("has no score: nothing of it is graded", where=document.manifest.id)
+        raise UsageError("has no score: nothing is graded", where=document.manifest.id)
     return metric
 
 
@@ -105,10 +105,10 @@ def _lines(document: RunDocument, metric: Metric, benchmark: Benchmark) -> Itera
 
 
 def _notes(document: RunDocument, metric: Metric, scale: int) -> Iterator[str]:
-    """Yield what the value rests on."""
+    """Yield notes on the basis of the value."""
     manifest = document.manifest
     if document.simulated:
-        yield "simulated, not a result of a model"
+        yield "simulated, not a model's result"
     yield f"{metric.name}{' in percent' if scale == _PERCENT else ''}"
     if metric.low is not None and metric.high is not None:
         yield f"95% interval {metric.low * scale:.4f} to {metric.high * scale:.4f}"
@@ -125,5 +125,5 @@ def _notes(document: RunDocument, metric: Metric, scale: int) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a text between quotes, as JSON and YAML both read it; what is not ASCII becomes a question mark."""
+    """Quote a string so that both JSON and YAML can read it; non-ASCII characters become question marks."""
     return json.dumps(visible_line(text).encode("ascii", "replace").decode("ascii"))

@@ -1,8 +1,8 @@
-"""A run as an Inspect log (`.eval`, format 2): a zip of `header.json`, `summaries.json` and one file for each sample.
+"""Export to an Inspect log (`.eval`, format 2): a zip of `header.json`, `summaries.json` and one file per sample.
 
-A rollout is a sample, its number (from 1) the epoch. Passed and failed become the score values `C` and `I`; what is
-broken carries an error and what could not be graded no score, so neither enters an average there. Names of samples
-that could lead out of a folder are replaced by a slug with a digest; the true id stays in the metadata.
+A rollout is a sample, its number (from 1) the epoch. Passed and failed become the score values `C` and `I`; broken
+rollouts have an error and undecided ones no score, so neither enters an average there. Sample names that could leave a
+folder are replaced by a slug with a digest; the true id is kept in the metadata.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ def eval_log(document: RunDocument) -> bytes:
 
 
 def _add(archive: zipfile.ZipFile, name: str, value: Any) -> None:
-    """Write one file; the time is fixed, so that the same run gives the same bytes."""
+    """Write one file with a fixed time, so that the same run gives the same bytes."""
     info = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
     info.compress_type = zipfile.ZIP_DEFLATED
     archive.writestr(info, json.dumps(scrub(value), default=str).encode("ascii"))
@@ -64,7 +64,7 @@ def _header(document: RunDocument) -> dict[str, Any]:
             "run_id": _digest(f"run {manifest.id}", 22),
             "created": created,
             "task": slug(manifest.suite) or "task",
-            # not of the suite: runs of one task id are retries of one another to Inspect, which shows the last of them
+            # per run, not per suite: Inspect takes runs of one task id for retries and shows only the last
             "task_id": _digest(f"task {manifest.id}", 22),
             "task_version": 0,
             "task_attribs": {},
@@ -124,7 +124,7 @@ def _results(items: Sequence[Item]) -> dict[str, Any]:
 
 
 def _result(name: str, metric: str, values: Sequence[tuple[str, float]], total: int) -> dict[str, Any]:
-    """Return a score summed up as Inspect does it: the mean over cases of the means over their epochs."""
+    """Aggregate a score as Inspect does: the mean over cases of the means over their epochs."""
     by_case: dict[str, list[float]] = {}
     for case, value in values:
         by_case.setdefault(case, []).append(value)
@@ -142,7 +142,7 @@ def _result(name: str, metric: str, values: Sequence[tuple[str, float]], total: 
 
 
 def _score_names(items: Sequence[Item]) -> list[str]:
-    """Return the names of the scores that suites gave besides passing, a judge's among them."""
+    """Return the names of scores other than passing, including a judge's."""
     names = dict.fromkeys(name for item in items if item.graded for name in item.rollout.scores)
     return [name for name in names if name != _SCORER]
 
@@ -153,7 +153,7 @@ def _values(graded: Sequence[Item], name: str) -> list[tuple[str, float]]:
 
 
 def _scorers(items: Sequence[Item]) -> list[dict[str, Any]]:
-    """Return the scorers with their metrics, from which Inspect computes the results again."""
+    """Return the scorers with their metrics, from which Inspect recomputes the results."""
     metrics = {_SCORER: "accuracy", **dict.fromkeys(_score_names(items), "mean")}
     return [
         {
@@ -214,13 +214,15 @@ def _scores(item: Item) -> dict[str, Any]:
 
 
 def _summary(sample: dict[str, Any]) -> dict[str, Any]:
-    taken = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "total_time")
+    fields = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "total_time")
     error = sample.get("error")
-    return {name: sample[name] for name in taken} | ({"error": error["message"]} if error else {}) | {"completed": True}
+    return (
+        {name: sample[name] for name in fields} | ({"error": error["message"]} if error else {}) | {"completed": True}
+    )
 
 
 def _sample_id(case: str) -> str:
-    """Return a name that is safe as a part of a path in any archive."""
+    """Return a name that is safe as a path component in any archive."""
     if _PLAIN_ID.match(case) and not case.startswith((".", "~")):
         return case
     return f"{slug(case).replace('.', '-') or 'case'}-{_digest(case, 12)}"

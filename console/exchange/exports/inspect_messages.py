@@ -1,4 +1,4 @@
-"""Conversations, outputs and usage in the form an Inspect log holds them."""
+"""Conversations, outputs and usage in the format of Inspect logs."""
 
 import json
 from collections.abc import Iterable
@@ -13,13 +13,13 @@ from console.insight.message import NormalizedMessage, normalized_message, norma
 _ROLES = {"developer": "system", "function": "tool"}
 _STOPS = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls", "content_filter": "content_filter"}
 _EXPECTED = ("ground_truth", "possible_answer", "answer", "expected", "target")
-"""Names under which suites keep what was expected."""
+"""Keys under which suites store the expected result."""
 
 Message = dict[str, Any]
 
 
 def transcript(conversation: Conversation | None) -> list[Message]:
-    """Return the conversation with the model: the last request that was sent, and its reply."""
+    """Return the conversation with the model: its last request and the reply."""
     exchanges = (
         [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"] if conversation else []
     )
@@ -30,7 +30,7 @@ def transcript(conversation: Conversation | None) -> list[Message]:
 
 
 def model_events(conversation: Conversation | None, model: str) -> list[dict[str, Any]]:
-    """Return every call as a model event, those of a judge in the role that Inspect gives to graders."""
+    """Return every call as a model event; calls of a judge have Inspect's grader role."""
     return [_event(exchange, model) for exchange in (conversation.exchanges if conversation else [])]
 
 
@@ -51,7 +51,7 @@ def _event(exchange: Exchange, model: str) -> dict[str, Any]:
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:
-    """Return a tool as Inspect describes it; what its schema holds besides stays with us."""
+    """Convert a tool to Inspect's description, dropping schema parts that it lacks."""
     function: Any = tool.get("function")
     described = cast("dict[str, Any]", function) if isinstance(function, dict) else tool
     parameters: Any = described.get("parameters")
@@ -76,7 +76,7 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
 
 
 def model_output(item: Item, model: str) -> dict[str, Any]:
-    """Return the last answer of the model."""
+    """Return the model's last answer."""
     exchanges = item.conversation.exchanges if item.conversation else []
     replies = [exchange.asked.reply for exchange in exchanges if exchange.asked.role == "model"]
     return _output(replies[-1], model) if replies else {"model": model, "choices": [], "completion": ""}
@@ -95,14 +95,14 @@ def _output(reply: Reply, model: str) -> dict[str, Any]:
 
 
 def model_usage(model: str, items: Iterable[Item]) -> dict[str, Any]:
-    """Return the tokens of some rollouts under the model's name."""
+    """Return the token usage of rollouts under the model's name."""
     listed = list(items)
     used = _usage(sum(item.rollout.input_tokens for item in listed), sum(item.rollout.output_tokens for item in listed))
     return {model: used}
 
 
 def target_of(item: Item) -> str:
-    """Return what was expected, as text; empty where a suite keeps nothing of the kind."""
+    """Return the expected result as text; empty if the suite stores none."""
     data = item.case.data if item.case else {}
     expected = next((data[name] for name in _EXPECTED if name in data), None)
     if expected is None and item.comparison is not None:
@@ -132,7 +132,7 @@ def _message(shown: NormalizedMessage) -> Message:
 
 
 def _call(call: ToolCall) -> dict[str, Any]:
-    """Return a call; arguments that are no object stay as text beside the parser's complaint, as Inspect does it."""
+    """Convert a call; like Inspect, keep arguments that are not an object as text with the parser's error."""
     arguments: dict[str, Any] = {}
     complaint = ""
     try:

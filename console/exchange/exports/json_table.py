@@ -1,7 +1,7 @@
-"""A run as one JSON object, complete but for the conversations: manifest, counts, report, and every rollout.
+"""Export to one JSON object without conversations: manifest, counts, report and every rollout.
 
-ASCII only, and no control character but line feeds: those of foreign text are escaped, so that none reaches a terminal
-or breaks a reader.
+ASCII only, without control characters except line feeds: foreign ones are escaped so that they cannot reach a terminal
+or break a reader.
 """
 
 import json
@@ -16,21 +16,21 @@ from console.insight.judging import judging_object
 RUN_DOCUMENT = JsonKind(
     "run_document",
     "export --format json",
-    "A run complete but for its conversations.",
+    "A run without its conversations.",
     {
         "run": "its name",
-        "simulated": "whether the model was a simulated one",
+        "simulated": "whether the model was simulated",
         "manifest": "the plan of the run",
         "summary": "state, counts, tokens, cost",
         "report": "metrics by the suite's own formula, with intervals",
-        "judging": "optional: what the judges did, and how well they agree",
-        "rollouts": "outcome, reason, output, time, tokens, cost and remarks of each",
+        "judging": "optional: undecided share and agreement of the judges",
+        "rollouts": "outcome, reason, output, time, tokens, cost and annotations of each rollout",
     },
 )
 
 
 def run_fields(document: RunDocument) -> dict[str, Any]:
-    """Return the run as the fields of a `run_document`."""
+    """Return the fields of a `run_document`."""
     return {
         "run": document.manifest.id,
         "simulated": document.simulated,
@@ -43,7 +43,7 @@ def run_fields(document: RunDocument) -> dict[str, Any]:
 
 
 def json_text(document: RunDocument) -> str:
-    """Return a whole file."""
+    """Return the JSON file."""
     return json.dumps(RUN_DOCUMENT.as_object(run_fields(document)), indent=1, default=str) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A run as JUnit XML: `failure` is a wrong answer, `error` machinery trouble or no grade, `skipped` was not run."""
+"""Export to JUnit XML: `failure` is a wrong answer, `error` a machinery fault or no grade, `skipped` not run."""
 
 import html
 import re
@@ -13,7 +13,7 @@ _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_xml(document: RunDocument) -> str:
-    """Return a whole file; what readers said becomes properties of the test case."""
+    """Return the XML file; annotations become properties of the test case."""
     summary, by_slot = document.summary, document.annotations()
     rollouts = [item.rollout for item in document.items if not item.is_setup]
     tags = [_tag(rollout) for rollout in rollouts]
@@ -60,5 +60,5 @@ def _properties(annotations: AnnotationFields) -> str:
 
 
 def safe_xml(text: str) -> str:
-    """Return foreign text for the inside of an element or a quoted attribute."""
+    """Escape foreign text for an element or a quoted attribute."""
     return html.escape(_NOT_XML.sub("\ufffd", visible(text)))

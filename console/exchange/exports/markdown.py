@@ -1,4 +1,4 @@
-"""A run as a Markdown section, for a pull request or a wiki. Foreign text cannot break out of its cell."""
+"""Export to a Markdown section for a pull request or a wiki. Foreign text cannot break out of its cell."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,16 +12,16 @@ from console.insight.report import Section, reason_sections, report_sections
 
 MARKS = {"failed": "❌", "broken": "⚠️", "undecided": "❔"}
 LONGEST = 200
-"""Characters of one message."""
+"""Maximum characters of a message."""
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 MOST_FAILURES = 40
-"""Failing cases that are listed; of more, only their number is said: a comment on a pull request is not endless."""
+"""Maximum failing cases listed, to keep pull request comments short; the rest are only counted."""
 
 
 def markdown_section(document: RunDocument) -> str:
-    """Return heading, counts, metrics, reasons, the failing cases, and what readers tagged and wrote."""
+    """Return heading, counts, metrics, reasons, failing cases, and readers' tags and comments."""
     summary, annotations = document.summary, document.annotations()
     tally = summary.tally
     mark = " (simulated)" if summary.simulated else ""
@@ -38,9 +38,7 @@ def markdown_section(document: RunDocument) -> str:
     if annotations:
         disputed = sum("dispute" in notes for notes in annotations.values())
         if disputed:
-            parts.append(
-                f"{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is."
-            )
+            parts.append(f"{disputed} disputed: a reader considers the ground truth wrong; the score does not change.")
         rows = [
             (case, *(notes.get(kind, "") for kind in ANNOTATION_FIELDS)) for (case, _), notes in annotations.items()
         ]
@@ -49,7 +47,7 @@ def markdown_section(document: RunDocument) -> str:
 
 
 def _failures(items: Sequence[Item]) -> list[str]:
-    """Return the failing cases, folded to one line until somebody opens them."""
+    """Return the failing cases, folded."""
     by_slot = {item.rollout.slot: item for item in items if item.rollout.is_failure}
     if not by_slot:
         return []
@@ -75,7 +73,7 @@ def _short(text: str) -> str:
 
 
 def section_parts(section: Section) -> list[str]:
-    """Return a section's table, no longer than on a screen and with a column for notes if it has any; its sentences."""
+    """Return a section's table with as many rows as on a screen and any notes, then its sentences."""
     if not section.rows:
         name = "" if section.is_fault else f"{section.title.lower()}: "
         return ["  \n".join(f"{name}{escaped(line)}" for line in section.lines)]
@@ -87,11 +85,11 @@ def section_parts(section: Section) -> list[str]:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; cells are made safe, headings are words of ours."""
+    """Return a table with escaped cells; headings must be trusted text."""
     lines = [headings, ["---"] * len(headings), *[[escaped(cell) for cell in row] for row in rows]]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def escaped(text: str) -> str:
-    """Return foreign text on one line that Markdown takes literally."""
+    """Escape foreign text to one line without Markdown syntax."""
     return _ACTIVE.sub(r"\\\1", visible_line(text))

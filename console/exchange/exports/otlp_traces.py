@@ -1,9 +1,9 @@
-"""A run as OpenTelemetry traces by the GenAI semantic conventions: OTLP JSON, on each line the trace of one rollout.
+"""Export to OpenTelemetry traces by the GenAI semantic conventions: OTLP JSON, one rollout's trace per line.
 
-The root span is the rollout: its verdict and scores are attributes and `gen_ai.evaluation.result` events. Below it is
-a span for each model call, retries included, and one for each tool call whose result went back to the model; a tool's
-span lasts from the reply that calls it to the request that carries its result. Ids are digests, so that the same run
-gives the same traces. What is ours and has no name in the conventions begins with `eval_console.`.
+The root span is the rollout, with its verdict and scores as attributes and `gen_ai.evaluation.result` events. Its
+children are a span for each model call, retries included, and one for each tool call whose result was returned to the
+model; a tool's span lasts from the reply that calls it to the request that carries its result. Ids are digests, so that
+the same run gives the same traces. Attributes missing from the conventions begin with `eval_console.`.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ Value = str | bool | int | float | list[str] | None
 
 
 def otlp_lines(document: RunDocument) -> bytes:
-    """Return a whole file."""
+    """Return the file."""
     lines = (json.dumps(scrub(_request(item, document)), allow_nan=False) for item in document.items)
     return "".join(line.replace("\x7f", "\\u007f") + "\n" for line in lines).encode()
 
@@ -79,7 +79,7 @@ class _Trace:
             self._tries.setdefault(tried.n, []).append(tried)
 
     def spans(self) -> list[Json]:
-        """Return the root span, then its children in the order of their numbers."""
+        """Return the root span, then its children by number."""
         children = [self._call(exchange) for exchange in self._exchanges]
         answered = {exchange.asked.n for exchange in self._exchanges}
         children += [self._failed_call(tries) for n, tries in self._tries.items() if n not in answered]
@@ -121,7 +121,7 @@ class _Trace:
         return "\n".join(finished.verdict.messages) if finished is not None else ""
 
     def _evaluations(self) -> Iterator[dict[str, Value]]:
-        """Yield what graders say: passing first, then each named score."""
+        """Yield the grades: passing first, then each named score."""
         item = self._item
         passing: dict[str, Value] = {"gen_ai.evaluation.name": PASSED}
         if item.graded is not None:
@@ -163,7 +163,7 @@ class _Trace:
         return self._call_span(asked.role, asked.n, start, end, attributes, tries)
 
     def _failed_call(self, tries: Sequence[Tried]) -> Json:
-        """Return the span of a call that no try got an answer to."""
+        """Return the span of a call that failed in every try."""
         role, last = tries[0].role, tries[-1]
         attributes = self._request_attributes(role, {})
         span = self._call_span(role, last.n, _ns(tries[0].at), _ns(last.at), attributes, tries)
@@ -242,7 +242,7 @@ class _Trace:
 
 
 def _results(exchange: Exchange) -> dict[str, str]:
-    """Return the results that a request carries after the last reply in it, by the id of the call."""
+    """Return the tool results that follow the last reply in a request, by call id."""
     results: dict[str, str] = {}
     for message in map(normalized_message, exchange.messages):
         if message.role == "assistant":
@@ -257,7 +257,7 @@ def _call_start(asked: Asked) -> int:
 
 
 def _ns(seconds: float) -> int:
-    """Return a time in nanoseconds since 1970; a time before that is none that OTLP can hold."""
+    """Convert seconds to nanoseconds since 1970; negative times, which OTLP cannot hold, become 0."""
     return max(round(seconds * 1e6), 0) * 1000
 
 
@@ -276,7 +276,7 @@ def _event(at: int, name: str, values: Mapping[str, Value]) -> Json:
 
 
 def _attributes(values: Mapping[str, Value]) -> list[Json]:
-    """Return attributes in their order; those without a value or with an empty text are left out."""
+    """Return attributes in order, without empty ones."""
     return [{"key": key, "value": _value(value)} for key, value in values.items() if value is not None and value != ""]
 
 

@@ -1,7 +1,7 @@
-"""A run as `traces.jsonl` of verifiers v1: one episode a line, each with the graph of messages of one rollout.
+"""Export to `traces.jsonl` of verifiers v1: one episode per line, each with the message graph of one rollout.
 
-Every reply is a sampled node below the request it answers. Passing is the one weighted reward, and named scores are
-metrics. What broke or was not decided has no reward and an error.
+Every reply is a sampled node below the request it answers. Passing is the only weighted reward, and named scores are
+metrics. Broken and undecided rollouts have an error and no reward.
 """
 
 import json
@@ -32,7 +32,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None) -> list[Path]:
     """Write the file into the folder `root` and return its path.
 
     Raises:
-        UsageError: the run cannot be read, or the file not be written.
+        UsageError: the run cannot be read, or the file cannot be written.
     """
     document, _ = read_document(run, data, with_conversations=True)
     cases = {
@@ -92,7 +92,7 @@ def _trace(item: Item, document: RunDocument, number: int) -> Json:
 
 
 def _rewards(item: Item, headline: str) -> Json:
-    """Return the score that the run is known by as the reward, so that its mean is the run's; else passing."""
+    """Return the run's headline score as the reward, so that the mean reward equals it; without one, passing."""
     if item.graded is None:
         return {headline or PASSED: None}
     score = item.rollout.scores.get(headline)
@@ -102,14 +102,14 @@ def _rewards(item: Item, headline: str) -> Json:
 
 
 class _Graph:
-    """The messages of a conversation, each once below the one before it."""
+    """The messages of a conversation, each stored once below its predecessor."""
 
     def __init__(self, conversation: Conversation | None) -> None:
         self.nodes: list[Json] = []
         self.calls: list[Json] = []
         self.tools: list[Json] = []
         self.prompt = ""
-        """What the user asks first."""
+        """The user's first text."""
         self._places: dict[tuple[int | None, NormalizedMessage], int] = {}
         for exchange in conversation.exchanges if conversation else []:
             if exchange.asked.role == "model":

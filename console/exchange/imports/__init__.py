@@ -1,1 +1,1 @@
-"""Logs and results of other tools, read and made into runs."""
+"""Import of other tools' logs and results as runs."""

@@ -1,4 +1,4 @@
-"""Messages of foreign logs in the OpenAI chat form, and the model calls that a finished conversation shows."""
+"""Conversion of foreign messages to the OpenAI chat format, and model calls derived from a finished conversation."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -11,16 +11,16 @@ _MEDIA = {"image": "image", "audio": "audio", "video": "video", "image_url": "im
 
 
 def tool_call(call: Table) -> ToolCall:
-    """Return a call as logs have it: in the form of the OpenAI API, or with name and arguments beside one another."""
+    """Convert a call in the format of the OpenAI API, or with name and arguments side by side."""
     function = call.get("function") or call.get("name")
-    if isinstance(function, dict):  # logs of version 1 keep the form of the API
+    if isinstance(function, dict):  # version 1 logs use the API format
         fields = table(cast("object", function))
         return ToolCall(text(call.get("id")), text(fields.get("name")), text(fields.get("arguments")))
     return ToolCall(text(call.get("id")), text(function), text(call.get("arguments")))
 
 
 def chat_message(message: Table) -> Table:
-    """Return a message in the OpenAI chat form."""
+    """Convert a message to the OpenAI chat format."""
     content, reasoning = content_text(message.get("content"))
     reasoning = reasoning or text(message.get("reasoning_content"))
     shown: Table = {"role": text(message.get("role")) or "user", "content": content}
@@ -38,7 +38,7 @@ def chat_message(message: Table) -> Table:
 
 
 def content_text(content: object) -> tuple[str, str]:
-    """Return the text of a message and the thoughts in it; what is no text is named."""
+    """Return the text of a message and its reasoning; other content becomes placeholders."""
     if not isinstance(content, list):
         return text(content), ""
     parts: list[str] = []
@@ -58,7 +58,7 @@ def content_text(content: object) -> tuple[str, str]:
 
 
 def calls_of_messages(messages: Iterable[Table]) -> tuple[LogCall, ...]:
-    """Return the model calls that a finished conversation shows: each message of the assistant answers those before."""
+    """Derive the model calls of a finished conversation: each assistant message answers those before it."""
     calls: list[LogCall] = []
     before: list[Table] = []
     for message in messages:
@@ -82,13 +82,13 @@ def calls_of_messages(messages: Iterable[Table]) -> tuple[LogCall, ...]:
 
 
 def after_last_reply(messages: list[Table]) -> list[Table]:
-    """Return the messages that no reply followed; none where there is no reply at all."""
+    """Return the messages after the last reply; empty without a reply."""
     last = max((place for place, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
     return messages[last + 1 :] if last >= 0 else []
 
 
 def first_question(value: object) -> str:
-    """Return what a sample asks, for lists: its text, or that of the first message of the user."""
+    """Return a sample's question for lists: its text, or that of the first user message."""
     if isinstance(value, str):
         return value
     messages = tables(value)
@@ -97,13 +97,13 @@ def first_question(value: object) -> str:
 
 
 def conversation(value: object) -> list[Table]:
-    """Return messages in the OpenAI chat form from a list of them, or from a plain prompt."""
+    """Convert a list of messages or a plain prompt to the OpenAI chat format."""
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
     return [chat_message(message) for message in tables(value)]
 
 
 def reply_of(message: Table) -> Reply:
-    """Return a message of the assistant as a reply."""
+    """Convert an assistant message to a reply."""
     (call,) = calls_of_messages([{**chat_message(message), "role": "assistant"}])
     return call.reply

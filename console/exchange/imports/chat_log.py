@@ -1,4 +1,4 @@
-"""Conversations in the OpenAI chat form, a JSON line each: `messages`, and where there are any `score` or `scores`."""
+"""Conversations in the OpenAI chat format, one JSON line each: `messages`, and optionally `score` or `scores`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,7 +54,7 @@ def _open(path: Path) -> list[Log]:
 def _samples(record: Table, number: int) -> Iterator[LogSample]:
     messages = conversation(record.get("messages"))
     if not messages:
-        raise ValueError("is no conversation: it has no messages")
+        raise ValueError("is not a conversation: it has no messages")
     calls = calls_of_messages(messages)
     usage = table(record.get("usage"))
     tokens = Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")))

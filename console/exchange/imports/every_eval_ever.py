@@ -1,6 +1,6 @@
-"""Records of Every Eval Ever, schemas 0.2 and 0.3: instances as JSON lines, with the aggregate record beside them.
+"""Records of Every Eval Ever, schemas 0.2 and 0.3: instances as JSON lines, with their aggregate record.
 
-An instance that was judged by several metrics is several lines; they become the scores of one sample.
+An instance with several metrics takes several lines; they become the scores of one sample.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ class InstancesLog:
         self._path, self._names = path, names
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the samples: lines of one sample that follow on one another are its scores."""
+        """Yield the samples; consecutive lines of a sample are its scores."""
         return islice(self._all_samples(), skip, None)
 
     def _all_samples(self) -> Iterator[LogSample]:
@@ -57,7 +57,7 @@ class InstancesLog:
         for name, group in groupby(lines, key=lambda line: text(line[1].get("sample_id"))):
             records = [record for _, record in group]
             if not name or "evaluation" not in records[0]:
-                self.problems.append(Problem(f"sample {name or '?'}", "is no instance: it has no evaluation"))
+                self.problems.append(Problem(f"sample {name or '?'}", "is not an instance: it has no evaluation"))
                 continue
             for same in _tries(records):
                 yield _sample(same, name, repeats.get(name, 0), self._names)
@@ -65,7 +65,7 @@ class InstancesLog:
 
 
 def _tries(records: list[Table]) -> Iterator[list[Table]]:
-    """Yield the lines of each try: a metric that comes again begins the next one."""
+    """Yield the lines of each try; a repeated metric begins the next one."""
     same: list[Table] = []
     metrics: set[str] = set()
     for record in records:
@@ -84,7 +84,7 @@ def _open(path: Path) -> list[Log]:
         first = first_line(file.read(1 << 20))
     version = text(first.get("schema_version"))
     if not version.startswith(_VERSIONS):
-        hint = f"Versions {' and '.join(_VERSIONS)} are read here."
+        hint = f"Versions {' and '.join(_VERSIONS)} are supported."
         raise UsageError(f"is a record of version {version or 'unknown'}", where=str(path), hint=hint)
     aggregate = _aggregate(path, text(first.get("evaluation_id")))
     results = tables(aggregate.get("evaluation_results"))
@@ -115,7 +115,7 @@ def _result_name(item: Table) -> str:
 
 
 def _aggregate(path: Path, evaluation: str) -> Table:
-    """Return the aggregate record beside the instances, if it is of the same evaluation."""
+    """Return the aggregate record next to the instances, if it is of the same evaluation."""
     for place in (path.with_suffix(".json"), path.with_name(path.name.replace("_samples.jsonl", ".json"))):
         try:
             if place.suffix == ".json" and not place.is_symlink() and place.stat().st_size < 1 << 24:
@@ -176,7 +176,7 @@ def _calls(record: Table, question: str, answers: list[Any]) -> tuple[LogCall, .
 
 
 def _message(message: Table) -> Table:
-    """Return a message in the chat form; a result names the calls it answers in a list."""
+    """Convert a message to the chat format; a result lists the calls it answers."""
     shown = chat_message({**message, "reasoning_content": message.get("reasoning_trace"), "tool_call_id": None})
     answered = listed(message.get("tool_call_id"))
     return {**shown, "tool_call_id": text(answered[0])} if answered else shown

@@ -1,7 +1,7 @@
-"""The formats that `import` reads, in the order in which they are tried: a file is recognised by what it holds.
+"""Registry of import formats, in the order in which they are tried; files are recognized by content.
 
-Results of the benchmarks that we play ourselves become runs of those suites, judged anew where the files allow it; logs
-of other tools become runs that only show what they say.
+Results of benchmarks that we play become runs of those suites, judged again where the files allow it; logs of other
+tools become runs that show only what was recorded.
 """
 
 import argparse
@@ -27,47 +27,47 @@ from console.store.runs import RunFolder
 from console.suites.benchmarks import loaded_parts
 
 _LOOKED_AT = 1 << 16
-"""Bytes of a file by which it is recognised."""
+"""Bytes examined to recognize a file."""
 _MOST_FILES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class ImportSettings:
-    """Where runs go, and how results are read that do not say it themselves."""
+    """Destination of runs, and settings for results that do not contain their own."""
 
     runs_root: Path
     data: Path | None = None
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Values of the options that formats add, by name; those that were not asked for may be left out."""
+    """Values of options added by formats, by name; unset ones may be missing."""
     progress: Callable[[Path], Progress] = field(default=lambda path: lambda done, planned: None)
 
 
 @dataclass(frozen=True, slots=True)
 class ImportFormat:
-    """One format."""
+    """An import format."""
 
     name: str
     meaning: str
     recognizes: Callable[[Path, bytes], bool]
-    """Whether a file, or a folder (then without bytes), is of this format."""
+    """Test a file, or a folder (then without bytes)."""
     load: Callable[[Path, ImportSettings], Iterator[ImportReport]]
-    """Makes the runs, one after another."""
+    """Import the runs one by one."""
     is_tried_last: bool = False
     """Whether files of other formats may look like this one."""
     add_arguments: Callable[[argparse.ArgumentParser], object] | None = None
-    """Adds options of its own to `import`; `ImportSettings.options` has their values."""
+    """Adds options to `import`; `ImportSettings.options` has their values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportItem:
-    """One file or folder, and the format it is of."""
+    """A file or folder, and its format."""
 
     path: Path
     form: ImportFormat
 
 
 def report_of(folder: RunFolder, path: Path, tool: str) -> ImportReport:
-    """Return what became of results that were made into a run of their own suite."""
+    """Return the report on results that were imported as a run of their own suite."""
     summary = folder.summary()
     return ImportReport(
         file=path.name,
@@ -111,21 +111,21 @@ LOG_FORMATS = (
 
 @cache
 def import_formats() -> dict[str, ImportFormat]:
-    """Return the formats by name, in the order in which they are tried; also those of other packages."""
+    """Return the formats by name, including those of other packages, in the order in which they are tried."""
     of_benchmarks: list[ImportFormat] = [form for forms in loaded_parts("imports") for form in forms]
     forms = [*of_benchmarks, *map(_log_format, LOG_FORMATS)]
     return {form.name: form for form in sorted(forms, key=lambda form: form.is_tried_last)}
 
 
 def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
-    """Return what can be imported at a path: itself, or the files of a folder; links in it are not followed.
+    """Return what can be imported at a path: itself, or the files of a folder, without following links.
 
     Args:
         path: a file or a folder.
-        form: a format that is taken without looking.
+        form: format to use without checking.
 
     Raises:
-        UsageError: nothing is there, or nothing that is recognised.
+        UsageError: nothing is there, or nothing is recognized.
     """
     if not path.exists():
         raise UsageError("does not exist", where=str(path))
@@ -136,9 +136,7 @@ def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
     items = [item for file in _files(path) if (item := _recognized(file)) is not None] if path.is_dir() else []
     if not items:
         names = ", ".join(import_formats())
-        raise UsageError(
-            "holds no results that are recognised", where=str(path), hint=f"Say whose they are: --format {names}."
-        )
+        raise UsageError("holds no recognized results", where=str(path), hint=f"Name the format: --format {names}.")
     return items
 
 
@@ -154,7 +152,7 @@ def _recognized(path: Path) -> ImportItem | None:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder and those in it by name, as many as are sensible."""
+    """Yield the files below a folder by name, up to a limit."""
     import os
 
     number = 0

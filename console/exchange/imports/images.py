@@ -1,4 +1,4 @@
-"""Names of what is no text in a message: `[image 640×480 png]`, from the first bytes of an inline image."""
+"""Placeholders for media in messages, such as `[image 640×480 png]` from the first bytes of an inline image."""
 
 import base64
 import binascii
@@ -8,11 +8,11 @@ from typing import Any
 
 _DATA = re.compile(r"data:(?P<kind>[\w.+-]+)/(?P<form>[\w.+-]+)?[^,]{0,80},", re.ASCII)
 _LOOKED_AT = 1 << 16
-"""Characters of an inline image in which its size is looked for."""
+"""Characters of an inline image searched for its size."""
 
 
 def media_name(kind: str, value: Any) -> str:
-    """Return what stands for an image, a sound or a file; `value` is a data URL, an address or a path."""
+    """Return the placeholder of an image, a sound or a file; `value` is a data URL, a URL or a path."""
     source = value if isinstance(value, str) else ""
     match = _DATA.match(source)
     if match is None:
@@ -30,7 +30,7 @@ def _bytes(encoded: str) -> bytes:
 
 
 def image_size(data: bytes) -> tuple[int, int] | None:
-    """Return width and height from the first bytes of a PNG, GIF, JPEG or WebP image; None when they do not say."""
+    """Return width and height from the first bytes of a PNG, GIF, JPEG or WebP image; None if they are not there."""
     try:
         if data.startswith(b"\x89PNG\r\n\x1a\n"):
             return struct.unpack(">II", data[16:24])

@@ -1,4 +1,4 @@
-"""Results of another tool written down as a run: one session, opened and closed at the time of the results."""
+"""Write another tool's results as a run with a single session at the time of the results."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,12 +10,12 @@ from console.store.staged_run import StagedRun
 
 
 def write_run(manifest: Manifest, records: Iterable[AnyRecord], runs_root: Path) -> RunFolder:
-    """Write a run and return it; nothing is written when the records cannot all be made.
+    """Write a run and return it; nothing is written if making the records fails.
 
     Args:
-        manifest: of the run; its time is that of the session.
-        records: what happened in it, in order.
-        runs_root: where runs are kept.
+        manifest: manifest of the run; its time is used for the session.
+        records: records in order.
+        runs_root: folder of runs.
 
     Raises:
         UsageError: the runs folder cannot be written.

@@ -1,6 +1,6 @@
-"""Imports: each evaluation of a log becomes a run. Resumes where it was stopped; reports what had no place.
+"""Import of logs: each evaluation becomes a run. Interrupted imports resume; data without a place is reported.
 
-A log is read sample by sample, so its size costs time and no memory. Doubled samples are kept under other names.
+Logs are read sample by sample, so their size does not affect memory. Duplicate samples are kept under other names.
 """
 
 import hashlib
@@ -22,11 +22,11 @@ from console.store.staged_run import StagedRun
 _KEPT_PROBLEMS = 200
 _TOLERANCE = 1e-9
 Progress = Callable[[int, int | None], None]
-"""Called with how many samples are done, and of how many (None: not known)."""
+"""Called with the number of samples done and planned (None: unknown)."""
 
 
 class CheckedTotal(msgspec.Struct, frozen=True):
-    """A number that the tool reports, beside ours."""
+    """A total reported by the tool, with ours."""
 
     score: str
     metric: str
@@ -35,12 +35,11 @@ class CheckedTotal(msgspec.Struct, frozen=True):
 
     @property
     def agrees(self) -> bool:
-        """Whether both are the same."""
         return self.ours is not None and abs(self.ours - self.reported) <= _TOLERANCE * max(1.0, abs(self.reported))
 
 
 class ImportReport(msgspec.Struct, frozen=True):
-    """What became of one evaluation of a log."""
+    """Result of importing one evaluation."""
 
     file: str
     run: str
@@ -50,50 +49,50 @@ class ImportReport(msgspec.Struct, frozen=True):
     model: str
     simulated: bool
     samples: int
-    """Rollouts that are in the run."""
+    """Number of rollouts in the run."""
     outcomes: dict[str, int]
-    """How the rollouts ended."""
+    """Rollouts by outcome."""
     missing: int
-    """Rollouts that the log says it has, and has not."""
+    """Number of rollouts that the log announces but does not contain."""
     unplaced: dict[str, int]
-    """What has no place in our records, by name with the number of samples that have it; it is kept under Raw."""
+    """Data without a place in our records: number of samples by name; it is kept under Raw."""
     problems: list[Problem]
     totals: list[CheckedTotal]
 
 
 def outcome_counts(summary: Summary) -> dict[str, int]:
-    """Return how the rollouts of a run ended, in words, with their numbers."""
+    """Return the number of a run's rollouts by outcome in words."""
     tally = summary.tally
     counts = {"passed": tally.passed, "failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
     return {word: number for word, number in counts.items() if number}
 
 
 class _State(msgspec.Struct):
-    """How far an import is; kept with its journal."""
+    """Progress of an import, stored with its journal."""
 
     samples: int = 0
     unplaced: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     problems: list[Problem] = msgspec.field(default_factory=list[Problem])
     decisive: str = ""
     is_graded_by_number: bool = False
-    """Whether the score that decides has other values than passed and failed."""
+    """Whether the decisive score has values other than pass and fail."""
     repeats: int = 1
 
 
 def import_log(
     log: Log, path: Path, runs_root: Path, number: int = 0, progress: Progress = lambda done, planned: None
 ) -> tuple[RunFolder, ImportReport]:
-    """Make a run of one evaluation and return both it and what became of what the log holds.
+    """Import one evaluation and return the run and a report.
 
     Args:
         log: the opened log.
-        path: its file, by which an import that was stopped is known again.
-        number: which one it is of the evaluations of the file.
-        runs_root: where runs are kept.
+        path: its file, by which an interrupted import is found again.
+        number: index of the evaluation in the file.
+        runs_root: folder of runs.
         progress: called after each sample.
 
     Raises:
-        UsageError: the log cannot be read any more, or the runs folder not be written; what is done is kept.
+        UsageError: the log became unreadable, or the runs folder cannot be written; finished work is kept.
     """
     staged = StagedRun(runs_root, stage_name(log.head, path, number))
     try:
@@ -106,7 +105,7 @@ def import_log(
 
 
 def stage_name(head: LogHead, path: Path, number: int) -> str:
-    """Return a name for the import of an evaluation: the same file as it is now always has the same."""
+    """Return a name for the import of an evaluation that is stable until the file changes."""
     status = path.stat()
     identity = (str(path.resolve()), status.st_size, status.st_mtime_ns, head.task, head.model, number)
     return hashlib.sha256(repr(identity).encode("utf-8", "surrogatepass")).hexdigest()[:24]
@@ -131,14 +130,14 @@ def _import_samples(log: Log, staged: StagedRun, progress: Progress) -> _State:
 
 
 def _note(problems: list[Problem], state: _State) -> None:
-    """Note problems that are not noted yet, up to a limit."""
+    """Add new problems to the state, up to a limit."""
     for problem in problems:
         if len(state.problems) < _KEPT_PROBLEMS and problem not in state.problems:
             state.problems.append(problem)
 
 
 def _resume_staged(staged: StagedRun) -> tuple[_State, set[tuple[str, int]]]:
-    """Return how far an earlier import of the same log came, and the tries it has."""
+    """Return the progress of an earlier import of the same log, and its tries."""
     try:
         state = decode_as(staged.state, _State)
     except ValueError:
@@ -148,13 +147,14 @@ def _resume_staged(staged: StagedRun) -> tuple[_State, set[tuple[str, int]]]:
 
 
 def _free_id(sample: LogSample, taken: set[tuple[str, int]], doubled: dict[tuple[str, int], int], state: _State) -> str:
-    """Return the id of a sample; a second one of the same id and epoch gets a name of its own.
+    """Return the id of a sample; duplicates of an id and epoch get a new name.
 
     Args:
         sample: the sample.
-        taken: ids and epochs that are given.
-        doubled: how often an id and epoch came, so that a hundred thousand of one id are not counted again each time.
-        state: takes a note of it.
+        taken: (id, epoch) pairs in use.
+        doubled: count of duplicates by id and epoch, so that a hundred thousand of one id are not counted again
+            each time.
+        state: records the duplicate.
     """
     name = sample.id or f"sample {state.samples + 1}"
     number = doubled.get((name, sample.epoch), 1)
@@ -164,7 +164,7 @@ def _free_id(sample: LogSample, taken: set[tuple[str, int]], doubled: dict[tuple
         free = f"{name}~{number}"
     if number > 1:
         doubled[name, sample.epoch] = number
-        _note([Problem(name, f"is there {number} times; this one is called {free}")], state)
+        _note([Problem(name, f"occurs {number} times; this one is renamed {free}")], state)
     return free
 
 
@@ -218,7 +218,7 @@ def _publish(log: Log, path: Path, staged: StagedRun, state: _State) -> tuple[Ru
 
 
 def _totals(head: LogHead, scores: dict[str, float]) -> Iterator[CheckedTotal]:
-    """Yield the means that the tool reports beside ours; numbers of other kinds have no counterpart here."""
+    """Yield the means reported by the tool with ours; other aggregates have no counterpart here."""
     for score, metrics in head.reported.items():
         for metric, value in metrics.items():
             if metric in ("accuracy", "mean"):

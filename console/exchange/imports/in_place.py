@@ -1,8 +1,7 @@
-"""Logs that are read where they are: an `.eval` is shown as a run without being imported.
+"""Logs opened in place: an `.eval` is shown as a run without being imported.
 
-What lists show is taken from the summaries in the log and kept as a short journal in the folder of what may be deleted
-at any time. Each case there says where its sample is, and `whole_records` reads that when somebody looks at it. The log
-itself is never written to.
+Lists are built from the log's summaries and stored as a short journal in a cache folder. Each case there refers to its
+sample, which `whole_records` reads when it is opened. The log itself is never written to.
 """
 
 import contextlib
@@ -34,20 +33,20 @@ from console.store.runs import RunFolder
 
 _LOGS = "logs"
 _PORTION = 256
-"""Samples that are listed at a time."""
+"""Number of samples indexed at a time."""
 _LEAD_S = 1.0
-"""How long whoever shows the first failure has the processor alone, before the rest is listed."""
+"""Seconds to wait after the first failure, so that the front end can show it, before indexing the rest."""
 _PAUSES = 3.0
-"""Times the length of the work before."""
+"""Length of pauses, as a multiple of the preceding work."""
 _LAYOUT = 3
-"""Changes when what is kept of a log does."""
+"""Changes with the layout of the cached index."""
 _ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
 _CANNOT_BE_READ = "sample"
 """Kind of the note that says why a sample cannot be read."""
 
 
 class _LogFile(msgspec.Struct, frozen=True):
-    """Which file a run shows, as it was when it was listed."""
+    """Identity of an indexed file."""
 
     path: str
     size: int
@@ -56,24 +55,24 @@ class _LogFile(msgspec.Struct, frozen=True):
 
 
 Beside = Callable[[Callable[[], None]], object]
-"""Has a function called beside the caller, who goes on."""
+"""Runs a function concurrently with the caller."""
 
 
 def in_thread(work: Callable[[], None]) -> None:
-    """Do something in a thread that never delays leaving."""
+    """Run a function in a daemon thread, which never delays exit."""
     threading.Thread(target=work, name="log", daemon=True).start()
 
 
 def open_in_place(path: Path, *, beside: Beside | None = None) -> RunFolder:
-    """Return the run that an `.eval` is shown as; it is listed anew when the file has changed.
+    """Return the run that shows an `.eval`; it is indexed again when the file has changed.
 
     Args:
         path: the log.
-        beside: has the rest listed once the first failure is, with pauses that leave most of the time to whoever shows
-            it, such as `in_thread`; None: all is listed first.
+        beside: runs the rest of the indexing concurrently once the first failure is indexed, with pauses that
+            leave most processor time to the front end, such as `in_thread`; None: index everything first.
 
     Raises:
-        UsageError: it cannot be read, is no such log, or what lists show cannot be kept.
+        UsageError: it cannot be read, is not such a log, or the index cannot be written.
     """
     try:
         status = path.stat()
@@ -86,7 +85,7 @@ def open_in_place(path: Path, *, beside: Beside | None = None) -> RunFolder:
     while not is_whole(folder):
         try:
             growing = GrowingRun(folder)
-        except RunLocked:  # another process lists it
+        except RunLocked:  # another process indexes it
             if wait_for_writer(folder, until_whole=beside is None):
                 break
             continue
@@ -123,7 +122,7 @@ def _list_beside(growing: GrowingRun, head: LogHead, portions: Iterator[list[Any
 
 
 def _list_rest(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRecord]], pauses: float) -> None:
-    """List what follows, then close the run; with pauses of so many times the length of the work before."""
+    """Index the remaining samples, then close the run; each pause lasts `pauses` times the preceding work."""
     try:
         begun_at = time.monotonic()
         for portion in portions:
@@ -137,7 +136,7 @@ def _list_rest(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRe
 
 
 def _portions(log: EvalLog, head: LogHead, summaries: Sequence[Summary]) -> Iterator[list[AnyRecord]]:
-    """Yield the records of the samples: first what leads up to a failure, then so many samples at a time."""
+    """Yield the records of the samples: first those up to a failure, then in portions."""
     records, portion, is_first, listed = SampleRecords(head), list[AnyRecord](), True, 0
     for summary in summaries:
         sample = _brief_sample(log, summary)
@@ -155,7 +154,7 @@ def _has_failed(record: AnyRecord) -> bool:
 
 
 def _differing(summaries: Sequence[Summary]) -> list[Summary]:
-    """Return the first of all summaries whose scores have the same values: what they say of the run is the same."""
+    """Return the first summary for each distinct combination of score values."""
     first: dict[str, Summary] = {}
     for summary in summaries:
         values = [(name, table(score).get("value")) for name, score in table(summary.scores).items()]
@@ -164,7 +163,7 @@ def _differing(summaries: Sequence[Summary]) -> list[Summary]:
 
 
 def _brief_sample(log: EvalLog, summary: Summary) -> LogSample:
-    """Return what lists show of a sample, its case with the place of the sample."""
+    """Return a sample's list data; its case holds the location of the sample."""
     member = None if summary.is_in_parts else log.member(summary.member)
     return brief_sample(summary, None if member is None else {IN_PLACE: member})
 
@@ -183,7 +182,7 @@ def _manifest(
     planned: int,
     repeats: int,
 ) -> Manifest:
-    """Return the manifest; `samples` are those whose scores differ."""
+    """Return the manifest; `samples` are those with differing scores."""
     numbers = {named_numbers(sample.scores).get(head.decisive, 0.0) for sample in samples}
     headline = head.decisive if numbers - {0.0, 1.0} else ""
     manifest = manifest_of(head, name, file=path.name, headline=headline, rollouts=planned, repeats=repeats)
@@ -198,13 +197,12 @@ def _manifest(
 
 
 def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecord]:
-    """Return the records of one conversation, with those that are read from a log in place of its brief ones.
+    """Return the records of a conversation, replacing brief ones by those read from the log.
 
-    Of a run that is no log in place, and of a sample that cannot be read, they are what they were; the latter with a
-    note that says why.
+    Records of other runs are returned unchanged, as are those of unreadable samples, with a note that says why.
 
     Raises:
-        UsageError: the log is not there any more, or was changed.
+        UsageError: the log is missing or was changed.
     """
     kept = manifest.setting.extras.get(IN_PLACE)
     started = next((record for record in reversed(records) if isinstance(record, Started)), None)
@@ -238,7 +236,7 @@ def _unchanged(file: _LogFile) -> Path:
     try:
         status = path.stat()
     except OSError as error:
-        raise UsageError(f"the log cannot be read any more: {error.strerror}", where=file.path) from None
+        raise UsageError(f"the log can no longer be read: {error.strerror}", where=file.path) from None
     if (status.st_size, status.st_mtime_ns) != (file.size, file.modified_ns):
-        raise UsageError("the log was changed since it was opened", where=file.path, hint="Open it again.")
+        raise UsageError("the log has changed since it was opened", where=file.path, hint="Open it again.")
     return path

@@ -1,7 +1,7 @@
-"""Logs of inspect_ai, formats 1 and 2: `.eval` (a zip file of samples) and the same as one JSON file.
+"""Logs of inspect_ai, formats 1 and 2: `.eval` (a zip file of samples) and its JSON file equivalent.
 
-The summaries of an `.eval` say enough for a list; a sample is read when it is looked at. References between the parts
-of a sample (`attachment://`, the pool of messages) are followed one level, so a log that refers to itself ends.
+The summaries of an `.eval` suffice for a list; a sample is read when it is opened. References between the parts of a
+sample (`attachment://`, the message pool) are followed one level deep, so that cycles end.
 """
 
 from collections.abc import Iterator
@@ -48,9 +48,9 @@ _VERSIONS = (1, 2)
 _LISTS = {("samples",), ("reductions",)}
 _ATTACHMENT = "attachment://"
 _LARGEST_RESOLVED = 64 << 20
-"""Characters of attachments that are put into one sample."""
+"""Maximum characters of attachments inserted into one sample."""
 _MOST_MESSAGES = 20_000
-"""Messages of one request that are read."""
+"""Maximum messages read of one request."""
 _SCORING = ("scorers", "scorer")
 _STATUS = {"success": "completed", "started": "stopped", "cancelled": "stopped", "error": "halted"}
 _FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
@@ -60,7 +60,7 @@ _PART_OF_SUMMARIES = "_journal/summaries/"
 
 
 class Summary(msgspec.Struct):
-    """What an `.eval` says of a sample without opening it. Whatever a log holds there is read; nothing is expected."""
+    """Summary of a sample in an `.eval`. All fields are foreign and may have any type."""
 
     id: Any = ""
     epoch: Any = 1
@@ -74,7 +74,7 @@ class Summary(msgspec.Struct):
     completed_at: Any = None
     total_time: Any = 0
     member: str = ""
-    """The member of the file that holds it; empty: none does."""
+    """Archive member that holds the sample; empty if there is none."""
 
     @property
     def is_in_parts(self) -> bool:
@@ -83,37 +83,35 @@ class Summary(msgspec.Struct):
 
     @property
     def rollout(self) -> int:
-        """Its epoch, from 0."""
+        """Rollout number: the epoch, from 0."""
         return max(0, count(self.epoch) - 1)
 
 
 class EvalLog:
-    """One `.eval` file."""
+    """An `.eval` file."""
 
     def __init__(self, path: Path) -> None:
-        """Read the table of contents and the head.
+        """Read the table of contents and the header.
 
         Raises:
-            UsageError: it is no zip file, no log of inspect_ai, or of a version that is not known.
+            UsageError: it is not a zip file, not an inspect_ai log, or of an unknown version.
         """
         self._members = ZipMembers(path)
         self.problems: list[Problem] = []
         if self._members.is_cut_off:
-            why = "has no table of contents: it was cut off, or is still being written; what is whole was read"
+            why = "has no table of contents: it is truncated or still being written; complete samples were read"
             self.problems.append(Problem(path.name, why))
-        self.problems += [
-            Problem(name, "is there several times; the last one counts") for name in self._members.doubled
-        ]
+        self.problems += [Problem(name, "occurs several times; the last one counts") for name in self._members.doubled]
         name = _HEADER if _HEADER in self._members.by_name else _START
         try:
             header = table(read_json(self._members.read(name)))
         except ValueError as error:
-            raise UsageError(f"{name} {error}", where=str(path), hint="This is no log of inspect_ai.") from None
+            raise UsageError(f"{name} {error}", where=str(path), hint="This is not an inspect_ai log.") from None
         self.head = _head(header, path)
         self._sample_ids = listed(table(table(header.get("eval")).get("dataset")).get("sample_ids"))
 
     def summaries(self) -> list[Summary]:
-        """Return what is said of each sample, in the order of the dataset."""
+        """Return the summary of each sample, in dataset order."""
         names = {
             name: None
             for name in self._members.by_name
@@ -130,7 +128,7 @@ class EvalLog:
         return sorted(summaries, key=lambda summary: (order.get(text(summary.id), last), summary.rollout))
 
     def member(self, name: str) -> Member | None:
-        """Return where a member is in the file; None when there is none of that name."""
+        """Return a member's location in the file; None if there is no such member."""
         return self._members.by_name.get(name)
 
     def _read_summaries(self) -> list[Summary]:
@@ -151,17 +149,17 @@ class EvalLog:
         """Read one sample.
 
         Raises:
-            ValueError: it cannot be read; says why.
+            ValueError: it cannot be read.
         """
         if not summary.member:
-            raise BadMember("is missing: only its summary is there")
+            raise BadMember("is missing: only its summary exists")
         record = table(read_json(self._members.read(summary.member)))
         if summary.is_in_parts:
             record = self._joined(record, summary.member.removesuffix(_SHELL))
         return sample_of(record)
 
     def _joined(self, shell: Table, folder: str) -> Table:
-        """Return a sample that is stored in parts as if it was one member.
+        """Combine the parts of a sample that is stored in parts.
 
         Raises:
             ValueError: a part cannot be read, or they are too large together.
@@ -180,32 +178,32 @@ class EvalLog:
         }
 
     def _part(self, folder: str) -> list[Any]:
-        """Return the items of the members of a folder that are called by the number of their first item, in order."""
+        """Return the items of a folder's members in order; members are named by the index of their first item."""
         names = [name for name in self._members.by_name if name.startswith(folder)]
         numbered = {int(stem): name for name in names if (stem := name[len(folder) : -len(".json")]).isdecimal()}
         if sum(self._members.by_name[name].size for name in numbered.values()) > LARGEST_BYTES:
-            raise BadMember("is too large to be read")
+            raise BadMember("is too large")
         return [item for number in sorted(numbered) for item in listed(read_json(self._members.read(numbered[number])))]
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield every sample; of one that cannot be read, what its summary says."""
+        """Yield every sample; unreadable ones are built from their summary."""
         for summary in self.summaries()[skip:]:
             try:
                 yield self.sample(summary)
             except ValueError as error:
                 name = summary.member or f"{text(summary.id)} epoch {summary.rollout + 1}"
-                self.problems.append(Problem(name, f"{error}; its summary stands in for it"))
+                self.problems.append(Problem(name, f"{error}; its summary is used instead"))
                 yield brief_sample(summary)
 
 
 class JsonLog:
-    """One evaluation as a JSON file, read sample by sample."""
+    """An evaluation as a JSON file, read sample by sample."""
 
     def __init__(self, path: Path) -> None:
-        """Read what stands before and after the samples.
+        """Read everything except the samples.
 
         Raises:
-            UsageError: it is no log of inspect_ai, or of a version that is not known.
+            UsageError: it is not an inspect_ai log, or of an unknown version.
         """
         self._path = path
         self.problems: list[Problem] = []
@@ -217,7 +215,6 @@ class JsonLog:
         self.head = _head(header, path)
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield every sample."""
         return islice(self._all_samples(), skip, None)
 
     def _all_samples(self) -> Iterator[LogSample]:
@@ -228,7 +225,7 @@ class JsonLog:
             number += 1
             try:
                 if piece is None:
-                    raise ValueError("is too large to be read")
+                    raise ValueError("is too large")
                 yield sample_of(table(read_json(piece)))
             except ValueError as error:
                 self.problems.append(Problem(f"sample {number}", str(error)))
@@ -241,9 +238,9 @@ def _head(header: Table, path: Path) -> LogHead:
     spec = table(header.get("eval"))
     version = header.get("version")
     if not spec or "model" not in spec:
-        raise UsageError("is no log of inspect_ai: it names no evaluation", where=str(path))
+        raise UsageError("is not an inspect_ai log: it names no evaluation", where=str(path))
     if version not in _VERSIONS:
-        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are read here."
+        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are supported."
         raise UsageError(f"is a log of version {text(version)}", where=str(path), hint=hint)
     results, config = table(header.get("results")), table(spec.get("config"))
     status = text(header.get("status"))
@@ -276,7 +273,7 @@ def _head(header: Table, path: Path) -> LogHead:
 
 
 def _planned(results: Table, dataset: Table, config: Table) -> int | None:
-    """Return how many tries there should be; None when nothing says it."""
+    """Return the planned number of tries; None when unknown."""
     if "total_samples" in results:
         return count(results.get("total_samples"))
     samples = count(dataset.get("samples"))
@@ -307,19 +304,19 @@ def _epoch(record: Table) -> int:
 
 
 def _decode_summaries(data: bytes) -> list[Summary]:
-    """Return summaries from their JSON text.
+    """Parse summaries from JSON.
 
     Raises:
-        ValueError: it is not JSON, or no list of objects.
+        ValueError: it is not JSON, or not a list of objects.
     """
     try:
         return decode_as(data, list[Summary])
-    except ValueError:  # NaN and the like, which are no strict JSON
+    except ValueError:  # NaN and the like, which strict JSON forbids
         return msgspec.convert(read_json(data), list[Summary])
 
 
 def _named(member: str) -> Summary:
-    """Return id and epoch as the name of a member says them."""
+    """Parse id and epoch from a member's name."""
     name = member.removeprefix(_SAMPLES).removesuffix(_SHELL).removesuffix(".json")
     sample, _, epoch = name.rpartition("_epoch_")
     number = int(epoch) if epoch.isascii() and epoch.isdigit() and len(epoch) < 10 else 1
@@ -327,7 +324,7 @@ def _named(member: str) -> Summary:
 
 
 def brief_sample(summary: Summary, data: Table | None = None) -> LogSample:
-    """Return what the summary of a sample says of it; `data` goes with its case."""
+    """Build a sample from its summary; `data` is added to its case."""
     usage = _usage(summary.model_usage)
     scores = {name: _score(table(score)) for name, score in table(summary.scores).items()}
     return LogSample(
@@ -359,18 +356,18 @@ _PLACED_OF_MODEL = ("input", "input_refs", "output", "tools", "config")
 
 
 def _unplaced(event: Table) -> Table:
-    """Return an event without what a conversation shows of it."""
+    """Return an event without the fields that the conversation shows."""
     return without(event, *_PLACED_OF_MODEL) if event.get("event") == "model" else event
 
 
 def sample_of(record: Table) -> LogSample:
-    """Return one sample as inspect_ai records it.
+    """Convert a sample as inspect_ai records it.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is not a sample.
     """
     if "id" not in record:
-        raise ValueError("is no sample")
+        raise ValueError("is not a sample")
     attachments = table(record.get("attachments"))
     attached = {name: value for name, value in record.items() if name != "attachments"}
     resolved = table(_Attachments(attachments).resolve(attached))
@@ -412,10 +409,10 @@ def sample_of(record: Table) -> LogSample:
 
 
 class _Attachments:
-    """Puts in what is attached to a sample, and names in place of images.
+    """Resolves the attachments of a sample, and replaces images by placeholders.
 
-    What is attached is taken as it is, so references in a circle end; and only so much is put in altogether, so that a
-    small log cannot become a large one.
+    Attachments are inserted without resolving references inside them, so cycles end; their total size is limited,
+    so that a small log cannot expand into a large one.
     """
 
     def __init__(self, attached: Table) -> None:
@@ -445,7 +442,7 @@ class _Attachments:
 
 
 def _model_calls(events: list[Table], pool: list[Table]) -> Iterator[LogCall]:
-    """Yield what models were asked; whatever was asked while scoring, or in the role of a grader, was a judge's."""
+    """Yield the model calls; those made while scoring or in a grader role belong to the judge."""
     judging: set[str] = set()
     for event in events:
         if event.get("event") == "span_begin":
@@ -476,12 +473,12 @@ def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
 
 
 def _asked(event: Table, pool: list[Table]) -> list[Table]:
-    """Return the request of a model event: in the event, or as ranges of the pool of messages."""
+    """Return the request of a model event, from the event or from ranges of the message pool."""
     return tables(event.get("input")) + [pool[place] for place in _places(event.get("input_refs"), len(pool))]
 
 
 def _places(ranges: object, length: int) -> Iterator[int]:
-    """Yield the places that ranges name, `[first, end)` each, as far as there are so many; a few thousand at most."""
+    """Yield the indices in `[first, end)` ranges that exist in the pool, a few thousand at most."""
     left = _MOST_MESSAGES
     for span in listed(ranges):
         bounds = listed(span)
@@ -522,7 +519,7 @@ def _tokens(usage: Table) -> Usage:
 
 
 def _usage(by_model: object) -> Usage:
-    """Return the tokens of all models of a sample together; the cost is None where one of them has none."""
+    """Add up the token usage of all models of a sample; the cost is None if any model's is."""
     parts = [_tokens(table(usage)) for usage in table(by_model).values()]
     if len(parts) == 1:
         return parts[0]
@@ -536,7 +533,7 @@ def _usage(by_model: object) -> Usage:
 
 def _scores(record: Table) -> dict[str, LogScore]:
     scores = {name: _score(table(score)) for name, score in table(record.get("scores")).items()}
-    if not scores and (score := table(record.get("score"))):  # logs of version 1 have one
+    if not scores and (score := table(record.get("score"))):  # version 1 logs have one
         scores["score"] = _score(score)
     return scores
 

@@ -1,4 +1,4 @@
-"""A log that is one JSON file: its pieces, with what is wrong with the file said once for every tool's log."""
+"""Logs that are one JSON file: read in pieces, with file errors reported alike for every tool's log."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -13,8 +13,8 @@ def read_pieces(path: Path, lists: Collection[Names], problems: list[Problem]) -
 
     Args:
         path: the file.
-        lists: the names that lead to lists whose elements are wanted one by one.
-        problems: gets an entry when the file ends too early; everything that is whole has been yielded then.
+        lists: paths of the lists whose elements are yielded one by one.
+        problems: gets an entry if the file is truncated, after all complete values have been yielded.
 
     Raises:
         UsageError: it cannot be read, or is not JSON.
@@ -25,6 +25,6 @@ def read_pieces(path: Path, lists: Collection[Names], problems: list[Problem]) -
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except Truncated as error:
-        problems.append(Problem(path.name, f"{error}; what is whole was read"))
+        problems.append(Problem(path.name, f"{error}; complete entries were read"))
     except ValueError as error:
         raise UsageError(f"is not JSON: {error}", where=str(path)) from None

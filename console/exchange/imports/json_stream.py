@@ -1,6 +1,6 @@
-"""Large JSON files, read piece by piece: the members of an object, or the elements of a list, as bytes, one at a time.
+"""Incremental reader of large JSON files: yields members of an object or elements of a list, as bytes.
 
-A file of two gigabytes costs the memory of its largest element. A file that ends too early gives what is whole.
+Memory use is that of the largest element. A truncated file yields its complete values.
 """
 
 import re
@@ -12,14 +12,14 @@ from console.core.fault import UsageError
 
 PIECE_BYTES = 1 << 20
 LARGEST_BYTES = 128 << 20
-"""A single element that is larger is passed over, and reported."""
+"""Maximum size of an element; larger ones are skipped and reported."""
 _STRUCTURE = re.compile(rb'["\[\]{}]')
 _STRING_END = re.compile(rb'["\\]')
 _SCALAR_END = re.compile(rb"[,\]}\s]")
 _SPACE = b" \t\r\n"
 
 Names = tuple[str, ...]
-"""The names of members that lead to a value."""
+"""Member names that lead to a value."""
 
 
 class Truncated(ValueError):
@@ -27,7 +27,7 @@ class Truncated(ValueError):
 
 
 class TooLarge(ValueError):
-    """One value is larger than what is read."""
+    """A value exceeds the size limit."""
 
 
 class JsonPieces:
@@ -40,16 +40,16 @@ class JsonPieces:
         self._at = 0
 
     def elements(self, lists: Collection[Names]) -> Iterator[tuple[Names, bytes | None]]:
-        """Yield members and elements with the names that lead to them; those inside are not yielded again.
+        """Yield members and elements with their paths; contents of a yielded value are not yielded again.
 
         Args:
-            lists: the names that lead to lists whose elements are wanted one by one; `()` is the whole file.
+            lists: paths of the lists whose elements are yielded one by one; `()` is the whole file.
 
         Yields:
-            The names, and the JSON text; None in place of a value that is too large.
+            The path and the JSON text; None in place of a value that is too large.
 
         Raises:
-            Truncated: the file ends too early; everything that is whole has been yielded.
+            Truncated: the file is truncated; all complete values have been yielded.
             ValueError: it is not JSON.
         """
         yield from self._value((), lists)
@@ -90,12 +90,12 @@ class JsonPieces:
     def _take(self, allowed: bytes) -> bytes:
         mark = self._peek()
         if mark not in allowed:
-            raise ValueError(f"is not JSON: {mark!r} stands where one of {allowed.decode()} must")
+            raise ValueError(f"is not JSON: found {mark!r} where one of {allowed.decode()} was expected")
         self._at += 1
         return mark
 
     def _peek(self) -> bytes:
-        """Return the next byte that is no space, without taking it."""
+        """Return the next byte that is not whitespace without consuming it."""
         while True:
             while self._at < len(self._buffer):
                 if self._buffer[self._at] not in _SPACE:
@@ -104,16 +104,16 @@ class JsonPieces:
             self._more(self._at)
 
     def _more(self, keep_from: int) -> None:
-        """Read on; what lies before `keep_from` is not needed any more."""
+        """Read more, discarding everything before `keep_from`."""
         piece = self._file.read(PIECE_BYTES)
         if not piece:
-            raise Truncated("ends too early: it was cut off, or is still being written")
+            raise Truncated("ends too early: it is truncated or still being written")
         del self._buffer[:keep_from]
         self._at -= keep_from
         self._buffer += piece
 
     def _raw(self) -> bytes | None:
-        """Take one value and return its text; None: it is too large, and was passed over."""
+        """Consume one value and return its text; None if it was too large and skipped."""
         opening = self._peek()
         start, is_kept = self._at, True
         depth, is_string = 0, False
@@ -146,14 +146,14 @@ class JsonPieces:
         return bytes(self._buffer[start : self._at]) if is_kept else None
 
     def _read_on(self, start: int, is_kept: bool) -> tuple[int, bool]:
-        """Read on inside of a value; return where it starts now, and whether it is kept."""
+        """Read more inside a value; return its new start, and whether it is kept."""
         is_kept = is_kept and self._at - start <= LARGEST_BYTES
         keep_from = start if is_kept else self._at
         self._more(keep_from)
         return start - keep_from if is_kept else 0, is_kept
 
     def _is_at_end(self) -> bool:
-        """Whether nothing follows; what follows is read."""
+        """Return whether only whitespace follows; consumes it."""
         try:
             self._more(0)
         except Truncated:
@@ -162,7 +162,7 @@ class JsonPieces:
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
-    """Yield the lines of a JSONL file with their numbers from 1; None in place of one that is too large.
+    """Yield the lines of a JSONL file with their numbers from 1; None in place of a line that is too large.
 
     Raises:
         UsageError: the file cannot be read.

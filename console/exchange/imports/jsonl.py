@@ -1,4 +1,4 @@
-"""Logs that are JSON lines: read line by line, each line a sample or none."""
+"""JSON Lines logs, read line by line."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -10,7 +10,7 @@ from console.exchange.imports.log import LogHead, LogSample, Problem, Table, tab
 
 
 def line_tables(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Table]]:
-    """Yield the objects of a file with their line numbers; what is none becomes a problem.
+    """Yield the objects of a file with their line numbers; other lines become problems.
 
     Raises:
         UsageError: the file cannot be read.
@@ -18,10 +18,10 @@ def line_tables(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Tabl
     for number, line in json_lines(path):
         try:
             if line is None:
-                raise ValueError("is too large to be read")
+                raise ValueError("is too large")
             record = table(read_json(line))
             if not record:
-                raise ValueError("is no JSON object, or an empty one")
+                raise ValueError("is not a JSON object, or is empty")
         except ValueError as error:
             problems.append(Problem(f"line {number}", str(error)))
         else:
@@ -29,17 +29,17 @@ def line_tables(path: Path, problems: list[Problem]) -> Iterator[tuple[int, Tabl
 
 
 class LinesLog:
-    """One evaluation that is lines of a file."""
+    """An evaluation stored as lines of a file."""
 
     def __init__(self, path: Path, head: LogHead, samples_of: Callable[[Table, int], Iterator[LogSample]]) -> None:
-        """Take what a line comes to: `samples_of` is given its object and its number, and may raise ValueError."""
+        """Initialize; `samples_of` converts a line's object and number to samples and may raise ValueError."""
         self.head = head
         self.problems: list[Problem] = []
         self._path = path
         self._samples_of = samples_of
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the samples of every line."""
+        """Yield the samples of all lines."""
         return islice(self._all_samples(), skip, None)
 
     def _all_samples(self) -> Iterator[LogSample]:
@@ -51,7 +51,7 @@ class LinesLog:
 
 
 def first_line(head: bytes) -> Table:
-    """Return the object on the first line of a file, from its first bytes; an empty one when it cannot be read."""
+    """Return the object on the first line of a file, given its first bytes; an empty one if unreadable."""
     line, end, _ = head.lstrip().partition(b"\n")
     try:
         return table(read_json(line)) if end or line.rstrip().endswith(b"}") else {}

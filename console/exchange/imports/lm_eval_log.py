@@ -1,6 +1,6 @@
-"""Samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl` beside `results_TIME.json`, written by `--log_samples`.
+"""Samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl` with `results_TIME.json`, from `--log_samples`.
 
-A line is one document under one filter. Where a task has several filters, each line is a sample of its own.
+A line is one document under one filter. If a task has several filters, each line is a separate sample.
 """
 
 import re
@@ -49,7 +49,7 @@ class SamplesLog:
         self.head = _head(self._task, _results(path, name["time"] if name else "", self.problems), self._filters())
 
     def _filters(self) -> list[str]:
-        """Return the names of the filters, as far as the first documents show them."""
+        """Return the names of the filters that occur in the first documents."""
         names: dict[str, None] = {}
         for number, record in line_tables(self._path, []):
             names[text(record.get("filter")) or _NO_FILTER] = None
@@ -58,18 +58,18 @@ class SamplesLog:
         return list(names)
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the documents; the lines of further filters, which come later, are samples of their own filter."""
+        """Yield the documents; lines of further filters, which come later, are samples of those filters."""
         for place, (number, record) in enumerate(line_tables(self._path, self.problems)):
             if place < skip:
                 continue
             if "doc_id" not in record:
-                self.problems.append(Problem(f"line {number}", "is no sample: it has no doc_id"))
+                self.problems.append(Problem(f"line {number}", "is not a sample: it has no doc_id"))
                 continue
             yield _sample(record, self._task, several=len(self.head.rest.get("filters") or ()) > 1)
 
 
 def _results(path: Path, time: str, problems: list[Problem]) -> Table:
-    """Return the results that were written at the same time, or an empty object."""
+    """Return the results written at the same time, or an empty object."""
     results = path.with_name(f"results_{time}.json")
     try:
         if time and not results.is_symlink() and results.stat().st_size <= LARGEST_BYTES:
@@ -116,7 +116,7 @@ def _head(task: str, results: Table, filters: list[str]) -> LogHead:
 
 
 def _model(config: Table) -> str:
-    """Return the model that was loaded or asked, else the kind of model."""
+    """Return the name of the loaded or remote model, else the kind of model."""
     arguments = table(config.get("model_args"))
     if isinstance(config.get("model_args"), str):
         pairs = (part.partition("=") for part in text(config.get("model_args")).split(","))
@@ -160,13 +160,13 @@ def _title(record: Table, arguments: list[Any]) -> str:
 
 
 def _parts(argument: Any) -> list[Any]:
-    """Return the parts of a request: a prompt, and what was to be continued or how."""
+    """Return the parts of a request: a prompt, and the continuation or generation settings."""
     parts = list(table(argument).values()) or listed(argument)
     return parts or [""]
 
 
 def _calls(arguments: list[Any], responses: list[Any]) -> Iterator[LogCall]:
-    """Yield the requests: texts that were generated, or choices whose likelihood was asked for."""
+    """Yield the requests: generated texts, or choices ranked by likelihood."""
     for place, argument in enumerate(arguments):
         parts = _parts(argument)
         answers = responses[place] if place < len(responses) else None
@@ -183,7 +183,7 @@ def _calls(arguments: list[Any], responses: list[Any]) -> Iterator[LogCall]:
 
 
 def _chat(prompt: str) -> Any:
-    """Return the messages of a prompt that is a chat written as JSON, else the prompt."""
+    """Return the messages of a prompt that is a chat encoded as JSON, else the prompt."""
     if prompt.startswith("[{"):
         try:
             messages = msgspec.json.decode(prompt)

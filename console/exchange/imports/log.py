@@ -1,7 +1,7 @@
-"""What logs of other tools say, in one neutral form: a head, and samples one after another.
+"""Common representation of other tools' logs: a header, then samples one by one.
 
-A reader of a format fills in what has a place here and leaves the rest, verbatim, in `rest`. Nothing of a log is
-executed or fetched, and its texts stay foreign.
+Readers fill in the fields that exist here and keep the rest verbatim in `rest`. Nothing in a log is executed or
+fetched, and its texts stay foreign.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,16 +13,16 @@ import msgspec
 from console.core.chat import Reply
 
 Table = dict[str, Any]
-"""A JSON object of a log."""
+"""A JSON object in a log."""
 
 
 class LogScore(msgspec.Struct, frozen=True):
-    """What one scorer said of a sample."""
+    """One scorer's result for a sample."""
 
     value: Any
-    """As recorded: a letter, a number, a truth value; or an object or a list of them."""
+    """As recorded: a letter, number or boolean; or an object or list of them."""
     answer: str = ""
-    """What the scorer took for the answer."""
+    """Answer that the scorer extracted."""
     explanation: str = ""
 
 
@@ -30,18 +30,18 @@ class LogCall(msgspec.Struct, frozen=True):
     """One model call of a sample."""
 
     messages: list[Table]
-    """The request in the OpenAI chat form."""
+    """The request in the OpenAI chat format."""
     reply: Reply
     tools: list[Table] = []
     params: Table = {}
     role: str = "model"
     """`model`, or `judge` for a model that scores."""
     at: float | None = None
-    """When it was answered, seconds since the epoch."""
+    """Time of the answer, seconds since the epoch."""
 
 
 class LogSample(msgspec.Struct, frozen=True):
-    """One try of one sample."""
+    """One try of a sample."""
 
     id: str
     epoch: int = 0
@@ -49,87 +49,87 @@ class LogSample(msgspec.Struct, frozen=True):
     title: str = ""
     category: str = ""
     target: Any = None
-    """What was expected, JSON."""
+    """Expected result, JSON."""
     data: Table = {}
-    """What else belongs to the sample itself, such as its metadata and choices."""
+    """Other data of the sample, such as metadata and choices."""
     calls: tuple[LogCall, ...] = ()
     tail: tuple[Table, ...] = ()
-    """Messages after the last reply, such as results of tools that nobody read any more."""
+    """Messages after the last reply, such as unread tool results."""
     answer: Any = None
-    """What was scored, JSON."""
+    """Scored answer, JSON."""
     scores: dict[str, LogScore] = {}
     """By scorer, in order."""
     error: str = ""
-    """Why it was not finished; empty: it was."""
+    """Why it did not finish; empty if it did."""
     earlier_errors: tuple[str, ...] = ()
-    """Why the tries before this one failed."""
+    """Why the previous tries failed."""
     limit: str = ""
-    """The limit that ended it, such as `message`."""
+    """Limit that ended it, such as `message`."""
     at: float | None = None
-    """When it ended, seconds since the epoch."""
+    """Time of its end, seconds since the epoch."""
     seconds: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
     rest: Table = {}
-    """What has no place here, as it was recorded."""
+    """Data without a field here, as recorded."""
 
 
 class LogHead(msgspec.Struct, frozen=True):
-    """What a log says of all its samples."""
+    """A log's data about all its samples."""
 
     tool: str
-    """The tool that wrote it, such as `inspect_ai`."""
+    """Tool that wrote it, such as `inspect_ai`."""
     task: str
     model: str
     version: str = ""
-    """Of the tool."""
+    """Version of the tool."""
     at: float | None = None
-    """When the evaluation began, seconds since the epoch."""
+    """Start of the evaluation, seconds since the epoch."""
     params: Table = {}
-    """How the model was set, such as its temperature."""
+    """Model parameters, such as the temperature."""
     repeats: int = 1
     samples: int | None = None
-    """How many tries the log says it holds; None: it does not say."""
+    """Number of tries according to the log; None if not given."""
     ended: str = "completed"
     """`completed`, `stopped` or `halted`."""
     message: str = ""
     """Why it did not complete."""
     decisive: str = ""
-    """Name of the score that says whether a sample passed; empty: the first one of each sample."""
+    """Name of the score that decides whether a sample passed; empty: each sample's first."""
     reported: dict[str, dict[str, float]] = {}
-    """Numbers that the tool gives, by score and metric."""
+    """Aggregates reported by the tool, by score and metric."""
     simulated: bool = False
     rest: Table = {}
-    """What has no place here, as it was recorded."""
+    """Data without a field here, as recorded."""
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something of a log that could not be read, or was changed."""
+    """Something in a log that could not be read or was changed."""
 
     where: str
-    """Member, line or sample."""
+    """Archive member, line or sample."""
     why: str
 
 
 class Log(Protocol):
-    """One evaluation of a log file."""
+    """One evaluation in a log file."""
 
     @property
     def head(self) -> LogHead:
-        """What is said of all samples."""
+        """Data about all samples."""
         ...
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read so far; complete after `samples` has ended."""
+        """What could not be read so far; complete once `samples` has ended."""
         ...
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the samples, each read when it is asked for; one that cannot be read becomes a problem.
+        """Yield the samples, each read on demand; unreadable ones become problems.
 
         Args:
-            skip: how many of the first are not wanted, because they were yielded another time.
+            skip: number of samples to skip at the start.
 
         Raises:
             UsageError: the file cannot be read at all.
@@ -138,14 +138,14 @@ class Log(Protocol):
 
 
 class LogFormat(msgspec.Struct, frozen=True):
-    """One format of logs."""
+    """A log format."""
 
     name: str
     meaning: str
     recognizes: Callable[[Path, bytes], bool]
-    """Whether a file is of this format, by its path and its first bytes."""
+    """Test a file by its path and first bytes."""
     open: Callable[[Path], list[Log]]
-    """Return the evaluations of a file; raises UsageError when it is not of this format."""
+    """Return the evaluations of a file; raises UsageError for files of another format."""
 
 
 def table(value: object) -> Table:
@@ -159,22 +159,22 @@ def listed(value: object) -> list[Any]:
 
 
 def tables(value: object) -> list[Table]:
-    """Return the objects of a JSON list."""
+    """Return the objects in a JSON list."""
     return [cast(Table, item) for item in listed(value) if isinstance(item, dict)]
 
 
 def first_table(value: object) -> Table:
-    """Return the first object of a JSON list; an empty one when there is none."""
+    """Return the first object in a JSON list; an empty one without any."""
     return next(iter(tables(value)), cast(Table, {}))
 
 
 def text(value: object) -> str:
-    """Return a text as it is, nothing for nothing, and any other JSON value written out."""
+    """Return a string unchanged, None as an empty one, and other JSON values encoded."""
     if isinstance(value, str):
         return value
     return "" if value is None else msgspec.json.encode(value).decode("utf-8", "replace")
 
 
 def without(record: Table, *names: str) -> Table:
-    """Return the members that are not named and not empty."""
+    """Return the non-empty members except the named ones."""
     return {name: value for name, value in record.items() if name not in names and value not in (None, "", [], {})}

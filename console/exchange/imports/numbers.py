@@ -1,4 +1,4 @@
-"""Numbers of foreign logs, brought into the ranges that a journal keeps; whatever lies outside is left out."""
+"""Numbers from foreign logs, limited to the ranges that a journal keeps; others are dropped."""
 
 import math
 from datetime import UTC, datetime
@@ -12,25 +12,25 @@ _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
 def count(value: object) -> int:
-    """Return a number of things; 0 for what is none."""
+    """Return a count; 0 if invalid."""
     return int(value) if isinstance(value, int | float) and 0 <= value <= _LARGEST_COUNT else 0
 
 
 def amount(value: object) -> float | None:
-    """Return a number; None for what is none, or beyond what a journal keeps."""
+    """Return a number; None if invalid or out of the journal's range."""
     if isinstance(value, bool | int | float) and is_amount(value):
         return float(value)
     return None
 
 
 def seconds(value: object) -> float:
-    """Return a duration; 0 for what is none."""
+    """Return a duration in seconds; 0 if invalid."""
     number = amount(value)
     return number if number is not None and 0 <= number <= 1e12 else 0.0
 
 
 def moment(value: object) -> float | None:
-    """Return a time in seconds since the epoch: from seconds, milliseconds (told by their size) or ISO 8601 text."""
+    """Return seconds since the epoch from seconds, milliseconds (recognized by their size) or an ISO 8601 string."""
     if isinstance(value, str):
         try:
             at = datetime.fromisoformat(value)
@@ -44,7 +44,7 @@ def moment(value: object) -> float | None:
 
 
 def score_number(value: object) -> float | None:
-    """Return a score as a number: letters as inspect_ai has them (C, P, I, N), yes and no, numbers also as text."""
+    """Convert a score to a number: inspect_ai's letters (C, P, I, N), yes and no, numbers and numeric strings."""
     if isinstance(value, str):
         word = value.strip()
         number = _LETTERS.get(word, _WORDS.get(word.lower()))

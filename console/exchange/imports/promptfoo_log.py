@@ -1,4 +1,4 @@
-"""Results of promptfoo: the JSON that `eval -o` writes. Each provider with each prompt is an evaluation of its own."""
+"""Results of promptfoo: the JSON file of `eval -o`. Each combination of provider and prompt is an evaluation."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -30,7 +30,7 @@ TOOL = "promptfoo"
 _VERSIONS = (2, 3)
 _RESULTS = ("results", "results")
 _ERROR = 2
-"""`failureReason` of a result that is an error and no answer."""
+"""`failureReason` of results that are errors."""
 _PLACED = (
     "success", "score", "namedScores", "latencyMs", "cost", "prompt", "provider", "testCase", "vars", "response",
     "gradingResult", "error", "promptIdx", "testIdx", "failureReason", "tokenUsage",
@@ -47,7 +47,6 @@ class ProviderLog:
         self._place = place
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the results."""
         return islice(self._all_samples(), skip, None)
 
     def _all_samples(self) -> Iterator[LogSample]:
@@ -59,10 +58,10 @@ class ProviderLog:
             number += 1
             try:
                 if piece is None:
-                    raise ValueError("is too large to be read")
+                    raise ValueError("is too large")
                 record = table(read_json(piece))
                 if "testCase" not in record and "vars" not in record:
-                    raise ValueError("is no result")
+                    raise ValueError("is not a result")
             except ValueError as error:
                 self.problems.append(Problem(f"result {number}", str(error)))
                 continue
@@ -82,7 +81,7 @@ def _open(path: Path) -> list[Log]:
     results, metadata = table(whole.get("results")), table(whole.get("metadata"))
     version = results.get("version")
     if version not in _VERSIONS:
-        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are read here."
+        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are supported."
         raise UsageError(f"is a result of version {text(version) or 'unknown'}", where=str(path), hint=hint)
     prompts = tables(results.get("prompts"))
     names = [text(prompt.get("provider")) for prompt in prompts]

@@ -1,7 +1,7 @@
-"""A sample of another tool's log as the records of a journal, and the head of the log as the manifest of a run. Pure.
+"""Convert a sample of another tool's log to journal records, and the log's header to a manifest. Pure.
 
-The run belongs to the suite `TOOL/TASK` of the format `recorded`, which needs no data: nothing is asked or judged anew.
-What has no place in our records is kept as one `Performed` of the kind `source`, which Review shows under Raw.
+The run belongs to the suite `TOOL/TASK` of the format `recorded`, which needs no data: nothing is asked or judged
+again. Data without a place in our records is kept as a `Performed` of the kind `source`, which Review shows under Raw.
 """
 
 import time
@@ -19,21 +19,21 @@ from console.exchange.imports.verdict import RECORDED_ERROR, verdict_of
 from console.suites.catalog import RECORDED
 
 UNREAD_RESULT = "unread"
-"""Kind of a note that holds a message which came after the model's last reply."""
+"""Kind of a note that holds a message after the model's last reply."""
 _LONGEST_TITLE = 2000
 
 
 class SampleRecords:
-    """Makes the records of samples, one after another; their times never run backwards."""
+    """Converts samples to records in order; their times never decrease."""
 
     def __init__(self, head: LogHead, decisive: str = "") -> None:
-        """Take the head, and the score that decides if it is not the one of the head."""
+        """Initialize with the header and, if it differs from the header's, the name of the decisive score."""
         self._head = head
         self._decisive = decisive or head.decisive
         self._at = started_at(head)
 
     def records(self, sample: LogSample, case_id: str) -> Iterator[AnyRecord]:
-        """Yield what happened in a sample; tries that failed before are attempts of their own."""
+        """Yield the records of a sample; earlier failed tries become attempts of their own."""
         case = case_of(sample, case_id, self._head.task)
         for number, error in enumerate(sample.earlier_errors, 1):
             key = Key(case_id, sample.epoch, number)
@@ -87,7 +87,7 @@ class SampleRecords:
 
 
 def started_at(head: LogHead) -> float:
-    """Return when a log says that it began; now when it does not say."""
+    """Return the log's start time, or now if it has none."""
     return head.at if head.at is not None else time.time()
 
 
@@ -98,7 +98,7 @@ def _cut(sample: LogSample) -> str:
 
 
 def case_of(sample: LogSample, case_id: str, task: str) -> Case:
-    """Return the sample as a case, with what was expected."""
+    """Return the sample as a case, with its expected result."""
     data: dict[str, Any] = {} if sample.target is None else {"target": sample.target}
     return Case(
         id=case_id,
@@ -112,12 +112,12 @@ def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollout
     """Return the manifest of an imported run.
 
     Args:
-        head: of the log.
-        run_id: name of the run.
+        head: header of the log.
+        run_id: id of the run.
         file: name of the log file.
-        headline: name of the score that it is known by; empty: passing is.
-        rollouts: how many there are.
-        repeats: how many of one case at most.
+        headline: name of the score reported for the run; empty: passing.
+        rollouts: number of rollouts.
+        repeats: maximum number of rollouts of a case.
     """
     at = started_at(head)
     return Manifest(
@@ -138,5 +138,5 @@ def manifest_of(head: LogHead, run_id: str, *, file: str, headline: str, rollout
 
 
 def suite_name(head: LogHead) -> str:
-    """Return the name of the suite that the runs of this task belong to: no suite of ours has a slash in its name."""
+    """Return the name of the suite for runs of this task; the slash keeps it apart from our own suites."""
     return f"{head.tool}/{head.task}"

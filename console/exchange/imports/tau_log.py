@@ -1,4 +1,4 @@
-"""Simulations of τ-bench (a list of results) and of τ²-bench (simulations beside their tasks), as JSON files."""
+"""Simulations of τ-bench (a list of results) and of τ²-bench (simulations and tasks), as JSON files."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -38,7 +38,6 @@ class SimulationsLog:
         self._path, self._elements, self._tasks = path, elements, tasks
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the simulations."""
         return islice(self._all_samples(), skip, None)
 
     def _all_samples(self) -> Iterator[LogSample]:
@@ -49,10 +48,10 @@ class SimulationsLog:
             number += 1
             try:
                 if piece is None:
-                    raise ValueError("is too large to be read")
+                    raise ValueError("is too large")
                 record = table(read_json(piece))
                 if "task_id" not in record:
-                    raise ValueError("is no simulation: it has no task_id")
+                    raise ValueError("is not a simulation: it has no task_id")
                 yield _old_sample(record) if self._elements == _OLD else _sample(record, self._tasks)
             except ValueError as error:
                 self.problems.append(Problem(f"simulation {number}", str(error)))
@@ -138,7 +137,7 @@ def _sample(record: Table, tasks: dict[str, Table]) -> LogSample:
 
 
 def _message(message: Table) -> Table:
-    """Return a message in the chat form: results name their call by `id` here."""
+    """Convert a message to the chat format; τ²-bench results name their call by `id`."""
     if message.get("role") == "tool":
         return {"role": "tool", "tool_call_id": text(message.get("id")), "content": text(message.get("content"))}
     return chat_message(message)

@@ -1,7 +1,7 @@
-"""The verdict of a sample that another tool scored: what its scores say, under their own names. Pure.
+"""Verdicts for samples that another tool scored; scores keep their names. Pure.
 
-1 and C have passed, 0 and I have failed. Any other number is a score and no verdict: the run is then known by it
-(`Manifest.headline`), and a rollout counts as passed where it is above 0. Without a score nothing is decided.
+1 and C mean passed, 0 and I failed. Any other number is a score without a verdict: it becomes the run's headline
+(`Manifest.headline`), and a rollout counts as passed if it is above 0. Without a score the rollout is undecided.
 """
 
 import re
@@ -14,13 +14,13 @@ from console.exchange.imports.numbers import score_number
 
 _ERROR_NAME = re.compile(r"[A-Za-z_][\w.]{0,60}(?=[:(])")
 RECORDED_ERROR = "error in the log"
-"""Reason of a sample that ended by an error."""
+"""Reason of a sample that ended with an error."""
 NOT_SCORED = "no score in the log"
-"""Reason of a sample that nobody scored."""
+"""Reason of a sample without a score."""
 
 
 def named_numbers(scores: dict[str, LogScore]) -> dict[str, float]:
-    """Return every number among some scores by name; members of a score that is an object keep their own names."""
+    """Return all numeric scores by name; members of an object score keep their own names."""
     numbers: dict[str, float] = {}
     for name, score in scores.items():
         for part, value in _parts(name, score.value):
@@ -40,13 +40,13 @@ def _parts(name: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def decisive_name(sample: LogSample, decisive: str) -> str:
-    """Return the name of the score that says whether a sample passed; empty when it has none."""
+    """Return the name of the score that decides whether a sample passed; empty without one."""
     numbers = named_numbers(sample.scores)
     return decisive if decisive in numbers else next(iter(numbers), "")
 
 
 def verdict_of(sample: LogSample, decisive: str) -> Verdict:
-    """Return what the log says of a sample; `decisive` names the score that says whether it passed."""
+    """Return the verdict on a sample; `decisive` names the score that decides whether it passed."""
     numbers = named_numbers(sample.scores)
     name = decisive if decisive in numbers else next(iter(numbers), "")
     messages = tuple(filter(None, (sample.error, *_explanations(sample))))

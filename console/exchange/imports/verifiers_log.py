@@ -1,7 +1,7 @@
-"""Logs of verifiers, for any environment: `traces.jsonl` of v1, and the older `results.jsonl` beside `metadata.json`.
+"""Logs of verifiers for any environment: v1's `traces.jsonl`, and the older `results.jsonl` with `metadata.json`.
 
-A v1 trace is a graph of messages: each sampled one answers the path that leads to it. The reward of a trace is the sum
-of its weighted rewards, and decides.
+A v1 trace is a graph of messages: each sampled one answers the path that leads to it. The sum of a trace's weighted
+rewards decides its verdict.
 """
 
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ def _open_traces(path: Path) -> list[Log]:
     trace = tables(first.get("traces"))[0]
     version = trace.get("version", _TRACE_VERSION)
     if version != _TRACE_VERSION:
-        raise UsageError(f"holds traces of version {text(version)}", where=str(path), hint="Version 1 is read here.")
+        raise UsageError(f"holds traces of version {text(version)}", where=str(path), hint="Version 1 is supported.")
     calls = tables(trace.get("calls"))
     model = text(config.get("model")) or next(
         (text(call.get("model")) for call in calls if call.get("model")), "unknown"
@@ -89,7 +89,7 @@ def _open_traces(path: Path) -> list[Log]:
 
 
 def _config(path: Path) -> Table:
-    """Return the configuration that is kept beside the traces, if any."""
+    """Return the configuration stored next to the traces, if any."""
     for place in (path.parent / "configs" / "eval.json", path.parent / "config.json"):
         try:
             if not place.is_symlink() and place.stat().st_size < 1 << 20:
@@ -100,21 +100,21 @@ def _config(path: Path) -> Table:
 
 
 class _TracesLog(LinesLog):
-    """Episodes, one a line; several agents of an episode are samples of their own."""
+    """Episodes, one per line; several agents of an episode are separate samples."""
 
     def __init__(self, path: Path, head: LogHead) -> None:
         super().__init__(path, head, self._episode)
         self._repeats = _Repeats()
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the traces, rollouts numbered anew."""
+        """Yield the traces with new rollout numbers."""
         self._repeats = _Repeats()
         return super().samples(skip)
 
     def _episode(self, episode: Table, number: int) -> Iterator[LogSample]:
         traces = tables(episode.get("traces"))
         if not traces:
-            raise ValueError("is no episode: it holds no trace")
+            raise ValueError("is not an episode: it holds no trace")
         for trace in traces:
             agent = text(table(trace.get("agent")).get("name"))
             name = _task_name(trace, number) + (f"/{agent}" if len(traces) > 1 and agent else "")
@@ -167,7 +167,7 @@ def _trace_sample(trace: Table, episode: Table, name: str, rollout: int) -> LogS
 
 
 def _rewards(rewards: Table, metrics: Table) -> dict[str, LogScore]:
-    """Return the weighted sum, then each reward and each metric under its name."""
+    """Return the weighted sum, then each reward and metric by name."""
     parts = {name: table(reward) for name, reward in rewards.items() if table(reward)}
     scores: dict[str, LogScore] = {}
     if parts:
@@ -210,7 +210,7 @@ def _node_calls(nodes: list[Table], calls: list[Table], tools: list[Table]) -> I
 
 
 def _path(nodes: list[Table], node: Table) -> list[Table]:
-    """Return the messages that lead to a node; parents that lead in a circle, or nowhere, end the path."""
+    """Return the messages that lead to a node, up to a cyclic or dangling parent."""
     messages: list[Table] = []
     visited: set[int] = set()
     parent = node.get("parent")
@@ -221,7 +221,7 @@ def _path(nodes: list[Table], node: Table) -> list[Table]:
     return messages[::-1]
 
 
-# Results of before --------------------------------------------------------------------------------------------------
+# Older results -------------------------------------------------------------------------------------------------------
 
 _PLACED_OF_RESULT = (
     "id",
@@ -261,20 +261,20 @@ def _open_results(path: Path) -> list[Log]:
 
 
 class _ResultsLog(LinesLog):
-    """Rollouts, one a line."""
+    """Rollouts, one per line."""
 
     def __init__(self, path: Path, head: LogHead) -> None:
         super().__init__(path, head, self._row)
         self._repeats = _Repeats()
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the rollouts, numbered anew: older versions number them wrongly."""
+        """Yield the rollouts with new numbers, because older versions number them wrongly."""
         self._repeats = _Repeats()
         return super().samples(skip)
 
     def _row(self, row: Table, number: int) -> Iterator[LogSample]:
         if "prompt" not in row and "completion" not in row:
-            raise ValueError("is no rollout: it has neither prompt nor completion")
+            raise ValueError("is not a rollout: it has neither prompt nor completion")
         prompt, completion = conversation(row.get("prompt")), _completion(row.get("completion"))
         name = next((text(row[key]) for key in ("example_id", "id") if row.get(key) is not None), f"line {number}")
         placed = {*_PLACED_OF_RESULT}

@@ -1,8 +1,8 @@
-"""Zip files of foreign logs, read with bounds: a member at a time, never more of it than `LARGEST_BYTES`.
+"""Bounded reader of foreign zip files: one member at a time, at most `LARGEST_BYTES`.
 
-Names of members are names and no paths: nothing is ever extracted. A file without its table of contents, because it was
-cut off or is being written, is read from its beginning as far as its members are whole. Members may be stored,
-deflated or, as inspect_ai writes them, compressed with zstd.
+Member names are not used as paths: nothing is ever extracted. A file without a table of contents, because it was
+truncated or is being written, is scanned from its beginning for complete members. Members may be stored, deflated or,
+as inspect_ai writes them, compressed with zstd.
 """
 
 import struct
@@ -18,7 +18,7 @@ import msgspec
 from console.core.fault import UsageError
 
 LARGEST_BYTES = 128 << 20
-"""A member that is larger is named, and not read."""
+"""Maximum size of a member that is read."""
 _PIECE_BYTES = 1 << 18
 _STORED, _DEFLATED, _ZSTD = 0, 8, 93
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
@@ -28,7 +28,7 @@ _SIZES_FOLLOW, _IS_ENCRYPTED = 8, 1
 
 
 class BadMember(ValueError):
-    """A member that cannot be read; the text says why."""
+    """A member cannot be read."""
 
 
 class Member(msgspec.Struct, frozen=True, array_like=True):
@@ -78,10 +78,10 @@ class _Deflated:
 
 
 class _Zstd:
-    """Frames one after another, as large members are written."""
+    """Decompresses concatenated frames, as in large members."""
 
     def __init__(self) -> None:
-        if sys.version_info >= (3, 14):  # here, as most of the program never reads such a file
+        if sys.version_info >= (3, 14):  # imported late: rarely needed
             from compression import zstd
         else:
             from backports import zstd
@@ -108,18 +108,18 @@ class ZipMembers:
     """The members of one zip file, by name."""
 
     def __init__(self, path: Path) -> None:
-        """Read the table of contents, or find the members one after another where there is none.
+        """Read the table of contents, or scan for members if there is none.
 
         Raises:
-            UsageError: the file cannot be read, or is no zip file.
+            UsageError: the file cannot be read, or is not a zip file.
         """
         self.path = path
         self.is_cut_off = False
         """Whether the file has no table of contents, so that members may be missing."""
         self.by_name: dict[str, Member] = {}
-        """In the order of the file; of several with one name the last counts, as everywhere."""
+        """In file order; of members with the same name the last one wins, as usual."""
         self.doubled: list[str] = []
-        """Names that several members have."""
+        """Names that occur more than once."""
         try:
             size = path.stat().st_size
             members = self._listed()
@@ -129,16 +129,16 @@ class ZipMembers:
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
         if not members:
-            raise UsageError("is no zip file, or holds nothing that is whole", where=str(path))
+            raise UsageError("is not a zip file, or holds no complete member", where=str(path))
         if sum(member.compressed for member in members) > size:
-            raise UsageError("its members overlap, so it was made to harm", where=str(path))
+            raise UsageError("its members overlap, so it is malicious", where=str(path))
         for member in members:
             if member.name in self.by_name:
                 self.doubled.append(member.name)
             self.by_name[member.name] = member
 
     def _listed(self) -> list[Member] | None:
-        """Return what the table of contents lists; None when there is none."""
+        """Return the members in the table of contents; None if there is none."""
         try:
             with zipfile.ZipFile(self.path) as archive:
                 return [
@@ -157,7 +157,7 @@ class ZipMembers:
             return None
 
     def _scanned(self, size: int) -> list[Member]:
-        """Return the members that are whole, from the beginning of the file."""
+        """Return the complete members, scanning from the start of the file."""
         members: list[Member] = []
         with self.path.open("rb") as file:
             at = 0
@@ -183,8 +183,8 @@ class ZipMembers:
         """Return the content of a member.
 
         Raises:
-            BadMember: there is none, it is damaged, too large, encrypted, or compressed in an unknown way.
-            OSError: the file cannot be read any more.
+            BadMember: it is missing, damaged, too large, encrypted, or compressed in an unknown way.
+            OSError: the file can no longer be read.
         """
         member = self.by_name.get(name)
         if member is None:
@@ -193,20 +193,20 @@ class ZipMembers:
 
 
 def read_member(path: Path, member: Member) -> bytes:
-    """Return the content of a member of a zip file, of which it is known where it is.
+    """Return the content of a member whose location in a zip file is known.
 
     Raises:
         BadMember: it is damaged, too large, encrypted, or compressed in an unknown way.
         OSError: the file cannot be read.
     """
     if member.size > LARGEST_BYTES:
-        raise BadMember(f"holds {member.size >> 20} MB, more than the {LARGEST_BYTES >> 20} MB that are read")
+        raise BadMember(f"holds {member.size >> 20} MB, more than the limit of {LARGEST_BYTES >> 20} MB")
     with path.open("rb") as file:
         return _content(file, member)
 
 
 def _local_header(file: BinaryIO, at: int) -> tuple[Member, int, bool] | None:
-    """Return the member whose header begins at a byte, where its content begins, and whether its sizes follow it."""
+    """Return the member whose header begins at a byte, the offset of its content, and whether its sizes follow it."""
     file.seek(at)
     head = file.read(_LOCAL_HEADER.size)
     if len(head) < _LOCAL_HEADER.size or not head.startswith(_LOCAL_MARK):
@@ -223,7 +223,7 @@ def _local_header(file: BinaryIO, at: int) -> tuple[Member, int, bool] | None:
 
 
 def _large_sizes(extra: bytes, size: int, compressed: int) -> tuple[int, int]:
-    """Return both sizes of a member of more than four gigabytes."""
+    """Return both sizes of a member larger than four gigabytes."""
     at = 0
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<HH", extra, at)
@@ -235,7 +235,7 @@ def _large_sizes(extra: bytes, size: int, compressed: int) -> tuple[int, int]:
 
 
 def _measured(file: BinaryIO, member: Member, data_at: int) -> tuple[Member, int]:
-    """Return a member whose sizes come after it, and where the next one begins."""
+    """Return a member whose sizes follow its content, and the offset of the next one."""
     if member.method not in (_DEFLATED, _ZSTD):
         raise BadMember("does not say where it ends")
     file.seek(data_at)
@@ -243,7 +243,7 @@ def _measured(file: BinaryIO, member: Member, data_at: int) -> tuple[Member, int
     while not decompressor.eof:
         data = file.read(_PIECE_BYTES)
         if not data:
-            raise BadMember("is cut off")
+            raise BadMember("is truncated")
         taken += len(data)
         for piece in _checked(decompressor.pieces(data)):
             size, crc = size + len(piece), zlib.crc32(piece, crc)
@@ -263,11 +263,11 @@ def _decompressor(method: int) -> _Decompressor:
         return _Deflated()
     if method == _ZSTD:
         return _Zstd()
-    raise BadMember("is encrypted" if method < 0 else f"is compressed by a method that is not read here ({method})")
+    raise BadMember("is encrypted" if method < 0 else f"uses an unsupported compression method ({method})")
 
 
 def _checked(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Pass pieces on; a damaged stream ends as BadMember."""
+    """Pass chunks through; raise BadMember on a damaged stream."""
     try:
         yield from pieces
     except (zlib.error, EOFError, ValueError) as error:
@@ -288,13 +288,13 @@ def _content(file: BinaryIO, member: Member) -> bytes:
     while left > 0:
         data = file.read(min(left, _PIECE_BYTES))
         if not data:
-            raise BadMember("is cut off")
+            raise BadMember("is truncated")
         left -= len(data)
         for piece in _checked(decompressor.pieces(data)):
             content += piece
             crc = zlib.crc32(piece, crc)
             if len(content) > member.size:
-                raise BadMember("holds more than it says")
+                raise BadMember("is larger than declared")
     if len(content) != member.size or crc != member.crc:
         raise BadMember("is damaged: its checksum does not match")
     return bytes(content)

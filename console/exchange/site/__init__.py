@@ -1,1 +1,1 @@
-"""Runs as a folder of plain HTML pages that open from disk or any web server, without a request to anybody else."""
+"""Runs as a folder of static HTML pages that work from disk or any web server, without external requests."""

@@ -1,4 +1,4 @@
-"""The page of one case: its verdict in words, expected beside actual, and what was said, within so many bytes."""
+"""Page of a case: its verdict in words, expected and actual, and the conversation, limited in size."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -15,28 +15,28 @@ from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint
 
 _SHARED_FROM = 400
-"""Characters from which on a text that is sent again is written once, on a page of its own."""
+"""Minimum characters of a repeated text that gets a page of its own."""
 _MOST_SHARED = 5_000_000
-"""Bytes of such pages in a site; what is sent again after that is cut on each page."""
+"""Maximum bytes of such pages in a site; repeated texts beyond it are cut on each page."""
 _STEPS = ((4000, 2000), (1000, 200), (300, 60), (120, 20), (60, 6))
-"""Characters of a value and rows of a comparison, each step shorter than the one before."""
+"""Limits (characters of a value, rows of a comparison), tried from largest to smallest."""
 _AROUND_PASSAGE = 90
-"""Bytes of a passage besides its text."""
+"""Bytes of a passage in addition to its text."""
 _KINDS = (PassageKind.SYSTEM, PassageKind.USER)
 
 
 @dataclass(slots=True)
 class SharedTexts:
-    """Long texts that more than one conversation begins with, such as instructions: each is written once."""
+    """Long texts shared by conversations, such as instructions; each is written once."""
 
     pages: dict[str, str] = field(default_factory=dict[str, str])
-    """Pages to be written, by their place from the root of the site."""
+    """Pages to write, by path from the root of the site."""
     _places: dict[bytes, str] = field(default_factory=dict[bytes, str])
-    """By digest of the text; empty: it was met once."""
+    """By digest of the text; empty after its first occurrence."""
     _bytes: int = 0
 
     def place(self, passage: Passage, *, simulated: bool) -> str:
-        """Return the page of a passage's text; empty: it stands where it is said."""
+        """Return the page of a passage's text; empty if the text is written inline."""
         if passage.kind not in _KINDS or len(passage.text) < _SHARED_FROM:
             return ""
         digest = blake2b(passage.text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -66,8 +66,8 @@ def case_page(run: SiteRun, item: Item, partners: Sequence[Link], shared: Shared
         run: the run.
         item: the rollout, with its conversation.
         partners: the same case in other runs of the site.
-        shared: texts that several pages have.
-        room: bytes the page may have; what is longer is cut and says so.
+        shared: texts shared between pages.
+        room: maximum bytes of the page; longer content is cut with a note.
     """
     root = run.root + "../"
     title = str(item.rollout.key)
@@ -85,10 +85,10 @@ def case_page(run: SiteRun, item: Item, partners: Sequence[Link], shared: Shared
 
 
 def _steps(run: SiteRun, item: Item) -> str:
-    """Return links to the neighbours in reading order, and to those of the failures."""
+    """Return links to the neighbors in reading order, and to the neighboring failures."""
     place = run.places[item.rollout.slot]
     before, after = run.failures_around(place)
-    neighbours = (
+    neighbors = (
         ("Previous failure", "N", before),
         ("Next failure", "n", after),
         ("Previous case", "k", run.order[place - 1] if place else None),
@@ -96,7 +96,7 @@ def _steps(run: SiteRun, item: Item) -> str:
     )
     links = [
         Link(label, run.case_page(rollout.slot).removeprefix("cases/"), key)
-        for label, key, rollout in neighbours
+        for label, key, rollout in neighbors
         if rollout is not None
     ]
     return f'<nav class="steps" aria-label="Cases">{" ".join(map(anchor, links))}</nav>' if links else ""
@@ -134,17 +134,18 @@ def _comparison(item: Item, room: int) -> Iterable[str]:
         if len(table.encode()) <= room:
             break
     if table:
-        yield "<h2>Expected beside actual</h2>" + scrolling("Expected beside actual", table)
+        yield "<h2>Expected and actual</h2>" + scrolling("Expected and actual", table)
 
 
 def _conversation(run: SiteRun, item: Item, shared: SharedTexts, room: int) -> Iterable[str]:
     conversation = item.conversation
-    said = [passage for passage in conversation.passages if not passage.repeats] if conversation else []
-    said = [passage for passage in said if passage.kind is not PassageKind.VERDICT]
-    if not said:
+    passages = [passage for passage in conversation.passages if not passage.repeats] if conversation else []
+    passages = [passage for passage in passages if passage.kind is not PassageKind.VERDICT]
+    if not passages:
         return
     most = max(2, room // (_AROUND_PASSAGE + 60))
-    first, last = (said, []) if len(said) <= most else (said[: most // 2], said[len(said) - most // 2 :])
+    half = most // 2
+    first, last = (passages, []) if len(passages) <= most else (passages[:half], passages[len(passages) - half :])
     shown = [*first, *last]
     places = [shared.place(passage, simulated=run.reader.manifest.simulated) for passage in shown]
     lengths = [120 if place else len(passage.text) for passage, place in zip(shown, places, strict=True)]
@@ -154,7 +155,7 @@ def _conversation(run: SiteRun, item: Item, shared: SharedTexts, room: int) -> I
         for passage, place in zip(shown, places, strict=True)
     ]
     if last:
-        parts.insert(len(first), f'<p class="muted">… {len(said) - len(shown)} passages are left out …</p>')
+        parts.insert(len(first), f'<p class="muted">… {len(passages) - len(shown)} passages are left out …</p>')
     yield "<h2>Transcript</h2>"
     yield from parts
 
@@ -168,7 +169,7 @@ def _text(passage: Passage, place: str, root: str, limit: int) -> str:
 
 
 def even_limit(lengths: Sequence[int], room: int) -> int:
-    """Return the length at which texts must be cut so that all of them take no more than the room; at least 40."""
+    """Return the length to which texts must be cut for all of them to fit; at least 40."""
     left, rest = room, len(lengths)
     for length in sorted(lengths):
         if length * rest > left:
@@ -178,7 +179,7 @@ def even_limit(lengths: Sequence[int], room: int) -> int:
 
 
 def cut_middle(text: str, limit: int) -> str:
-    """Return foreign text as HTML of about so many bytes; from the middle is said how much is left out."""
+    """Return foreign text as HTML of about `limit` bytes, with a note in place of the removed middle."""
     size = limit
     while True:
         shown = text

@@ -1,4 +1,4 @@
-"""Two runs of a site side by side: what Compare says of them, and the cases that changed."""
+"""Comparison of two runs of a site: the content of Compare, and the changed cases."""
 
 from collections.abc import Iterable
 

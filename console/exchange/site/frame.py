@@ -1,4 +1,4 @@
-"""What every page of a site has: head, content policy, landmarks, skip link, and links that keys follow."""
+"""The frame of every site page: head, content policy, landmarks, skip link, and links with keys."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from console.exchange.exports.html_parts import SIMULATED, safe
 
 _POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
-"""Nothing is loaded but the style sheet and the scripts beside the pages."""
+"""Allows only the style sheet and the scripts next to the pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,11 @@ class Link:
     """Foreign text."""
     href: str
     key: str = ""
-    """The key that follows it; empty: none."""
+    """Shortcut key; empty: none."""
 
 
 def anchor(link: Link) -> str:
-    """Return a link; its key is said to screen readers, too."""
+    """Return a link; its key is announced to screen readers."""
     key = f' data-key="{link.key}" aria-keyshortcuts="{_shortcut(link.key)}"' if link.key else ""
     return f'<a href="{safe(link.href)}"{key}>{safe(link.label)}</a>'
 
@@ -39,15 +39,15 @@ def site_page(
     scripts: Sequence[str] = (),
     simulated: bool = False,
 ) -> str:
-    """Return a whole page.
+    """Return a page.
 
     Args:
         title: heading and title. Foreign text.
-        body: what stands below the heading, HTML.
-        root: the way from the page to the site's root, such as `../`.
+        body: HTML below the heading.
+        root: relative path from the page to the site's root, such as `../`.
         up: the pages above this one.
-        scripts: further scripts, from the root.
-        simulated: whether any of it comes from a simulated model.
+        scripts: further scripts, relative to the root.
+        simulated: whether any model was simulated.
     """
     mark = "simulated: " if simulated else ""
     loads = "".join(f'<script src="{root}{name}" defer></script>' for name in (*scripts, "site.js"))
@@ -68,5 +68,5 @@ def site_page(
 
 
 def scrolling(label: str, table: str) -> str:
-    """Return a wide table that scrolls by itself, with the keyboard, too, instead of the whole page."""
+    """Wrap a wide table so that it scrolls by itself, also with the keyboard."""
     return f'<div class="wide" role="region" aria-label="{safe(label)}" tabindex="0">{table}</div>' if table else ""

@@ -1,4 +1,4 @@
-"""The overview of a run with its filtered list, and the same list as pages that need no script."""
+"""The overview of a run with its filtered list, and the same list as pages without scripts."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ from console.insight.report import report_sections
 LIST = "data/list.js"
 _PER_PAGE = 500
 _FIRST_ROWS = 100
-"""Rows of the overview's list before its script has run, or without it."""
+"""Rows in the overview's list before its script has run, or without it."""
 _LONGEST = 160
-"""Characters of one cell of a list."""
+"""Maximum characters of a list cell."""
 _FILTERS = """<form class="filters" id="filters" role="search" aria-label="Filter the list" hidden>
 <label>Search <input id="text" type="search" autocomplete="off" aria-keyshortcuts="/"></label>
 <label>Outcome <select id="outcome"><option value="">all</option></select></label>
@@ -37,7 +37,7 @@ _HEAD = "<thead><tr><th>outcome</th><th>case</th><th>category</th><th>why</th></
 
 
 def overview_page(run: SiteRun, document: RunDocument) -> str:
-    """Return the run's first page: its numbers, why it failed, and its list."""
+    """Return the run's first page: its numbers, failure reasons and list."""
     items = {item.rollout.slot: item for item in document.items}
     links = [Link("Cases", "#cases")]
     links += [Link("First failure", run.case_page(run.failures[0].slot), "n")] if run.failures else []
@@ -70,7 +70,7 @@ def overview_page(run: SiteRun, document: RunDocument) -> str:
 
 
 def _basis(document: RunDocument) -> str:
-    """Return what the headline is and rests on."""
+    """Describe the headline and its basis."""
     tally = document.summary.tally
     if scored_by(document.summary):
         return f"of {tally.finished} rollouts"
@@ -114,7 +114,7 @@ def _page_count(run: SiteRun) -> int:
 
 
 def list_pages(run: SiteRun, document: RunDocument) -> Mapping[str, str]:
-    """Return pages of the whole list in reading order, by name: what there is without a script."""
+    """Return the pages of the whole list in reading order by name, for browsers without scripts."""
     items = {item.rollout.slot: item for item in document.items}
     starts: dict[Slot, tuple[int, Group]] = {
         part.leaves[0].rollouts[0].slot: (number, part) for number, part in enumerate(run.groups)
@@ -156,7 +156,7 @@ def _table(heading: str, rows: Sequence[str]) -> Iterable[str]:
 
 
 def _cells(item: Item) -> tuple[str, str, str, str]:
-    """Return outcome, case, category and why, each on one line; foreign text."""
+    """Return outcome, case, category and reason, each on one line. Foreign text."""
     why = failure_words(item) if item.rollout.is_failure or item.rollout.reason else item.rollout.title
     tag = f"[{item.annotation('tag')}] " if item.annotation("tag") else ""
     return item.outcome.replace("_", " "), str(item.rollout.key), item.rollout.category, f"{tag}{why}"
@@ -173,10 +173,10 @@ def _row(run: SiteRun, item: Item) -> str:
 
 
 def list_data(run: SiteRun, document: RunDocument) -> str:
-    """Return the list as a script that sets one variable: a page from disk may not read other files.
+    """Return the list as a script that sets one variable, because a page opened from disk may not read other files.
 
-    Rows are (number of the page, outcome, group, category, case, why), of which the middle three are places in the
-    lists beside them; outcomes are (word, style).
+    Rows are (page number, outcome, group, category, case, reason), where outcome, group and category are indices of
+    the lists that come with them; outcomes are (word, style).
     """
     items = {item.rollout.slot: item for item in document.items}
     outcomes: dict[tuple[str, str], int] = {}
@@ -211,5 +211,5 @@ def _line(text: str) -> str:
 
 
 def script_value(value: object) -> str:
-    """Return a value as JavaScript that is ASCII and holds no markup."""
+    """Return a value as ASCII JavaScript without markup."""
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")

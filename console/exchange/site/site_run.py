@@ -1,4 +1,4 @@
-"""One run of a site: where its pages are, and in which order they are read."""
+"""A run of a site: the paths of its pages, and their reading order."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
@@ -13,23 +13,23 @@ from console.insight.rollout import Rollout
 
 @dataclass(slots=True)
 class SiteRun:
-    """A run, and its place in the site."""
+    """A run and its path in the site."""
 
     reader: RunReader
     folder: str
-    """Its folder in the site with a slash behind it; empty: the site shows this run only."""
+    """Its folder in the site with a trailing slash; empty if the site shows only this run."""
     groups: list[Group] = field(init=False)
     """All rollouts by reason, failures first."""
     order: list[Rollout] = field(init=False)
     """All rollouts in reading order."""
     failures: list[Rollout] = field(init=False)
-    """What is to be looked at, in reading order."""
+    """Failures in reading order."""
     failure_places: list[int] = field(init=False)
-    """Where these stand in reading order."""
+    """Indices of the failures in `order`."""
     numbers: Mapping[Slot, int] = field(init=False)
-    """The number of each case page, in the order of the run."""
+    """Number of each case page, in run order."""
     places: Mapping[Slot, int] = field(init=False)
-    """Where each rollout stands in reading order."""
+    """Index of each rollout in `order`."""
 
     def __post_init__(self) -> None:
         rollouts = self.reader.ordered
@@ -49,16 +49,16 @@ class SiteRun:
 
     @property
     def root(self) -> str:
-        """The way from its overview to the root of the site."""
+        """Relative path from its overview to the root of the site."""
         return "../" if self.folder else ""
 
     @property
     def overview(self) -> str:
-        """Its overview, from the root of the site."""
+        """Path of its overview from the root of the site."""
         return f"{self.folder}index.html"
 
     def failures_around(self, place: int) -> tuple[Rollout | None, Rollout | None]:
-        """Return the failures before and after a place in reading order."""
+        """Return the failures before and after an index in reading order."""
         before, after = bisect_left(self.failure_places, place) - 1, bisect_right(self.failure_places, place)
         return (
             self.failures[before] if before >= 0 else None,
@@ -66,11 +66,11 @@ class SiteRun:
         )
 
     def case_page(self, slot: Slot) -> str:
-        """Return a case's page, from the run's folder."""
+        """Return the path of a case's page from the run's folder."""
         return f"cases/{self.numbers[slot]:05}.html"
 
 
 def above(run: SiteRun, root: str, *, is_overview: bool = False) -> list[Link]:
-    """Return the pages above one of a run's; `root` is the way from there to the root of the site."""
+    """Return links to the pages above; `root` is the relative path to the root of the site."""
     links = [Link("All runs", f"{root}index.html", "u" if is_overview else "")] if run.folder else []
     return links if is_overview else [*links, Link(run.title, f"{root}{run.overview}", "u")]

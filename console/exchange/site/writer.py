@@ -1,4 +1,4 @@
-"""Writing a site: every page into a new folder beside the place, which then takes the place of an earlier site."""
+"""Writer of sites: pages are written to a temporary folder, which then replaces an earlier site."""
 
 import os
 import re
@@ -24,11 +24,11 @@ from console.insight.number_format import headline
 from console.store.runs import RunFolder
 
 CASE_BYTES = 40_000_000
-"""Bytes that the case pages of a site may have together, so that ten thousand fit into 50 MB with all else."""
+"""Maximum bytes of all case pages of a site, so that ten thousand fit into 50 MB with everything else."""
 _LEAST, _MOST = 3_000, 400_000
-"""Bytes of one case page, whatever their number."""
+"""Minimum and maximum bytes of a case page, regardless of their number."""
 _MARKER = "eval-console-site.json"
-"""File that says that a folder is a site of ours, which may be replaced."""
+"""File that marks a folder as a site of ours, which may be replaced."""
 _OURS = re.compile(
     rf"(run-\d+/)?(index\.html|list-\d+\.html|{LIST}|cases/\d+\.html)|texts/\d+\.html|compare-\d+\.html"
     rf"|site\.css|site\.js|{re.escape(_MARKER)}"
@@ -36,7 +36,7 @@ _OURS = re.compile(
 _OUR_FOLDERS = re.compile(r"(run-\d+/)?(cases|data)|run-\d+|texts")
 _HERE = Path(__file__).parent
 Partners = dict[tuple[str, Slot], list[tuple[str, SiteRun, Slot]]]
-"""By folder of a run and slot: the name of another run, that run, and the slot there."""
+"""(name of another run, that run, slot in it), by folder of a run and slot."""
 
 
 def export_site(
@@ -45,13 +45,13 @@ def export_site(
     data_path: Path | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[str]:
-    """Write runs as a site, and return why suites cannot be opened, for each that cannot.
+    """Write runs as a site; return the reasons why suites could not be opened.
 
     Args:
-        folders: the runs, each once; the first is compared with each other.
+        folders: the runs, each once; the first is compared with each other one.
         out: the folder, which must not exist, be empty, or hold an earlier site and nothing else.
         data_path: folder of suites, if one was named.
-        progress: called with how many case pages are written, and of how many.
+        progress: called with the number of case pages written and planned.
 
     Raises:
         UsageError: the folder holds something else, a run cannot be read, or the disk refuses.
@@ -78,16 +78,16 @@ def export_site(
 def export_run(
     run: RunFolder, root: Path, data: Path | None, progress: Callable[[int, int], None] | None
 ) -> list[Path]:
-    """Write one run as a site and return its first page; arguments and errors as of `export_site`."""
+    """Write one run as a site and return its first page; arguments and errors as in `export_site`."""
     export_site([run], root, data, progress)
     return [root / "index.html"]
 
 
 def require_replaceable(out: Path) -> None:
-    """Refuse a place where something is that this program has not written.
+    """Reject a folder with content that this program did not write.
 
     Raises:
-        UsageError: there is; names it.
+        UsageError: such content exists; names it.
     """
     hint = "Choose another folder with -o."
     if out.is_file():
@@ -96,15 +96,15 @@ def require_replaceable(out: Path) -> None:
         return
     entries = list(out.rglob("*"))
     if entries and not (out / _MARKER).is_file():
-        raise UsageError("is not empty, and no site that was exported before", where=str(out), hint=hint)
+        raise UsageError("is not empty, and not an exported site", where=str(out), hint=hint)
     for entry in entries:
         pattern = _OUR_FOLDERS if entry.is_dir() else _OURS
         if entry.is_symlink() or not pattern.fullmatch(entry.relative_to(out).as_posix()):
-            raise UsageError("is in the folder of the site and would be lost", where=str(entry), hint=hint)
+            raise UsageError("is not part of the site in this folder and would be lost", where=str(entry), hint=hint)
 
 
 def _publish(staging: Path, out: Path) -> None:
-    """Put the new site into its place; until then the old one stays whole."""
+    """Move the new site into place; until then the old one stays whole."""
     if out.exists():
         old = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}.old."))
         try:
@@ -122,7 +122,7 @@ def _publish(staging: Path, out: Path) -> None:
 
 
 class _PageCount:
-    """Counts the case pages that are written."""
+    """Counts the case pages written."""
 
     def __init__(self, planned: int, progress: Callable[[int, int], None] | None) -> None:
         self.planned = planned
@@ -159,7 +159,7 @@ def _write(runs: Sequence[SiteRun], root: Path, data_path: Path | None, pages: _
 
 
 def _comparisons(runs: Sequence[SiteRun]) -> dict[int, RunComparison]:
-    """Return the first run beside each other one, by the other's number from 1; without those that share no case."""
+    """Return comparisons of the first run with each other one, by its number from 1, if they share a case."""
     sides = [run.reader.side for run in runs]
     compared = {number: compare(sides[0], side) for number, side in enumerate(sides[1:], 2)}
     return {number: comparison for number, comparison in compared.items() if comparison.pairs}

@@ -1,4 +1,4 @@
-"""Simulated embeddings: texts that share words get vectors that point the same way. 384 numbers of length one."""
+"""Simulated embeddings: texts that share words get similar unit vectors of 384 numbers."""
 
 import hashlib
 import math

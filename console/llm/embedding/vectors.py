@@ -1,4 +1,4 @@
-"""Vectors from an OpenAI-style `/embeddings` answer, in the order of the texts."""
+"""Reads the vectors of OpenAI-style `/embeddings` answers."""
 
 import base64
 import math
@@ -7,18 +7,20 @@ from typing import Any, cast
 
 from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import as_object
+from console.llm.wires.usage import token_count
 
 BATCH = 256
-"""Texts in one request."""
+"""Maximum texts per request."""
 
 
 def embedding_body(model: ModelConfig, texts: list[str]) -> dict[str, Any]:
-    """Return the request body. Base64 is asked for, as OpenAI's own client does: the float32 values arrive exact."""
+    """Return the request body; base64 keeps float32 values exact, as in OpenAI's client."""
     return {"model": model.model_id, "input": texts, "encoding_format": "base64", **model.params}
 
 
 class VectorReader:
-    """Reads the vectors of one model, which are all of one length, whatever request they answer."""
+    """Reads the vectors of one model, which must have the same length in all answers."""
 
     def __init__(self) -> None:
         self._length: int | None = None
@@ -27,40 +29,36 @@ class VectorReader:
         """Return the vectors of an answer to `count` texts.
 
         Raises:
-            Fault: `bad_answer`, when a vector is missing or doubled, no list of numbers, or of another length than the
-                rest and those before.
+            Fault: `bad_answer`, if a vector is missing, duplicate, not a list of numbers, or of another length than the
+                others.
         """
-        data = cast(dict[str, Any], value).get("data") if isinstance(value, dict) else None
+        data = as_object(value).get("data")
         rows = cast(list[Any], data) if isinstance(data, list) else []
         by_index: dict[int, list[float]] = {}
         for number, row in enumerate(rows):
-            fields = cast(dict[str, Any], row) if isinstance(row, dict) else {}
+            fields = as_object(row)
             index = fields.get("index")
             place = number if index is None else index
             by_index[place if type(place) is int else -1] = _vector(fields.get("embedding"))
         if len(rows) != count or sorted(by_index) != list(range(count)):
-            raise Fault(FaultKind.BAD_ANSWER, f"{len(rows)} vectors came for {count} texts")
+            raise Fault(FaultKind.BAD_ANSWER, f"{len(rows)} vectors for {count} texts")
         lengths = {len(vector) for vector in by_index.values()} | ({self._length} if self._length else set[int]())
         if len(lengths) != 1:
-            raise Fault(
-                FaultKind.BAD_ANSWER, f"the vectors are of unequal length: {', '.join(map(str, sorted(lengths)))}"
-            )
+            raise Fault(FaultKind.BAD_ANSWER, f"the vectors differ in length: {', '.join(map(str, sorted(lengths)))}")
         [self._length] = lengths
         return [by_index[number] for number in range(count)]
 
 
 def tokens_of(value: object) -> int | None:
-    """Return how many tokens an answer says it counted; None when it does not say, or absurdly."""
-    usage = cast(dict[str, Any], value).get("usage") if isinstance(value, dict) else None
-    count = cast(dict[str, Any], usage).get("prompt_tokens") if isinstance(usage, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 1 << 40 else None
+    """Return the token count of an answer, or None if it is missing or not credible."""
+    return token_count(as_object(as_object(value).get("usage")).get("prompt_tokens"))
 
 
 def _vector(value: object) -> list[float]:
     """Return one vector.
 
     Raises:
-        Fault: `bad_answer`, for everything but finite numbers: no text, truth value or list counts as one.
+        Fault: `bad_answer`, unless it is a list of finite numbers; strings and booleans are not numbers.
     """
     vector: list[float] = []
     try:
@@ -74,5 +72,5 @@ def _vector(value: object) -> list[float]:
     if not vector:
         raise Fault(FaultKind.BAD_ANSWER, "a vector is neither a list of numbers nor base64 of float32")
     if not math.isfinite(sum(number * number for number in vector)):
-        raise Fault(FaultKind.BAD_ANSWER, "a vector holds numbers that are not finite, or too large to compare")
+        raise Fault(FaultKind.BAD_ANSWER, "a vector has numbers that are not finite, or too large to compare")
     return vector

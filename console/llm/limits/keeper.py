@@ -1,10 +1,9 @@
-"""The keeper of an endpoint's limits: one for all processes that ask it with the same key, wherever they run.
+"""The keeper of an endpoint's limits, for all processes that use it with the same key.
 
-It lends calls at once, and hands out starts where requests a minute are limited. How many calls there are to lend is
-learnt from what all processes meet (`learned_limit`), below the ceiling that somebody has set. What is lent is never
-more: what one process is to give back is lent to another only when it is back, and what a dead one had in flight counts
-until its calls could have ended. A pause that one process learns of is everybody's. Pure: time and messages come from
-outside (`keeper_socket`).
+It leases concurrent calls and, under a limit of requests per minute, allows single starts. The number of calls is
+learned from the answers of all processes (`learned`), below the configured ceiling. The sum of leases never exceeds it:
+calls taken from one process go to another only once they have ended, and those of a dead process count until they
+must have ended. Pauses apply to all. No I/O: time and messages come from outside (`keeper_socket`).
 """
 
 import math
@@ -17,114 +16,114 @@ import msgspec
 from console.llm.limits.learned import Learned, LearnedLimit
 
 GRACE_S = 1.0
-"""For so long a keeper that follows another one waits for all who were there to say what they have in flight."""
+"""Seconds that a new keeper waits for the previous one's processes to report their calls."""
 _ANSWERS = 4.0
-"""The calls of a dead process are taken to last this many usual answer times at most."""
+"""Assumed maximum duration of a dead process's calls, in usual answer times."""
 _UNKNOWN_S = 10.0
-"""The same where no answer time is known."""
+"""The same in seconds, if no answer time is known."""
 _LEAST_S = 0.5
 _TURN_S = 1.0
-"""Where there are fewer calls at once than processes that want one, those take turns of this length."""
+"""Seconds per turn when there are fewer calls than processes."""
 _LEAST_GAP_S = 0.001
-"""A pace that is quicker than this is none."""
+"""Minimum seconds between starts that count as a pace."""
 AT_RPM = "at the limit of requests per minute"
 AT_PACE = "at the pace that the provider takes"
 
 
 class KeeperMessage(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="k", tag=str.lower):
-    """Common head of all messages."""
+    """Base of all messages."""
 
 
 class Join(KeeperMessage, frozen=True):
-    """A process asks the endpoint, and what models.toml allows it there; the first thing it says."""
+    """First message of a process: it uses the endpoint, with these configured limits."""
 
     ceiling: int | None
     rpm: int | None
     longest_s: float
-    """How long one of its calls may last."""
+    """Maximum seconds of a call."""
     in_flight: int = 0
     others: int = 0
-    """How many shared the limits with it before, for a keeper that follows another one."""
+    """Processes that shared the limits before, for a new keeper."""
     learned: Learned | None = None
-    """What that one had learnt."""
+    """Limits learned by the previous keeper."""
 
 
 class Want(KeeperMessage, frozen=True):
-    """How much a process could use now."""
+    """Current demand of a process."""
 
     requests: int
-    """Calls at once: those in flight and those that wait."""
+    """Calls in flight or waiting."""
     in_flight: int
     starts: int
-    """Starts used so far, and calls that wait to be started."""
+    """Starts used, plus calls waiting to start."""
     started: int = 0
-    """Starts used so far."""
+    """Starts used."""
     answer_s: float | None = None
-    """Its usual time of an answer."""
+    """Usual answer time."""
     ended: int = 0
-    """Calls that have ended since its `Join`,"""
+    """Calls ended since its `Join`."""
     good: int = 0
-    """those of them with a good answer,"""
+    """Those with a good answer."""
     good_when_full: int = 0
-    """and those while all that was lent was in use."""
+    """Those with a good answer while the whole lease was in use."""
 
 
 class Holds(KeeperMessage, frozen=True):
-    """A process has no more calls in flight than a lease allows, and will have no more but by a larger one."""
+    """A process has reduced its calls in flight to a lease."""
 
     serial: int
 
 
 class Paused(KeeperMessage, frozen=True):
-    """The provider asks for a pause; both ways."""
+    """The provider asks for a pause; sent both ways."""
 
     seconds: float
     why: str
 
 
 class Refused(KeeperMessage, frozen=True):
-    """A call met a rate limit; how things stand was said just before."""
+    """A call met a rate limit; a `Want` is sent just before."""
 
     cuts: int
-    """Episodes of rate limits that were known when the call started."""
+    """Rate-limit episodes known when the call started."""
 
 
 class Forget(KeeperMessage, frozen=True):
-    """What went through since the last rate limit tells of no pace: the provider was down meanwhile."""
+    """Ignore how many calls were accepted since the last rate limit: the provider was down."""
 
     pace: bool = False
-    """A person asks to go on at once: nor is there a pause, or a pace from before."""
+    """True if the user asked to continue at once: also end the pause and forget the pace."""
 
 
 class Terms(KeeperMessage, frozen=True):
-    """What models.toml allows a process has changed, as a second model of it asks the same endpoint."""
+    """The configured limits of a process have changed, because a second model uses the endpoint."""
 
     ceiling: int | None
     rpm: int | None
 
 
 class Leave(KeeperMessage, frozen=True):
-    """A process has ended in order: nothing of it is in flight."""
+    """A process has ended with no calls in flight."""
 
 
 class Lease(KeeperMessage, frozen=True):
-    """How many calls at once a process may have."""
+    """Number of concurrent calls a process may have."""
 
     requests: int
     processes: int
-    """How many share the limits."""
+    """Processes that share the limits."""
     serial: int
-    """Number of the lease, by which a process that had more answers when it keeps to it."""
+    """Number of the lease, for `Holds`."""
     learned: Learned
-    """What is known of the endpoint."""
+    """Limits learned so far."""
     why_paced: str = ""
-    """Why each start needs one of `Starts`; empty: it does not."""
+    """Why each start needs a `Starts`; empty if it does not."""
     grows: bool = False
-    """Whether there will be more to lend when good answers are said that came while all was in use."""
+    """True if good answers with a fully used lease raise the limit."""
 
 
 class Starts(KeeperMessage, frozen=True):
-    """How many calls a process may have started, counted from its `Join`."""
+    """Number of starts allowed since a process's `Join`."""
 
     total: int
 
@@ -138,15 +137,14 @@ class _Process:
     number: int
     join: Join
     demand: Want
-    """How things stand there, as it said last."""
+    """Its last report."""
     lease: int = 0
     still_out: int = 0
-    """What it may have in flight still, from a larger lease."""
+    """Calls possibly still in flight from a larger lease."""
     shrunk: int = 1
-    """Serial of the last lease that was smaller than the one before."""
+    """Serial of the last lease that was smaller than its predecessor."""
     started: int = 0
     last_lease: Lease | None = None
-    """What it was told last."""
 
     @property
     def counted(self) -> int:
@@ -158,14 +156,14 @@ class _Process:
 
 
 class Keeper:
-    """Limits of one endpoint, lent to processes."""
+    """Leases the calls of one endpoint to processes."""
 
     def __init__(self, send: Callable[[int, FromKeeper], None], now: float) -> None:
-        """Lend nothing yet.
+        """Start without processes.
 
         Args:
-            send: says something to a process, by its number.
-            now: seconds of a clock that never goes back.
+            send: sends a message to a process, by number.
+            now: monotonic time in seconds.
         """
         self._send = send
         self._learned = LearnedLimit(None)
@@ -177,22 +175,22 @@ class Keeper:
         self._why = ""
 
     def __len__(self) -> int:
-        """How many processes share the limits."""
+        """Return the number of processes that share the limits."""
         return len(self._processes)
 
     @property
     def ceiling(self) -> int | None:
-        """The widest that anybody's models.toml allows, as among models of one process."""
+        """Widest ceiling of any process, as among the models of one process."""
         given = [process.join.ceiling for process in self._processes.values() if process.join.ceiling is not None]
         return max(given) if given else None
 
     @property
     def rpm(self) -> int | None:
-        """The strictest."""
+        """Strictest rpm of any process."""
         return min((p.join.rpm for p in self._processes.values() if p.join.rpm is not None), default=None)
 
     def receive(self, number: int, message: ToKeeper, now: float) -> float | None:
-        """Take a message of a process; return when `tick` is due at the latest."""
+        """Handle a message of a process; return when `tick` is due."""
         process = self._processes.get(number)
         match message:
             case Join() if process is None:
@@ -219,7 +217,7 @@ class Keeper:
         return self.tick(now)
 
     def lose(self, number: int, now: float) -> float | None:
-        """A process is gone without a word: its calls may still be answered, so they count for a while."""
+        """Remove a process that vanished; its calls may still run, so they count for a while."""
         process = self._processes.pop(number, None)
         if process is not None and (left := min(process.counted, process.demand.in_flight)):
             answer_s = process.demand.answer_s
@@ -246,7 +244,7 @@ class Keeper:
                 self._send(other, message)
 
     def _learn(self, before: Want, now: Want) -> None:
-        """Learn from the calls that have ended since a process spoke last."""
+        """Learn from the calls that ended since a process's last report."""
         for _ in range(now.ended - before.ended):
             self._learned.ended()
         full = now.good_when_full - before.good_when_full
@@ -260,7 +258,7 @@ class Keeper:
             self._paused_until = self._next_start = now
 
     def tick(self, now: float) -> float | None:
-        """Lend what is free; return when to be called again at the latest, None: when something is said."""
+        """Lease free calls; return when the next tick is due, or None if a message comes first."""
         while self._dead and min(until for until, _ in self._dead) <= now:
             self._dead = deque((until, left) for until, left in self._dead if until > now)
         self._learned.allow(self.ceiling)
@@ -274,7 +272,7 @@ class Keeper:
         return min(due, default=None)
 
     def _lend(self, now: float) -> bool:
-        """Share out what there is; return whether processes take turns."""
+        """Distribute the limit; return True if processes take turns."""
         limit, processes = self._learned.limit, list(self._processes.values())
         available = max(0, limit - sum(left for _, left in self._dead))
         is_scarce = 0 < available < sum(bool(process.want) for process in processes)
@@ -288,7 +286,7 @@ class Keeper:
                 process.lease = targets[process.number]
         free = available - sum(process.counted for process in processes)
         for process in processes:
-            room = free + process.counted  # what it holds already is its own to have again
+            room = free + process.counted  # a process may keep what it holds
             lease = min(targets[process.number], room)
             if lease > process.lease:
                 free -= max(0, lease - process.counted)
@@ -298,7 +296,7 @@ class Keeper:
         return is_scarce
 
     def _targets(self, available: int) -> dict[int, int]:
-        """Share out evenly what is wanted; what nobody wants stays with who has it, or goes to the only one."""
+        """Return even shares of the demand; surplus stays with its holder, or goes to a sole process."""
         processes = list(self._processes.values())
         targets, left, open_ = dict[int, int](), available, sorted(processes, key=lambda process: process.want)
         while open_:
@@ -314,7 +312,7 @@ class Keeper:
         return targets
 
     def _turns(self, available: int, now: float) -> dict[int, int]:
-        """Give one to each in turn, where there is not one for everybody."""
+        """Return one call each for as many processes as there are calls, in turn."""
         wanting = [process.number for process in self._processes.values() if process.want]
         first = math.floor(now / _TURN_S) * available % len(wanting)
         turn = (wanting * 2)[first : first + available]
@@ -329,7 +327,7 @@ class Keeper:
             self._send(process.number, lease)
 
     def _pace(self) -> tuple[float, str]:
-        """Return the seconds from one start to the next, and why; 0: there is no limit."""
+        """Return the seconds between two starts and the reason; 0 for no limit."""
         rpm, pace_s = self.rpm, self._learned.pace_s
         gap_s = 60.0 / rpm if rpm else 0.0
         if pace_s > max(gap_s, _LEAST_GAP_S):
@@ -337,13 +335,13 @@ class Keeper:
         return gap_s, AT_RPM if gap_s else ""
 
     def _hand_out_starts(self, now: float) -> float | None:
-        """Give a start to each in turn, as time allows; return when the next one is due."""
+        """Allow due starts, to each process in turn; return when the next one is due."""
         gap, _ = self._pace()
         if not gap:
             return None
         for process in self._processes.values():
             process.started = max(process.started, process.demand.started)  # before there was a pace
-        self._next_start = max(self._next_start, now - gap)  # time that nobody used is over
+        self._next_start = max(self._next_start, now - gap)  # unused time is lost
         while waiting := [p for p in self._processes.values() if p.demand.starts > p.started]:
             if (due := max(self._next_start, self._paused_until)) > now:
                 return due
@@ -355,10 +353,10 @@ class Keeper:
 
 
 def _terms(lease: Lease) -> tuple[object, ...]:
-    """What a process has to know of a lease at once."""
+    """Return the parts of a lease whose change must be sent."""
     return lease.requests, lease.processes, lease.learned.cuts, lease.why_paced, lease.grows
 
 
 def share_alone(ceiling: int | None, processes: int) -> int | None:
-    """Return what each process may have at once while no keeper is there: all together never more than the ceiling."""
+    """Return each process's part of the ceiling without a keeper; all together never exceed it."""
     return None if ceiling is None else math.floor(ceiling / max(1, processes))

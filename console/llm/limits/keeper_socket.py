@@ -1,7 +1,7 @@
-"""Keepers of this machine: a local socket for each endpoint; whoever comes first serves it, in its own process.
+"""Keepers of this machine: one local socket per endpoint, served by the first process that needs it.
 
-When that process ends, another one of those that are connected takes over: the file lock beside the socket, which goes
-with its process, says who. The folder is its owner's alone. Where there is no place for sockets nothing is shared.
+When that process ends, another connected one takes over: the one that gets the file lock next to the socket. The folder
+belongs to the user alone. Without a usable folder, nothing is shared.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from console.llm.limits.keeper import FromKeeper, Keeper, ToKeeper
 _RETRY_S = 0.02
 _CLOSE_S = 1.0
 _LONGEST = 70
-"""Bytes of the folder's path: sockets have paths of at most 107."""
+"""Maximum bytes of the folder's path; socket paths are limited to 107."""
 _encode = msgspec.json.Encoder().encode
 _to_keeper = msgspec.json.Decoder(ToKeeper).decode
 _from_keeper = msgspec.json.Decoder(FromKeeper).decode
@@ -31,35 +31,35 @@ Send = Callable[[ToKeeper], None]
 
 
 class Peer(Protocol):
-    """Who is connected to a keeper: a `LimitShare`, or what passes everything on to one elsewhere."""
+    """The client of a keeper: a `LimitShare`, or a relay to one elsewhere."""
 
     def connected(self, send: Send) -> None:
-        """There is a keeper, to be reached so."""
+        """Called when a keeper is connected."""
         ...
 
     def received(self, message: FromKeeper) -> None:
-        """The keeper says something."""
+        """Called with each message of the keeper."""
         ...
 
     def alone(self) -> None:
-        """There is no keeper, or none any more."""
+        """Called when there is no keeper."""
         ...
 
     def leave(self) -> None:
-        """The way to the keeper is given up in order; a last word can be sent."""
+        """Called before an orderly disconnect; a last message can be sent."""
         ...
 
 
 def endpoint_digest(address: str, key: str) -> str:
-    """Return what stands for an address and a key, and tells neither."""
+    """Return a digest of an address and a key that reveals neither."""
     return hashlib.sha256(f"{address}\0{key}".encode()).hexdigest()[:24]
 
 
 def keepers_folder() -> Path:
-    """Return the folder of sockets, which is the user's own and nobody else's.
+    """Return the folder of sockets, private to the user.
 
     Raises:
-        OSError: there is none that can be trusted.
+        OSError: no such folder can be used.
     """
     parents = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"]  # noqa: S108  checked below
     folders = [Path(parent) / f"eval-console-{os.getuid()}" for parent in parents if parent and Path(parent).is_dir()]
@@ -75,14 +75,14 @@ def keepers_folder() -> Path:
 
 
 class LocalKeepers:
-    """The ways of this process to the keepers of the machine. Belongs to one event loop."""
+    """Connections of this process to the machine's keepers. Belongs to one event loop."""
 
     def __init__(self) -> None:
         self._tasks: dict[asyncio.Task[None], Peer] = {}
         self._servers: dict[Path, _KeeperServer] = {}
 
     def connect(self, endpoint: str, peer: Peer) -> "asyncio.Task[None]":
-        """Keep somebody connected to the keeper of an endpoint until the task is cancelled."""
+        """Keep a peer connected to the keeper of an endpoint until the task is canceled."""
         task = asyncio.create_task(self._keep_connected(endpoint, peer), name=f"keeper {endpoint}")
         self._tasks[task] = peer
         task.add_done_callback(self._tasks.pop)
@@ -98,21 +98,21 @@ class LocalKeepers:
                     continue
                 await _converse(*streams, peer)
                 peer.alone()
-        except OSError:  # no place for sockets, or none that may be used
+        except OSError:  # no usable folder for sockets
             peer.alone()
 
     async def _open(self, path: Path) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter] | None":
-        """Connect to who serves an endpoint, or become that; None: neither, try again."""
+        """Connect to the process that serves an endpoint, or become it; return None to try again."""
         with contextlib.suppress(FileNotFoundError, ConnectionError):
             return await asyncio.open_unix_connection(str(path))
-        if path in self._servers or (lock := _take(_lock_path(path))) is None:
+        if path in self._servers or (lock := _take_lock(_lock_path(path))) is None:
             return None
         self._servers[path] = _KeeperServer(path, lock)
         await self._servers[path].open()
         return await asyncio.open_unix_connection(str(path))
 
     async def aclose(self) -> None:
-        """Leave all keepers; who served one lets the others take over."""
+        """Leave all keepers; other processes take over those served here."""
         tasks = list(self._tasks)
         for peer in self._tasks.values():
             peer.leave()
@@ -195,7 +195,7 @@ class _KeeperServer:
         for writer in list(self._writers.values()):
             writer.close()
         if serving := list(filter(None, self._serving)):
-            await asyncio.wait(serving, timeout=_CLOSE_S)  # each reads the end of its connection
+            await asyncio.wait(serving, timeout=_CLOSE_S)  # each reads end of file
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
             _lock_path(self._path).unlink(missing_ok=True)
@@ -206,8 +206,8 @@ def _lock_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.lock")
 
 
-def _take(path: Path) -> int | None:
-    """Take a lock that goes with the process; None: another one has it, or has just removed its file."""
+def _take_lock(path: Path) -> int | None:
+    """Take a lock that is released with the process; return None if another process has it."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with contextlib.suppress(BlockingIOError, FileNotFoundError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

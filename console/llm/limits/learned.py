@@ -1,9 +1,9 @@
-"""What an endpoint takes, learnt from its rate limits: calls at once, and the time from one start to the next.
+"""Limits learned from an endpoint's rate limits: concurrent calls, and the time between two starts.
 
-A rate limit halves the calls at once, one time per episode, or leaves as many as were not refused; each good answer
-adds to them while all of them are in use. What went through from one rate limit to the next is what the provider takes,
-whatever times it names: at that pace calls start from then on, a little faster with every good answer. Pure: a process
-that asks alone learns so by itself, and the keeper of an endpoint learns so for all that ask it (`keeper`).
+A rate limit halves the concurrency once per episode, or lowers it to the number of calls that were not refused; good
+answers raise it while all of it is in use. The rate of calls accepted between two rate limits becomes the pace of
+later starts, whatever times the provider names, and rises slightly with every good answer. No I/O: a process that is
+alone learns with it, and so does the keeper of an endpoint for all processes (`keeper`).
 """
 
 from typing import Protocol
@@ -13,79 +13,79 @@ import msgspec
 _HIGHEST = 256
 _START = 32
 _GROWTH = 0.25
-"""Calls more at once for every good answer, once a rate limit has been met; before it is one."""
+"""Growth of the concurrency per good answer after the first rate limit; before that it is 1."""
 _SPEEDUP = 0.02
-"""Share of the time between two starts that every good answer takes off."""
+"""Reduction of the time between two starts per good answer."""
 
 
 def widest(ceiling: int | None, other: int | None) -> int | None:
-    """Return the wider of two ceilings; None is what experience may reach."""
+    """Return the wider of two ceilings; None means no configured ceiling."""
     wider = max(ceiling or _HIGHEST, other or _HIGHEST)
     return wider if wider in (ceiling, other) else None
 
 
 class Learned(msgspec.Struct, frozen=True):
-    """What is known of an endpoint, as it is handed from one keeper to the next."""
+    """Learned limits as passed from one keeper to the next."""
 
     limit: float
-    """Calls at once."""
+    """Concurrent calls."""
     pace_s: float
-    """Seconds from one start to the next; 0: as quickly as may be."""
+    """Seconds between two starts; 0 for no pace."""
     cuts: int
-    """Episodes of rate limits so far."""
+    """Rate-limit episodes so far."""
 
 
 class Learner(Protocol):
-    """Who learns for a limiter: a `LearnedLimit` of its own, or a `LimitShare` that tells the keeper."""
+    """Learns for a limiter: a `LearnedLimit`, or a `LimitShare` that reports to the keeper."""
 
     @property
     def limit(self) -> int:
-        """Calls at once that the limiter may have."""
+        """Concurrent calls allowed."""
         ...
 
     @property
     def pace_s(self) -> float:
-        """Seconds from one of its starts to the next, at least."""
+        """Minimum seconds between two starts."""
         ...
 
     @property
     def cuts(self) -> int:
-        """Episodes of rate limits so far; a call that starts remembers it."""
+        """Rate-limit episodes so far; each call remembers the number at its start."""
         ...
 
     def succeeded(self, *, is_full: bool) -> None:
-        """Learn from a good answer, and whether all that is allowed was in use."""
+        """Record a good answer; `is_full` if all allowed calls were in use."""
         ...
 
     def ended(self) -> None:
-        """Learn that a call is over, however it went."""
+        """Record the end of a call, successful or not."""
         ...
 
     def throttled(self, in_flight: int, cuts: int, now: float, paused_until: float) -> None:
-        """Learn from a rate limit, before the refused call is over.
+        """Record a rate limit, before the end of the refused call.
 
         Args:
-            in_flight: calls at once, with the refused one.
-            cuts: episodes that were known when it started: a call of before the last one tells of the same episode.
-            now: seconds of a clock that never goes back.
-            paused_until: when the last pause ended, or ends.
+            in_flight: concurrent calls, including the refused one.
+            cuts: episodes known when the call started; a call from before the last episode belongs to that episode.
+            now: monotonic time in seconds.
+            paused_until: end of the current or last pause.
         """
         ...
 
     def forget_pace(self) -> None:
-        """Start calls as quickly as may be: a person asks for it."""
+        """Forget the pace, at the user's request."""
         ...
 
     def forget_passed(self) -> None:
-        """Draw nothing from how little went through since the last rate limit: the provider was down meanwhile."""
+        """Forget how many calls were accepted since the last rate limit, because the provider was down."""
         ...
 
 
 class LearnedLimit:
-    """The rule (see `Learner`), for one process or for all together."""
+    """The learning rule, for one process or for all together."""
 
     def __init__(self, ceiling: int | None) -> None:
-        """Start from what a person allowed; None leaves it to experience."""
+        """Start at the configured ceiling; None to learn the limit."""
         self._allowed = ceiling
         self._ceiling = float(ceiling or _HIGHEST)
         self._limit = min(self._ceiling, float(_START)) if ceiling is None else self._ceiling
@@ -99,27 +99,27 @@ class LearnedLimit:
 
     @property
     def can_grow(self) -> bool:
-        """Whether good answers add to the limit."""
+        """True if good answers raise the limit."""
         return self._limit < self._ceiling
 
     @property
     def learned(self) -> Learned:
-        """What a follower has to know."""
+        """Learned limits, for the next keeper."""
         return Learned(self._limit, self.pace_s, self.cuts)
 
     def follow(self, learned: Learned) -> None:
-        """Go on from what another one knows, if that is more."""
+        """Take over another keeper's limits if it knows more."""
         if (learned.cuts, learned.limit) > (self.cuts, self._limit):
             self._limit, self.pace_s, self.cuts = min(self._ceiling, learned.limit), learned.pace_s, learned.cuts
 
     @classmethod
     def part(cls, learned: Learned | None, ceiling: int | None, parts: int) -> "LearnedLimit":
-        """Return an even part of what all have learnt, for a process that is left alone.
+        """Return an even part of the limits, for a process without a keeper.
 
         Args:
-            learned: what is known; None: nothing yet.
-            ceiling: its own part of what a person allowed.
-            parts: how many there are.
+            learned: limits learned by all; None if there are none yet.
+            ceiling: this process's part of the configured ceiling.
+            parts: number of processes.
         """
         part = cls(ceiling)
         if learned is not None:
@@ -130,7 +130,7 @@ class LearnedLimit:
         return part
 
     def allow(self, ceiling: int | None) -> None:
-        """Take another ceiling; what has been learnt below the old one stays."""
+        """Change the ceiling; what was learned below the old one is kept."""
         if ceiling == self._allowed:
             return
         before, self._allowed, self._ceiling = self._ceiling, ceiling, float(ceiling or _HIGHEST)
@@ -155,10 +155,10 @@ class LearnedLimit:
             return
         self._limit = max(1.0, min(self._limit, float(in_flight)) / 2)
         if self.cuts and self._passed > 0:
-            # The refusal ends as many gaps as calls were taken, and one. Pauses count for nothing, so refusals that
-            # have nothing to do with pace cannot slow calls down more and more.
+            # Accepted calls and the refused one each end a gap. Pauses are excluded, so that refusals unrelated to
+            # the pace cannot slow calls down further and further.
             self.pace_s = max(0.0, now - max(paused_until, self._cut_at)) / (self._passed + 1)
-        self._cut_at, self._passed = now, -1  # the refused call is still to end
+        self._cut_at, self._passed = now, -1  # the refused call has not ended yet
         self.cuts += 1
 
     def forget_pace(self) -> None:

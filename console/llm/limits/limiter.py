@@ -1,14 +1,13 @@
-"""Adaptive concurrency and rate limits of an endpoint, learnt from the endpoint's own answers.
+"""Adaptive concurrency and rate limits of an endpoint, learned from its answers.
 
 All conversations with one (address, key) share one limiter, so a 429 to one of them holds back all (specs: reliability
-§1.3). A rate limit pauses everybody until the provider's own time, and `learned_limit` says what is sent from then on.
+§1.3). A rate limit pauses everybody for the time the provider names; `learned` decides what is sent after that.
 
-Other faults lower nothing while calls succeed: `retry` tells which of them are a request's own, and only the others are
-learnt from here. Three of those in a row, without an answer between, make the endpoint a suspect: no more than three
-calls at once are risked; after twenty in a row a provider that answered before is down: a single request probes, after
-ever longer pauses, until it is back. The first good answer ends both. The numbers were chosen in virtual time, against
-providers that allow so many requests a second or at once, or fail at random or for some requests
-(tests/llm/test_storm.py, perf/bench_limiters.py).
+Other faults lower nothing while calls succeed: `retry` decides which of them belong to a single request, and only the
+rest are counted here. After three of those in a row the endpoint is suspect, and at most three calls run at once. After
+twenty in a row a provider that has answered before is down, and single requests probe it after ever longer pauses. The
+first good answer ends both states. The numbers were chosen in virtual time, against providers that limit requests per
+second or at once, or fail at random or for some requests (tests/llm/test_storm.py, perf/bench_limiters.py).
 """
 
 import asyncio
@@ -32,13 +31,14 @@ from console.llm.limits.share import LimitShare
 
 FAULTS_UNTIL_SUSPECT = 3
 CALLS_WHILE_SUSPECT = 3
-"""Calls at once that are risked while nothing succeeds."""
+"""Concurrent calls while nothing succeeds."""
 FAULTS_UNTIL_DOWN = 20
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_PROBE_S = 30.0
 _RATE_LIMITED = "rate limited"
+_ASKED_TO_WAIT = "the provider asks to wait"
 _ANSWER_TIME_WEIGHT = 0.1
-"""How much the last good answer counts in the usual time of an answer."""
+"""Weight of the latest good answer in the moving average of answer times."""
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ class Slot:
 
     started: float
     cuts: int
-    """Episodes of rate limits that were known then."""
+    """Rate-limit episodes known at that time."""
 
 
 @dataclass(slots=True, eq=False)
@@ -58,7 +58,7 @@ class _Waiter:
 
 
 class Limiter:
-    """Adaptive concurrency limit and rate limit of one endpoint. Not thread-safe: it belongs to one event loop."""
+    """Concurrency and rate limits of one endpoint. Not thread-safe: it belongs to one event loop."""
 
     def __init__(
         self,
@@ -72,11 +72,11 @@ class Limiter:
         """Set the limits.
 
         Args:
-            name: what the endpoint is called in views.
-            ceiling: requests at once that a person allowed; None leaves it to experience.
-            rpm: requests started per minute; they are spread evenly.
-            backoff_s: first pause after a rate limit without a time, and between probes of a provider that is down.
-            share: what has a say where other processes ask the same endpoint; its limits are left to it.
+            name: name of the endpoint in views.
+            ceiling: configured limit of concurrent requests; None to learn it.
+            rpm: limit of requests started per minute; they are spread evenly.
+            backoff_s: first pause after a rate limit without a time, and between probes of an unavailable provider.
+            share: this process's share of the limits, if other processes use the same endpoint.
         """
         self._share = share
         self._own_limit = LearnedLimit(ceiling)
@@ -93,63 +93,48 @@ class Limiter:
         self._timer: asyncio.TimerHandle | None = None
         self._not_before = self._next_start = 0.0
         self._why = ""
-        self._throttled = self._episodes = self._faults_in_a_row = self._probes = 0
-        self._proven = False
-        self._down_since: float | None = None
+        self._throttled = self._episodes = self._probes = 0
         self._last_good_start = -inf
-        self._answer_s: float | None = None
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether there has been a good answer."""
-        return self._proven
-
-    @property
-    def down_since(self) -> float | None:
-        """When the provider went down (monotonic clock); None while it is up."""
-        return self._down_since
-
-    @property
-    def faults_in_a_row(self) -> int:
-        """Faults since the last good answer, without those that are a request's own."""
-        return self._faults_in_a_row
+        self.is_proven = False
+        """True after the first good answer."""
+        self.faults_in_a_row = 0
+        """Faults since the last good answer, except those of single requests."""
+        self.down_since: float | None = None
+        """Start of an outage (monotonic clock); None while the provider is up."""
+        self.answer_s: float | None = None
+        """Usual seconds from sending to a whole answer; None before the first."""
 
     @property
     def is_suspect(self) -> bool:
-        """Whether nothing succeeds at present."""
-        return self._faults_in_a_row >= FAULTS_UNTIL_SUSPECT
-
-    @property
-    def answer_s(self) -> float | None:
-        """Usual seconds from sending to a whole answer; None before the first."""
-        return self._answer_s
+        """True while nothing succeeds."""
+        return self.faults_in_a_row >= FAULTS_UNTIL_SUSPECT
 
     def has_answered_since(self, moment: float) -> bool:
-        """Whether a request that was sent after a moment of the monotonic clock has got a good answer."""
+        """Return True if a request sent after a time of the monotonic clock has succeeded."""
         return self._last_good_start > moment
 
     @property
     def has_room(self) -> bool:
-        """Whether a request can be sent at once."""
+        """True if a request can be sent at once."""
         return not self._waiters and self._may_start(time.monotonic())
 
     @property
     def is_joining(self) -> bool:
-        """Whether what may be sent is about to be learnt from whoever shares the limits."""
+        """True while waiting for this process's share of the limits."""
         return self._share is not None and self._share.is_joining
 
     @property
     def load(self) -> int:
-        """Requests in flight, and those that wait to be sent."""
+        """Requests in flight or waiting."""
         return self._in_flight + len(self._waiters)
 
     @property
     def pause_s(self) -> float:
-        """How long nothing will be sent, in seconds from now."""
+        """Seconds until the current pause ends; 0 without one."""
         return max(0.0, self._not_before - time.monotonic())
 
     def state(self) -> EndpointState:
-        """Return what views show of the limiter."""
+        """Return the state to show."""
         pause = self.pause_s
         return EndpointState(
             name=self.name,
@@ -159,30 +144,30 @@ class Limiter:
             paused_until=time.time() + pause if pause else None,
             why=self._reason(pause),
             throttled=self._throttled,
-            faults_in_a_row=self._faults_in_a_row,
+            faults_in_a_row=self.faults_in_a_row,
         )
 
     def _reason(self, pause: float) -> str:
-        if pause or self._down_since is not None:
+        if pause or self.down_since is not None:
             return self._why
         if self.is_suspect:
-            return f"the last {self._faults_in_a_row} calls failed, {CALLS_WHILE_SUSPECT} at once until one succeeds"
+            return f"the last {self.faults_in_a_row} calls failed, {CALLS_WHILE_SUSPECT} at once until one succeeds"
         return ""
 
     async def acquire(self, watch: Watch, *, max_wait_s: float, is_retry: bool = False) -> Slot:
         """Wait for permission to send a request.
 
         Args:
-            watch: told why, if there is a wait.
-            max_wait_s: a pause longer than this is a fault at once.
-            is_retry: this call was refused by a rate limit, so it goes ahead of others.
+            watch: notified of waits.
+            max_wait_s: a longer pause raises a fault at once.
+            is_retry: True if a rate limit refused this call before; it goes ahead of others.
 
         Raises:
-            Fault: `rate_limit`, with the time to wait, when the provider asks for more than `max_wait_s`.
+            Fault: `rate_limit`, if the provider asks for a longer pause than `max_wait_s`.
         """
         if self.has_room:
             return self._grant()
-        if self._down_since is None and self.pause_s > max_wait_s:
+        if self.down_since is None and self.pause_s > max_wait_s:
             raise self._too_long()
         waiter = _Waiter(asyncio.get_running_loop().create_future(), watch, max_wait_s)
         (self._waiters.appendleft if is_retry else self._waiters.append)(waiter)
@@ -198,34 +183,32 @@ class Limiter:
         return slot
 
     def release(self, slot: Slot) -> None:
-        """Give the slot back; every `acquire` has exactly one `release`."""
+        """Return a slot; every `acquire` needs exactly one `release`."""
         self._in_flight -= 1
         self._learner.ended()
         self._grant_waiting()
         self._update_share()
 
     def succeeded(self, slot: Slot) -> None:
-        """Learn from a good answer, before its slot is released."""
-        self._proven = True
+        """Record a good answer; call this before releasing its slot."""
+        self.is_proven = True
         self.reached()
         self._last_good_start = max(self._last_good_start, slot.started)
         took = time.monotonic() - slot.started
-        self._answer_s = (
-            took if self._answer_s is None else self._answer_s + _ANSWER_TIME_WEIGHT * (took - self._answer_s)
-        )
+        self.answer_s = took if self.answer_s is None else self.answer_s + _ANSWER_TIME_WEIGHT * (took - self.answer_s)
         if slot.cuts >= self._learner.cuts:
             self._episodes = 0
         self._learner.succeeded(is_full=self._in_flight >= self._learner.limit)
 
     def reached(self) -> None:
-        """Learn that the provider answered, be it with a refusal: it is not down."""
-        self._faults_in_a_row = self._probes = 0
-        if self._down_since is not None:
-            self._down_since, self._not_before = None, 0.0
+        """Record that the provider answered, if only with a refusal, so it is not down."""
+        self.faults_in_a_row = self._probes = 0
+        if self.down_since is not None:
+            self.down_since, self._not_before = None, 0.0
             self._learner.forget_passed()
 
     def throttled(self, slot: Slot, retry_after_s: float | None) -> None:
-        """Learn from a rate limit: pause everybody, and send less at once from now on."""
+        """Record a rate limit: pause all calls and lower the limits."""
         self._throttled += 1
         self.reached()
         if slot.cuts >= self._learner.cuts:
@@ -238,35 +221,35 @@ class Limiter:
             self._share.pause(retry_after_s, _RATE_LIMITED)
 
     def faulted(self, retry_after_s: float | None = None) -> None:
-        """Learn from any other retryable fault that is not known to be the request's own: many mean an outage.
+        """Record a retryable fault of the endpoint; many in a row mean an outage.
 
         Args:
-            retry_after_s: when the provider asks to come back; believed of the endpoint once nothing succeeds.
+            retry_after_s: wait the provider asks for; followed only while nothing succeeds.
         """
-        self._faults_in_a_row += 1
+        self.faults_in_a_row += 1
         if self.is_suspect and retry_after_s:
-            self._pause(retry_after_s, "the provider asks to wait")
-        if self._proven and self._faults_in_a_row >= FAULTS_UNTIL_DOWN:
-            if self._down_since is None:
-                self._down_since = time.monotonic()
+            self._pause(retry_after_s, _ASKED_TO_WAIT)
+        if self.is_proven and self.faults_in_a_row >= FAULTS_UNTIL_DOWN:
+            if self.down_since is None:
+                self.down_since = time.monotonic()
             if not self.pause_s:  # of requests that fail together only the first counts as a probe
                 self._probes += 1
                 self._pause(self._backoff(self._probes - 1, _LONGEST_PROBE_S), "the provider is down")
 
     def pause(self, seconds: float) -> None:
-        """Send nothing for as long as the provider asks: longer than one request may wait by itself."""
-        self._pause(seconds, "the provider asks to wait")
+        """Pause all calls for as long as the provider asks."""
+        self._pause(seconds, _ASKED_TO_WAIT)
         if self._share is not None:
-            self._share.pause(seconds, "the provider asks to wait")
+            self._share.pause(seconds, _ASKED_TO_WAIT)
 
     def _pause_with_others(self, seconds: float, why: str) -> None:
-        """Wait as a process does that asks the same endpoint; a rate limit that it has met is met by all."""
+        """Pause because another process was told to; its rate limits count here too."""
         if why == _RATE_LIMITED and not self.pause_s:
             self._episodes += 1
         self._pause(seconds, why)
 
     def share(self, *, ceiling: int | None, rpm: int | None) -> None:
-        """Let another model of the same endpoint in: the widest ceiling and the strictest rpm hold."""
+        """Add the limits of another model of the same endpoint: the widest ceiling and the strictest rpm hold."""
         self._ceiling = widest(self._ceiling, ceiling)
         self._own_limit.allow(self._ceiling)
         if self._share is not None:
@@ -275,7 +258,7 @@ class Limiter:
             self._gap_s = max(self._gap_s, 60.0 / rpm)
 
     def retry_now(self) -> None:
-        """Forget a pause, and the pace."""
+        """End the pause and forget the pace."""
         self._not_before = self._next_start = 0.0
         self._episodes = self._probes = 0
         self._learner.forget_pace()
@@ -290,15 +273,15 @@ class Limiter:
 
     @property
     def _risked(self) -> int:
-        """Calls at once that may be risked, whatever the endpoint takes."""
-        if self._down_since is not None:
+        """Concurrency limit due to faults, regardless of the learned limit."""
+        if self.down_since is not None:
             return 1
         return CALLS_WHILE_SUSPECT if self.is_suspect else sys.maxsize
 
     def _update_share(self) -> None:
         if self._share is not None:
             waiting = min(len(self._waiters), max(0, self._risked - self._in_flight))
-            self._share.note(self._in_flight, waiting, self._answer_s)
+            self._share.note(self._in_flight, waiting, self.answer_s)
 
     def _ready_at(self) -> float:
         return max(self._not_before, self._next_start)
@@ -317,9 +300,9 @@ class Limiter:
         return Slot(now, self._learner.cuts)
 
     def _grant_waiting(self) -> None:
-        """Let waiting calls go as far as the rules allow, and come back when time allows more.
+        """Start waiting calls as far as the limits allow, and set a timer for the rest.
 
-        The clock is read once a round: a timer may fire a moment early, and must then be set again.
+        The clock is read in each round: a timer that fires early must be set again.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -333,7 +316,7 @@ class Limiter:
                 waiter.granted.set_result(self._grant())
 
     def _abandon(self, waiter: _Waiter) -> None:
-        """Forget a cancelled call; leave that it was given in the same moment goes back."""
+        """Remove a canceled call; a slot granted concurrently is returned."""
         if waiter in self._waiters:
             self._waiters.remove(waiter)
             self._update_share()
@@ -346,7 +329,7 @@ class Limiter:
             return
         self._not_before, self._why = until, why
         for waiter in list(self._waiters):
-            if self._down_since is None and seconds > waiter.max_wait_s:
+            if self.down_since is None and seconds > waiter.max_wait_s:
                 self._waiters.remove(waiter)
                 if not waiter.granted.done():
                     waiter.granted.set_exception(self._too_long())
@@ -359,8 +342,7 @@ class Limiter:
         if pause:
             waiter.watch.on_wait(self._why, time.time() + pause)
         elif self._next_start > time.monotonic():
-            learnt = self._learner.pace_s > self._gap_s
-            waiter.watch.on_wait(AT_PACE if learnt else AT_RPM, None)
+            waiter.watch.on_wait(AT_PACE if self._learner.pace_s > self._gap_s else AT_RPM, None)
         elif self._share is not None and self._share.why_paced and self._in_flight < self._learner.limit:
             waiter.watch.on_wait(self._share.why_paced, None)
         else:
@@ -377,16 +359,16 @@ class Limiter:
 
 
 ShareFactory = Callable[[str, LimitShare], None]
-"""Connects a part of an endpoint's limits, by the endpoint's digest, to who keeps them."""
+"""Connects the share of an endpoint, named by its digest, to the keeper."""
 
 
 class LimiterRegistry:
-    """Limiters by (address, key): everybody who asks the same endpoint gets the same one; unused ones are dropped."""
+    """Limiters by (address, key): all models of an endpoint share one; unused ones are dropped."""
 
     def __init__(self) -> None:
         self._limiters: WeakValueDictionary[tuple[str, int], Limiter] = WeakValueDictionary()
         self.share_with_others: ShareFactory | None = None
-        """Gives the limiter of an endpoint its part of what all processes may do; None: this process is alone."""
+        """Connects new limiters to other processes' limits; None if this process is alone."""
 
     def limiter(
         self,
@@ -400,17 +382,17 @@ class LimiterRegistry:
         longest_s: float = 600.0,
         is_shared: bool = False,
     ) -> Limiter:
-        """Return the limiter of an address and key; the strictest `rpm` and the widest `ceiling` asked for hold.
+        """Return the limiter of an address and key; the widest `ceiling` and the strictest `rpm` hold.
 
         Args:
-            name: of the endpoint, for views.
-            address: where it is.
-            key: with which it is asked.
+            name: name of the endpoint in views.
+            address: address of the endpoint.
+            key: API key.
             ceiling: see `Limiter`.
             rpm: see `Limiter`.
             backoff_s: see `Limiter`.
-            longest_s: how long a call may last.
-            is_shared: whether other processes may ask the same endpoint.
+            longest_s: maximum duration of a call.
+            is_shared: True if other processes may use the same endpoint.
         """
         endpoint_key = (address, hash(key))
         limiter = self._limiters.get(endpoint_key)
@@ -425,7 +407,6 @@ class LimiterRegistry:
     def _share(
         self, address: str, key: str, ceiling: int | None, rpm: int | None, longest_s: float
     ) -> LimitShare | None:
-        """Return a part of the endpoint's limits, of those that somebody has set and of those that are learnt."""
         if self.share_with_others is None:
             return None
         share = LimitShare(ceiling, rpm, longest_s)
@@ -438,14 +419,13 @@ LIMITERS = LimiterRegistry()
 
 
 def limiter_of(model: ModelConfig, address: str, key: str | None) -> Limiter:
-    """Return the limiter that all models of this address and key share."""
+    """Return the limiter shared by all models of this address and key."""
     limits = model.limits
-    ceiling = limits.concurrency
     return LIMITERS.limiter(
         model.name,
         address,
         key or "",
-        ceiling=ceiling,
+        ceiling=limits.concurrency,
         rpm=limits.rpm,
         backoff_s=limits.backoff_s,
         longest_s=limits.timeout_s,

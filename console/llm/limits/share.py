@@ -1,7 +1,7 @@
-"""One process's part of an endpoint's limits: what its limiter may do without asking, and what it has to ask for.
+"""One process's share of an endpoint's limits.
 
-What the limiter meets is told to the keeper, which learns from it for all. Without a keeper, because the one there was
-has ended and the next is not there yet, everybody has an even part, and learns by itself below it.
+It reports the answers of its limiter to the keeper, which learns for all processes. Without a keeper, such as between
+two of them, each process has an even part and learns by itself below it.
 """
 
 import asyncio
@@ -27,43 +27,44 @@ from console.llm.limits.keeper import (
 from console.llm.limits.learned import Learned, LearnedLimit, widest
 
 LULL_S = 0.1
-"""How long less is wanted before it is said; so long what has been learnt may wait, unless more is to be had for it."""
+"""Seconds before lower demand is reported, and before other news is, unless it may raise the lease."""
 
 
 class LimitShare:
-    """What a limiter asks before each call, and tells after it; a `Learner`, too."""
+    """The limiter's side of the keeper; implements `Learner`."""
 
     def __init__(self, ceiling: int | None, rpm: int | None, longest_s: float) -> None:
-        """Nothing is allowed until a keeper, or that there is none, is known."""
+        """Allow nothing until a keeper answers or is known to be missing."""
         self._ceiling, self._rpm, self._longest_s = ceiling, rpm, longest_s
         self._on_change: Callable[[], None] = _nothing
         self._on_pause: Callable[[float, str], None] = _no_pause
         self._send: Callable[[ToKeeper], None] | None = None
         self._own: LearnedLimit | None = None
-        """What is learnt while there is no keeper."""
+        """Limits learned without a keeper."""
         self._learned: Learned | None = None
-        """What all together have learnt, as the keeper has said it last."""
+        """Limits learned by all processes, as last received."""
         self._lease: Lease | None = None
         self._processes = 1
-        self._cuts = 0
+        self.cuts = 0
+        """Rate-limit episodes so far."""
         self._in_flight = self._waiting = self._most_in_flight = self._most_wanted = 0
-        """Now, and at most since it was told last."""
+        """Current values, and maxima since the last report."""
         self._ended = self._good = self._good_when_full = 0
-        """Since the keeper was joined, as in `Want`."""
+        """Counts since joining the keeper; see `Want`."""
         self._started = self._allowed = 0
-        """Starts since the keeper was joined: used, and handed out."""
+        """Starts since joining the keeper: used, and allowed."""
         self._has_to_answer = False
-        """Whether the keeper does not know yet that the lease is kept to."""
+        """True until the keeper is told that a smaller lease is respected."""
         self._last_want: Want | None = None
         self._answer_s: float | None = None
         self._later: asyncio.TimerHandle | None = None
         self._alone_timer: asyncio.TimerHandle | None = None
 
     def attach(self, on_change: Callable[[], None], on_pause: Callable[[float, str], None]) -> None:
-        """Serve a limiter: it is told when more may be sent, and of pauses that others have met."""
+        """Attach a limiter: called when more may be sent, and with pauses of other processes."""
         self._on_change, self._on_pause = on_change, on_pause
 
-    # What the limiter asks and tells.
+    # Called by the limiter.
 
     @property
     def limit(self) -> int:
@@ -74,16 +75,12 @@ class LimitShare:
 
     @property
     def is_joining(self) -> bool:
-        """Whether it is not known yet what may be sent: a keeper was not found yet, or has not answered."""
+        """True while no keeper was found yet, or it has not answered."""
         return self._own is None and self._lease is None
 
     @property
     def pace_s(self) -> float:
-        return self._own.pace_s if self._own is not None else 0.0  # the keeper hands starts out
-
-    @property
-    def cuts(self) -> int:
-        return self._cuts
+        return self._own.pace_s if self._own is not None else 0.0  # the keeper allows each start
 
     def succeeded(self, *, is_full: bool) -> None:
         if self._own is not None:
@@ -102,9 +99,9 @@ class LimitShare:
     def throttled(self, in_flight: int, cuts: int, now: float, paused_until: float) -> None:
         if self._own is not None:
             self._own.throttled(in_flight, cuts, now, paused_until)
-            self._cuts = self._own.cuts
+            self.cuts = self._own.cuts
             return
-        self._cuts = max(self._cuts, cuts + 1)  # as the keeper will say: others may be refused before it has
+        self.cuts = max(self.cuts, cuts + 1)  # as the keeper will; others may be refused before it does
         self._most_in_flight = self._in_flight = in_flight
         self._send_want()
         self._send_message(Refused(cuts))
@@ -121,21 +118,21 @@ class LimitShare:
 
     @property
     def why_paced(self) -> str:
-        """Why each start has to be allowed; empty: it has not."""
+        """Why each start must be allowed; empty if it need not."""
         if self._own is not None:
             return AT_RPM if self._rpm is not None else ""
         return self._lease.why_paced if self._lease is not None else ""
 
     def room(self, in_flight: int) -> int:
-        """How many calls at once may be in flight for the sake of their pace, given how many are."""
+        """Return the concurrency limit due to the pace."""
         return in_flight + self._allowed - self._started if self.why_paced else sys.maxsize
 
     def started(self) -> None:
-        """A call is sent."""
+        """Record that a call was sent."""
         self._started += 1
 
     def note(self, in_flight: int, waiting: int, answer_s: float | None) -> None:
-        """How things stand, whenever that has changed."""
+        """Record the current state, whenever it changes."""
         self._in_flight, self._waiting, self._answer_s = in_flight, waiting, answer_s
         if self._send is None:
             return
@@ -158,7 +155,7 @@ class LimitShare:
             self._send_message(Holds(self._lease.serial))
 
     def widen(self, ceiling: int | None, rpm: int | None) -> None:
-        """Another model of this process asks the same endpoint: the widest ceiling and the strictest rpm hold."""
+        """Add the limits of another model of this process: the widest ceiling and the strictest rpm hold."""
         before = self._ceiling, self._rpm
         self._ceiling = widest(self._ceiling, ceiling)
         self._rpm = min(self._rpm, rpm) if self._rpm and rpm else self._rpm or rpm
@@ -166,13 +163,13 @@ class LimitShare:
             self._send_message(Terms(self._ceiling, self._rpm))
 
     def pause(self, seconds: float, why: str) -> None:
-        """The provider asks for a pause."""
+        """Report a pause that the provider asks for."""
         self._send_message(Paused(seconds, why))
 
-    # What the way to the keeper says.
+    # Called by the connection to the keeper.
 
     def connected(self, send: Callable[[ToKeeper], None]) -> None:
-        """There is a keeper, to be reached so."""
+        """Join a keeper."""
         self._stop_timers()
         self._send, self._own, self._lease, self._last_want = send, None, None, None
         self._started = self._allowed = self._ended = self._good = self._good_when_full = 0
@@ -190,12 +187,12 @@ class LimitShare:
         self._send_want()
 
     def received(self, message: FromKeeper) -> None:
-        """The keeper says something."""
+        """Handle a message of the keeper."""
         match message:
             case Lease():
                 self._has_to_answer |= self._lease is not None and message.requests < self._lease.requests
                 self._lease, self._processes, self._learned = message, message.processes, message.learned
-                self._cuts = max(self._cuts, message.learned.cuts)
+                self.cuts = max(self.cuts, message.learned.cuts)
                 self.note(self._in_flight, self._waiting, self._answer_s)
             case Starts(total=total):
                 self._allowed = total
@@ -204,10 +201,10 @@ class LimitShare:
         self._on_change()
 
     def alone(self, processes: int = 0) -> None:
-        """There is no keeper, or none any more.
+        """Continue without a keeper.
 
         Args:
-            processes: how many share the limits; 0: as many as there were.
+            processes: number of processes that share the limits; 0 if unchanged.
         """
         self._stop_timers()
         self._send = None
@@ -219,27 +216,27 @@ class LimitShare:
         self._on_change()
 
     def _allow_one(self) -> None:
-        """Without a keeper: an even part of the pace."""
+        """Allow a start at an even part of the pace."""
         self._allowed = self._started + 1
         gap = 60.0 * self._processes / (self._rpm or 1)
         self._alone_timer = asyncio.get_running_loop().call_later(gap, self._allow_one)
         self._on_change()
 
     def leave(self) -> None:
-        """The process ends in order."""
+        """Leave the keeper at the end of the process."""
         self._stop_timers()
         if self._send is not None:
             self._send(Leave())
             self._send = None
 
     def _wanted_starts(self) -> int:
-        """Starts used and to be used: one that cannot be used yet would pile up with others, and go out with them."""
+        """Return the starts used and wanted; unusable ones would pile up and be sent all at once."""
         return self._started + min(self._waiting, max(0, self.limit - self._in_flight))
 
     def _send_want_later(self) -> None:
-        """Tell what has changed; how many calls have ended matters once there was a rate limit."""
+        """Report changes; ended calls matter only after a rate limit."""
         self._later = None
-        if self._cuts or self._last_want is None or self._has_changed(self._last_want):
+        if self.cuts or self._last_want is None or self._has_changed(self._last_want):
             self._send_want()
         self._most_in_flight, self._most_wanted = self._in_flight, self._in_flight + self._waiting
         if self._last_want is not None and self._has_changed(self._last_want):

@@ -1,1 +1,1 @@
-"""What can be learned about the server of a model."""
+"""Questions about a model's server, and local servers."""

@@ -1,7 +1,7 @@
-"""A server of one model on this machine, for as long as a command needs it: started, awaited, logged, stopped.
+"""A server for one model on this machine, started for the duration of a command.
 
-Source: BFCL v4, `base_oss_handler.py`: which command starts `vllm` and `sglang`, and that `GET /models` is asked each
-second until it is answered.
+Source: BFCL v4, `base_oss_handler.py`: the commands that start `vllm` and `sglang`, and the polling of `GET /models`
+every second until it answers.
 """
 
 import asyncio
@@ -23,18 +23,18 @@ from console.core.fault import Fault, FaultKind, UsageError
 from console.llm.servers.model_list import served_models, served_models_text
 
 POLL_S = 1.0
-"""Between two looks whether a server answers yet."""
+"""Seconds between two polls of a starting server."""
 _STOP_S = 20.0
-"""For a server to end by itself before it is killed."""
+"""Seconds for a server to end before it is killed."""
 _NOT_YET = (FaultKind.CONNECT, FaultKind.SERVER, FaultKind.BROKEN_STREAM, FaultKind.DEADLINE, FaultKind.STALLED)
-"""How an address answers at which no server is, or one that is still loading."""
-_ITS_KEYS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MODELSCOPE_API_TOKEN")
-"""Keys that a server needs to fetch weights; no other one is given to it."""
+"""Faults of an address without a server, or with one that is still loading."""
+_SERVER_KEYS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "MODELSCOPE_API_TOKEN")
+"""Keys that servers need to fetch weights; no other secrets are passed on."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """How a server is started, in the official command's words."""
+    """Settings of a server, named as in the official command."""
 
     backend: str
     """`vllm` or `sglang`."""
@@ -44,7 +44,7 @@ class ServerSettings:
     enable_lora: bool = False
     max_lora_rank: int | None = None
     lora_modules: tuple[str, ...] = ()
-    """As `name=path`."""
+    """Entries of the format `name=path`."""
 
 
 def server_command(settings: ServerSettings, model: ModelConfig) -> list[str]:
@@ -76,10 +76,10 @@ def server_command(settings: ServerSettings, model: ModelConfig) -> list[str]:
 
 
 def is_served(model: ModelConfig) -> bool:
-    """Whether a server answers at a model's address and has the model.
+    """Return True if a server at the model's address has the model, False if none answers.
 
     Raises:
-        UsageError: a server answers there, but not for this model.
+        UsageError: the server there does not have the model.
     """
     try:
         served = asyncio.run(served_models(model))
@@ -99,31 +99,33 @@ def is_served(model: ModelConfig) -> bool:
 def running_server(
     command: Sequence[str], model: ModelConfig, log: Path, notify: Callable[[str], None]
 ) -> Generator[None]:
-    """Start a server, wait until it answers, and stop it at the end, however that comes.
+    """Start a server, wait until it answers, and always stop it at the end.
 
     Args:
         command: see `server_command`.
-        model: what it serves, at its address.
-        log: file for what the server writes.
-        notify: called with what is waited for.
+        model: the model it serves, at its address.
+        log: file for the server's output.
+        notify: called with progress messages.
 
     Raises:
-        UsageError: it cannot be started, or ended before it answered.
+        UsageError: it could not be started, or ended before it answered.
     """
-    with _ended_by_signals(), log.open("ab") as output:
+    with _stopped_by_signals(), log.open("ab") as output:
         try:
-            server = subprocess.Popen(  # noqa: S603  # a program that the person chose, and no shell
+            server = subprocess.Popen(  # noqa: S603  # a program chosen by the user; no shell
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env={name: value for name, value in os.environ.items() if name in _ITS_KEYS or not sounds_secret(name)},
+                env={
+                    name: value for name, value in os.environ.items() if name in _SERVER_KEYS or not sounds_secret(name)
+                },
                 start_new_session=True,
             )
         except OSError as error:
             raise UsageError(f"{command[0]} cannot be started: {error.strerror}") from None
         try:
-            notify(f"waiting for {Path(command[0]).name} at {model.base_url}, which writes to {log}")
+            notify(f"waiting for {Path(command[0]).name} at {model.base_url}, logging to {log}")
             _await_answer(server, model, log)
             yield
         finally:
@@ -134,7 +136,7 @@ def _await_answer(server: "subprocess.Popen[bytes]", model: ModelConfig, log: Pa
     while not is_served(model):
         if server.poll() is not None:
             lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
-            last = next((line.strip() for line in reversed(lines) if line.strip()), "nothing was written")
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
             raise UsageError(
                 f"the server of {model.model_id} ended with {server.returncode} before it answered: {last[:300]}",
                 where=str(log),
@@ -143,7 +145,7 @@ def _await_answer(server: "subprocess.Popen[bytes]", model: ModelConfig, log: Pa
 
 
 def _stop(server: "subprocess.Popen[bytes]") -> None:
-    """End a server with all its processes, which share its process group."""
+    """Stop a server and all processes of its group."""
     for number, patience in ((signal.SIGTERM, _STOP_S), (signal.SIGKILL, None)):
         with suppress(ProcessLookupError):
             os.killpg(server.pid, number)
@@ -162,8 +164,8 @@ def _has_processes(group: int) -> bool:
 
 
 @contextmanager
-def _ended_by_signals() -> Generator[None]:
-    """Let SIGTERM and SIGHUP end what is under way like SIGINT does, so that the server is stopped behind it."""
+def _stopped_by_signals() -> Generator[None]:
+    """Let SIGTERM and SIGHUP end the block like SIGINT, so that the server is stopped."""
 
     def leave(number: int, frame: FrameType | None) -> None:
         del frame

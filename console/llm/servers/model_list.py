@@ -1,4 +1,4 @@
-"""The list of models that a server says it serves."""
+"""The models that a server lists."""
 
 import json
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import Any, cast
 from console.config.model import Limits, ModelConfig
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import as_object, as_objects
 from console.core.suggestion import nearest
 from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.http import ErrorResponse, HttpSession, read
@@ -18,10 +19,10 @@ _SHOWN = 5
 
 
 async def served_models(model: ModelConfig) -> list[str]:
-    """Ask a model's server for the ids it serves, in its order; costs nothing.
+    """Return the ids that a model's server lists, in its order; free of charge.
 
     Raises:
-        Fault: typed as for a call: `auth`, `connect`, `bad_answer` …
+        Fault: as for a call: `auth`, `connect`, `bad_answer` …
     """
     session = HttpSession(model, api_of(model).headers)
     try:
@@ -31,7 +32,7 @@ async def served_models(model: ModelConfig) -> list[str]:
 
 
 async def served_models_hint(session: HttpSession, model_id: str) -> str:
-    """Return what a server does serve, as a sentence behind `not found`; empty when it does not say in time."""
+    """Return the listed models as an addition to a `not found` message; empty if they do not arrive in time."""
     try:
         ids = await _list_models(session, _HINT)
     except Fault:
@@ -40,7 +41,7 @@ async def served_models_hint(session: HttpSession, model_id: str) -> str:
 
 
 def served_models_text(model_id: str, served: Sequence[str]) -> str:
-    """Say what a server serves beside a model that it does not: the nearest id, or some of them."""
+    """Return the id nearest to a missing one as text, or some of those listed."""
     close = nearest(model_id, served)
     shown = [close] if close else served[:_SHOWN]
     more = f" and {len(served) - len(shown)} more" if len(served) > len(shown) else ""
@@ -61,8 +62,7 @@ def _ids(raw: bytes, redact: Redactor) -> list[str]:
         value: Any = redact.known_value(json.loads(raw))
     except (ValueError, RecursionError):
         raise Fault(FaultKind.BAD_ANSWER, "the list of models is not JSON") from None
-    rows: object = cast(dict[str, Any], value).get("data") if isinstance(value, dict) else value
+    rows: object = as_object(value).get("data", value)
     if not isinstance(rows, list):
-        raise Fault(FaultKind.BAD_ANSWER, "the server sent no list of models")
-    ids = (cast(dict[str, Any], row).get("id") for row in cast(list[Any], rows) if isinstance(row, dict))
-    return [identity for identity in ids if isinstance(identity, str)]
+        raise Fault(FaultKind.BAD_ANSWER, "the server did not send a list of models")
+    return [row["id"] for row in as_objects(cast(object, rows)) if isinstance(row.get("id"), str)]

@@ -1,4 +1,4 @@
-"""Asks a model once with tools and once without, and learns which parameters its server refuses."""
+"""Asks a model once with tools and once without, to learn which parameters its server refuses."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,7 @@ from console.llm.servers.refused_parameters import RefusedParameter, without_ref
 
 _MOST_REFUSALS = 8
 _SENT_BY_SUITES: dict[str, Any] = {"temperature": 0.7, "max_tokens": 1000, "store": False}
-"""Parameters that suites ask for, whatever models.toml says."""
+"""Parameters that suites send, regardless of models.toml."""
 _SENT_WITH_TOOLS: dict[str, Any] = {"tool_choice": "auto", "parallel_tool_calls": True}
 _TOOL = {
     "type": "function",
@@ -34,7 +34,7 @@ _TOOL = {
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one way of asking came to."""
+    """Outcome of one question."""
 
     name: str
     """`without tools` or `with tools`."""
@@ -43,7 +43,7 @@ class Trial:
 
     @property
     def text(self) -> str:
-        """The result in a few words."""
+        """Short description of the outcome."""
         if self.fault is not None:
             return f"{self.fault.kind.value}: {self.fault.message}"
         calls = len(self.reply.tool_calls) if self.reply is not None else 0
@@ -51,7 +51,7 @@ class Trial:
 
 
 async def try_model(model: ModelConfig) -> tuple[ModelConfig, list[Trial]]:
-    """Ask without and with tools, again after each refusal of a parameter; return the settings that go through.
+    """Ask without and with tools, again after each refused parameter; return the accepted settings and the outcomes.
 
     Raises:
         UsageError: the model has no key.
@@ -77,14 +77,14 @@ async def _ask(model: ModelConfig, request: ChatRequest, name: str) -> tuple[Mod
             reply, fault = None, refusal
         finally:
             await endpoint.aclose()
-        learnt = without_refused(model, _refused(endpoint))
-        if fault is None or learnt == model:
-            return learnt, Trial(name, reply, fault)
-        model = learnt
+        learned = without_refused(model, _refused(endpoint))
+        if fault is None or learned == model:
+            return learned, Trial(name, reply, fault)
+        model = learned
     return model, Trial(name, None, fault)
 
 
 def _refused(endpoint: Endpoint) -> list[RefusedParameter]:
-    """Return the parameters that any of its servers has refused."""
+    """Return the parameters refused by any of the endpoint's servers."""
     clients = endpoint.clients if isinstance(endpoint, RemoteEndpoint) else []
     return [refused for client in clients if isinstance(client, HttpClient) for refused in client.refused]

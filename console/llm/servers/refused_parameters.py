@@ -1,4 +1,4 @@
-"""Parameters that a server refuses: which, under which other name it takes them, and what models.toml has to say."""
+"""Parameters that a server refuses: detection, renaming, and the settings to write into models.toml."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,25 +19,25 @@ _REFUSED = re.compile(
 )
 _INSTEAD = re.compile(r"\buse\s+['\"`]?(\w+)['\"`]?\s+instead", re.IGNORECASE)
 _NEEDED = ("model", "messages", "tools", "input", "contents", "prompt", "system")
-"""Without these there is no question."""
+"""Parameters that cannot be omitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedParameter:
-    """A parameter that a server does not take."""
+    """A parameter that a server refuses."""
 
     name: str
     instead: str = ""
-    """The name under which it does."""
+    """Name under which the server accepts it; empty if unknown."""
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether the same is asked without it: how an answer is sent, or a limit under another name."""
+        """True if the question is the same without it: streaming, or a renamed parameter."""
         return self.name in ("stream", "stream_options") or bool(self.instead)
 
 
 def refused_parameter(error: ProviderError, body: Mapping[str, Any]) -> RefusedParameter | None:
-    """Return the parameter of a request that an error (status 400 or 422) is about; None when it names none."""
+    """Return the request parameter that an error (status 400 or 422) refuses, or None."""
     if not (_CODES & set(error.codes) or _REFUSED.search(error.message)):
         return None
     optional = [name for name in body if name not in _NEEDED]
@@ -60,7 +60,7 @@ def _first_named(message: str, names: Iterable[str]) -> str | None:
 
 
 def without_refused(model: ModelConfig, refused: Iterable[RefusedParameter]) -> ModelConfig:
-    """Return the model with settings that leave out, or rename, what its server refuses."""
+    """Return the model with `omit` and `rename` settings for its refused parameters."""
     omit, rename, params = list(model.omit), dict(model.rename), dict(model.params)
     for parameter in refused:
         if parameter.name == "stream":
@@ -76,7 +76,7 @@ def without_refused(model: ModelConfig, refused: Iterable[RefusedParameter]) -> 
 
 
 def changed_settings(before: ModelConfig, after: ModelConfig) -> list[str]:
-    """Return the lines of models.toml in which two settings of a model differ, as they are afterwards."""
+    """Return the lines of models.toml that differ between two settings of a model, as they are after the change."""
     lines: list[str] = []
     if after.omit != before.omit:
         lines.append(f"omit = {toml_value(list(after.omit))}")
@@ -88,6 +88,6 @@ def changed_settings(before: ModelConfig, after: ModelConfig) -> list[str]:
 
 
 def what_to_write(model: ModelConfig, refused: RefusedParameter) -> str:
-    """Return in one sentence what to write into models.toml."""
+    """Return the advice for models.toml as one sentence; empty if nothing changes."""
     lines = changed_settings(model, without_refused(model, [refused]))
     return f"Write {' and '.join(lines)} into [{model.name}] of models.toml." if lines else ""

@@ -1,1 +1,1 @@
-"""Models that need no network."""
+"""Simulated models, which need no network."""

@@ -1,8 +1,7 @@
-"""The simulated models: no key, no network, the same answer to the same question every time.
+"""Simulated models: no key, no network, and the same answer to the same question every time.
 
-They stand behind the same interface, limiter and retries as real ones, and what goes wrong with them are real faults.
-They read the suite's scripted answers — a right one and plausible wrong ones — and change them by persona. Every reply
-says that it is simulated.
+They use the same interface, limiter and retries as real models, and raise real faults. They take the suite's scripted
+answers, one right and several plausible wrong ones, and vary them by persona. Every reply is marked as simulated.
 """
 
 import asyncio
@@ -35,10 +34,10 @@ _FLAT_BACKOFF_S = 0.01
 
 
 class SimulatedEndpoint:
-    """An endpoint that makes its answers up, behind the same limiter and retries as real ones."""
+    """An endpoint with made-up answers, behind a real limiter and retries."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Choose the persona by the model's `model_id`."""
+        """Choose the persona named by the model's `model_id`."""
         self._model = model
         self._persona = PERSONAS.get(model.model_id, PERSONAS["careful"])
         self._flat = "flat" in (model.params.get("pace"), os.environ.get("EVAL_CONSOLE_SIM_PACE"))
@@ -138,13 +137,13 @@ def _limits(limits: Limits, *, flat: bool) -> Limits:
 
 
 def _seed(name: str, request: ChatRequest) -> int:
-    """Return the random seed of a question: the same in every process and every run."""
+    """Return the random seed of a question, the same in every process and run."""
     seed_text = request.seed or json.dumps(request.messages, sort_keys=True)
     return int.from_bytes(hashlib.blake2b(f"{name}\0{seed_text}".encode("utf-8", "replace"), digest_size=8).digest())
 
 
 def _usage(request: ChatRequest, shown: list[tuple[str, str]]) -> Usage:
-    """Count as providers do, about four characters to a token."""
+    """Return the usage, at about four characters per token."""
     sent = len(json.dumps(request.messages)) + (len(json.dumps(request.tools)) if request.tools else 0)
     written = {kind: 0 for kind, _ in shown}
     for kind, text in shown:

@@ -1,4 +1,4 @@
-"""A simulated judge: plausible scores from the words of what is judged, in the tag that the prompt asks for."""
+"""A simulated judge: plausible scores derived from the judged text, in the tag that the prompt asks for."""
 
 import re
 from random import Random
@@ -9,7 +9,7 @@ _WORD = re.compile(r"\w{3,}")
 
 
 def grade(prompt: str, rng: Random) -> str:
-    """Return a graded reply to a judge's prompt; a short sentence when it asks for no known tag."""
+    """Return a grading reply to a judge prompt, or a short sentence if it asks for no known tag."""
     if "<similarity_score>" in prompt:
         percent = _similarity(_last_in(prompt, "answer1"), _last_in(prompt, "answer2"))
         return f"<similarity_score>{percent}</similarity_score>"
@@ -24,13 +24,13 @@ def _last_in(prompt: str, tag: str) -> str:
 
 
 def _similarity(new: str, old: str) -> int:
-    """Shared words in percent of all words."""
+    """Return the percentage of shared words."""
     left, right = set(_WORD.findall(new.lower())), set(_WORD.findall(old.lower()))
     return round(100 * len(left & right) / len(left | right)) if left | right else 100
 
 
 def _coherence(answer: str, rng: Random) -> int:
-    """High for a sentence with varied words, low for scraps and repetitions."""
+    """Return a high score for varied sentences, a low one for fragments and repetitions."""
     words = _WORD.findall(answer.lower())
     if len(words) < 3:
         return rng.randint(2, 12)

@@ -1,4 +1,4 @@
-"""Mutations of right function calls: the ordinary ways in which a model gets one wrong."""
+"""Mutations of correct function calls: the usual mistakes of models."""
 
 from collections.abc import Callable
 from random import Random
@@ -9,9 +9,13 @@ Mutation = Callable[[str, dict[str, Any], Random], Call]
 
 
 def mutate_calls(calls: tuple[Call, ...], rng: Random) -> tuple[Call, ...]:
-    """Return the calls with one mistake in them; at least one call is needed."""
+    """Return the calls with one mistake added.
+
+    Raises:
+        ValueError: no calls.
+    """
     if not calls:
-        raise ValueError("no call to spoil")
+        raise ValueError("no call to mutate")
     if len(calls) > 1 and rng.random() < 0.25:
         lost = rng.randrange(len(calls))
         return calls[:lost] + calls[lost + 1 :]
@@ -78,4 +82,4 @@ _MUTATIONS: tuple[Mutation, ...] = (
     _add_argument,
     _rename_function,
 )
-"""More often the mistakes that real models make more often."""
+"""Weighted by repetition, with common mistakes of real models more often."""

@@ -1,7 +1,7 @@
 """Personas of the simulated models: each turns scripted answers into a planned reply.
 
-All chance comes from the generator that is passed in, which the caller seeds by the question, so a part is the same in
-every run. What changes from try to try (a fault that passes) depends on the number of the try alone.
+All randomness comes from the given generator, which the caller seeds with the question, so that runs are reproducible.
+Only the number of the try changes between tries, for faults that pass.
 """
 
 from collections.abc import Callable
@@ -38,30 +38,30 @@ _THOUGHTS = (
 
 @dataclass(frozen=True, slots=True)
 class PlannedReply:
-    """What a simulated model will answer to one question, with the fault it will run into, if any."""
+    """The planned reply of a simulated model, with its fault if it has one."""
 
     content: str | None = None
     calls: tuple[tuple[str, dict[str, Any] | str], ...] = ()
     reasoning: str = ""
     finish: str = ""
-    """Empty: what fits the calls."""
+    """Empty to derive it from the calls."""
     fault: FaultKind | None = None
     fault_after: float = 0.0
-    """Which share of the text is streamed before the fault."""
+    """Fraction of the text streamed before the fault."""
 
 
 Persona = Callable[[ChatRequest, Random, int], PlannedReply]
 
 
 def careful(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Right about nine times in ten, and wrong in ordinary ways else."""
+    """Right about nine times in ten, otherwise wrong in ordinary ways."""
     del number
     right = rng.random() < 0.92
     return _plan_reply(request, _pick_utterance(request, rng, right=right))
 
 
 def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Right about every second time; else wrong values and types, forgotten and invented arguments."""
+    """Right about every other time, otherwise with wrong values or types, or missing or invented arguments."""
     del number
     if rng.random() < 0.55:
         return _plan_reply(request, _pick_utterance(request, rng, right=True))
@@ -72,7 +72,7 @@ def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Thinks aloud, surrounds its answer with prose, and now and then buries it where no decoder finds it."""
+    """Thinks aloud, surrounds its answer with prose, and sometimes buries it where no decoder finds it."""
     del number
     thoughts = _thinking_text(rng)
     planned = replace(
@@ -91,7 +91,7 @@ def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Fails as providers fail: some faults pass with the next try, some never do."""
+    """Fails like providers: some faults pass with the next try, some never do."""
     planned = _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.8))
     chance = rng.random()
     if chance < 0.12:
@@ -124,7 +124,7 @@ def judge(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 
 def user(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
-    """Writes what the suite has scripted for its simulated user."""
+    """Writes the scripted messages of the suite's simulated user."""
     del number
     return _plan_reply(request, _pick_utterance(request, rng, right=True))
 
@@ -138,7 +138,7 @@ PERSONAS: dict[str, Persona] = {
     "user": user,
     "embedding": careful,
 }
-"""By the `model_id` of a simulated model."""
+"""Personas by the `model_id` of simulated models."""
 
 
 def _scripted_answers(request: ChatRequest, rng: Random) -> ScriptedAnswers:
@@ -151,7 +151,7 @@ def _scripted_answers(request: ChatRequest, rng: Random) -> ScriptedAnswers:
 
 
 def _pick_utterance(request: ChatRequest, rng: Random, *, right: bool) -> Utterance:
-    """The right answer, or one of the suite's wrong ones, or else a mutation of the right one."""
+    """Return the right answer, one of the wrong ones, or a mutation of the right one."""
     answers = _scripted_answers(request, rng)
     if right:
         return answers.right
@@ -164,7 +164,7 @@ def _pick_utterance(request: ChatRequest, rng: Random, *, right: bool) -> Uttera
 
 
 def _plan_reply(request: ChatRequest, utterance: Utterance) -> PlannedReply:
-    """Make calls native where tools were offered, and text in the form of Python calls where they were not."""
+    """Return a reply with native calls if tools were offered, else with calls as Python-style text."""
     if utterance.calls and not request.tools:
         text = as_text(utterance.calls)
         return PlannedReply(content=f"{utterance.content}\n{text}" if utterance.content else text)
@@ -172,7 +172,7 @@ def _plan_reply(request: ChatRequest, utterance: Utterance) -> PlannedReply:
 
 
 def as_text(calls: tuple[tuple[str, Any], ...]) -> str:
-    """Return calls as the text `[name(a=1), …]`, the form BFCL's prompt asks for."""
+    """Return calls as `[name(a=1), …]`, the format that BFCL's prompt asks for."""
     return "[" + ", ".join(f"{name}({_arguments(arguments)})" for name, arguments in calls) + "]"
 
 
@@ -187,11 +187,9 @@ def _last_question(request: ChatRequest) -> str:
 
 
 def _filler_sentence(rng: Random) -> str:
-    """Return one plausible sentence."""
     words = (rng.choice(_OPENINGS), rng.choice(_SUBJECTS), rng.choice(_VERBS), rng.choice(_OBJECTS))
     return " ".join(words) + "."
 
 
 def _thinking_text(rng: Random) -> str:
-    """Return a few sentences of thinking aloud."""
     return " ".join(rng.sample(_THOUGHTS, rng.randint(3, 6)))

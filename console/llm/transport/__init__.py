@@ -1,1 +1,1 @@
-"""HTTP: sessions, answers, deadlines, and the faults of both."""
+"""HTTP: sessions, responses, deadlines, and their faults."""

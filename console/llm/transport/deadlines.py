@@ -1,8 +1,8 @@
-"""The three limits on the time of one request: in all, to the first content, and between contents.
+"""The three time limits of a request: in total, until the first content, and between contents.
 
-An SDK's timeout is none of these: it never fires while a server sends pings or single bytes (specs: reliability §0.3).
-Here only content moves the clock, and one timer serves all three limits. Time in which this program was too busy to
-listen is not counted against the server: a limit that comes due late is put off by as much.
+SDK timeouts are none of these: they never fire while a server sends pings or single bytes (specs: reliability §0.3).
+Here only content resets the clock, and one timer serves all three limits. Time in which this program was too busy to
+read is not held against the server: a timer that fires late is extended by the delay.
 """
 
 import asyncio
@@ -14,22 +14,22 @@ from console.config.model import Limits
 from console.core.fault import Fault, FaultKind
 
 _LAST_MARK_S = 5.0
-"""Wait for usage and the end mark, once the model has said that it is done."""
+"""Maximum seconds to wait for usage and the end mark after the finish reason."""
 _LATE_S = 0.02
-"""A timer that runs later than this says that the loop was busy, and content may lie unread."""
+"""Delay in seconds from which the event loop counts as busy, so that content may be unread."""
 _LONGEST_PUT_OFF_S = 5.0
 
 
 class Deadlines:
-    """Limits the time of the `async with` block it guards; a limit that is reached leaves it as a Fault."""
+    """Limits the time of an `async with` block; exceeding a limit raises a Fault."""
 
     def __init__(self, limits: Limits, *, streamed: bool, partial: Callable[[], str] = str) -> None:
-        """Set the limits; without streaming there is only the one in all.
+        """Set the limits; without streaming only the total applies.
 
         Args:
-            limits: seconds allowed.
-            streamed: whether content arrives bit by bit.
-            partial: returns what has arrived, for the fault.
+            limits: configured seconds.
+            streamed: True if content arrives piece by piece.
+            partial: returns the partial answer, for the fault.
         """
         self._limits, self._partial = limits, partial
         self._first_s = limits.first_token_s if streamed else inf
@@ -54,7 +54,7 @@ class Deadlines:
         """Stop the clock.
 
         Raises:
-            Fault: `deadline` or `stalled`, when a limit ended the block.
+            Fault: `deadline` or `stalled`, if a limit ended the block.
         """
         if self._timer is not None:
             self._timer.cancel()
@@ -64,7 +64,7 @@ class Deadlines:
             raise self._fault() from None
 
     def content(self, *, final: bool = False) -> None:
-        """Note that new content has arrived; after the model's last word little more is waited for."""
+        """Record new content; `final` shortens the wait for what follows."""
         now = self._loop.time()
         if self._first is None:
             self._first = now
@@ -77,7 +77,7 @@ class Deadlines:
         self._timer = self._loop.call_at(at, self._come_due, at)
 
     def _come_due(self, expected: float) -> None:
-        """End the block, unless content came meanwhile or may lie unread."""
+        """End the block, unless content arrived meanwhile or may be unread."""
         now = self._loop.time()
         late = now - expected
         if self._due > now:
@@ -94,7 +94,7 @@ class Deadlines:
 
     @property
     def first_token_s(self) -> float | None:
-        """Seconds from sending to the first content; None when there was none."""
+        """Seconds from sending to the first content; None without content."""
         return None if self._first is None else self._first - self._began
 
     def _fault(self) -> Fault:

@@ -1,7 +1,7 @@
-"""Events from the bytes of a stream, which arrive in any pieces: server-sent events, or one JSON value a line.
+"""Splits streamed bytes into events: server-sent events, or one JSON value per line.
 
-Nothing is decoded here, so a character split between two pieces is whole again before anybody looks at it. Bytes are
-joined once for each event, however many pieces it comes in; the caller bounds the size of the whole.
+Nothing is decoded here, so characters split between pieces stay whole. Bytes are joined once per event, however many
+pieces it arrives in; the caller bounds the total size.
 """
 
 from typing import NamedTuple, Protocol
@@ -11,31 +11,31 @@ _MARK = b"\xef\xbb\xbf"
 
 
 class Event(NamedTuple):
-    """One event; `data` is the bytes of its data lines, joined with line feeds, or the page in its place."""
+    """An event; `data` is its data lines joined with line feeds, or an error page found instead."""
 
     name: bytes
     data: bytes
 
 
 class EventReader(Protocol):
-    """Collects pieces of a stream and gives back the events they complete."""
+    """Collects pieces of a stream and returns the events they complete."""
 
     @property
     def body_begins(self) -> bytes:
-        """First bytes of which each begins a whole body in place of a stream."""
+        """Bytes that, as the first, mean a whole body instead of a stream."""
         ...
 
     def feed(self, piece: bytes) -> list[Event]:
-        """Take the next piece; return the events that are complete now."""
+        """Add a piece; return the events that are now complete."""
         ...
 
     def end(self) -> Event | None:
-        """Return the event that the stream ended in the middle of, if it has data."""
+        """Return the unfinished event at the end of the stream, if it has data."""
         ...
 
 
 class LineReader:
-    """Reads one JSON value a line (NDJSON), as Ollama streams; blank lines are passed over."""
+    """Reads one JSON value per line (NDJSON), as Ollama streams; blank lines are skipped."""
 
     body_begins = b"[<"
 
@@ -57,10 +57,10 @@ class LineReader:
 
 
 class SseReader:
-    """Reads server-sent events, per the WHATWG event-stream grammar: comments and pings vanish.
+    """Reads server-sent events by the WHATWG event-stream grammar; comments and pings are dropped.
 
-    One thing is not ignored as the grammar has it: a line that begins like a web page or like JSON. Proxies and servers
-    that fail in mid-stream write their error page, or a bare JSON error, into the stream; it becomes an event `error`.
+    There is one exception to the grammar: a line that starts like a web page or like JSON is not ignored. Proxies and
+    servers that fail in mid-stream write error pages or bare JSON errors into it; these become events named `error`.
     """
 
     body_begins = b"{[<"
@@ -92,7 +92,7 @@ class SseReader:
         return _event(rest)
 
     def _without_mark(self, piece: bytes) -> bytes:
-        """Drop a byte order mark, even one that arrives in pieces."""
+        """Remove a byte order mark, even one that arrives in pieces."""
         piece = b"".join(self._parts) + piece
         self._parts = []
         if len(piece) < len(_MARK) and _MARK.startswith(piece):
@@ -102,7 +102,7 @@ class SseReader:
         return piece.removeprefix(_MARK)
 
     def _with_line_feeds(self, piece: bytes) -> bytes:
-        """Turn CR and CRLF into LF; a CR at the end of a piece is a whole line end whatever comes next."""
+        """Convert CR and CRLF to LF; a CR at the end of a piece is a complete line end."""
         if self._after_return and piece.startswith(b"\n"):
             piece = piece[1:]
         elif not piece:

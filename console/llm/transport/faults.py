@@ -1,7 +1,7 @@
-"""From a provider's error to a typed fault: by its code first, its status second, its phrases last.
+"""Classifies provider errors as faults: by code first, then by status, then by phrases in the message.
 
-Promises one readable sentence: HTML is reduced to its title, long bodies are cut. Values come without secrets already
-(`Redactor.value`); bytes are redacted here, before anything is cut.
+Messages are one readable sentence: HTML is reduced to its title, long bodies are cut. Values are already redacted
+(`Redactor.value`); bytes are redacted here, before they are cut.
 """
 
 import json
@@ -67,12 +67,13 @@ _FILTERED = frozenset(
         "data_inspection_failed",  # Alibaba
     }
 )
-"""Codes with which a provider's filter refuses one prompt, always with status 400. Other words that sound alike, such
-as `account_flagged` or `moderation_service_unavailable`, are about the account or the service."""
+"""Codes of provider filters that refuse a prompt, always with status 400. Similar codes, such as `account_flagged`
+or `moderation_service_unavailable`, concern the account or the service.
+"""
 _NUMBERS = ("code", "status", "status_code")
 _SUCCESS = {0, 200}
-_TELLING = frozenset({"error", "errors", "type", "message", "detail", "msg", *_NUMBERS})
-"""No body or chunk reports an error without one of these fields, but for `"object": "error"`."""
+_ERROR_FIELDS = frozenset({"error", "errors", "type", "message", "detail", "msg", *_NUMBERS})
+"""Every error has one of these fields, or `"object": "error"`."""
 _CONTEXT = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|prompt|input) length|prompt is too long|input is too long"
     r"|too many (?:input )?tokens|token limit|reduce the length|exceeds? the (?:model'?s )?(?:maximum )?context"
@@ -86,26 +87,26 @@ _KEY = re.compile(r"(?:api[ _]?key|credentials).{0,40}(?:invalid|incorrect|not v
 
 @dataclass(frozen=True, slots=True)
 class ProviderError:
-    """What a provider said of an error, as far as it could be read."""
+    """A provider's error, as far as it is readable."""
 
     message: str
     codes: tuple[str, ...] = ()
-    """Its `code`, `type` and `status` texts in lower case, the most telling first."""
+    """Its `code`, `type` and `status` strings in lower case, most specific first."""
     number: int | None = None
-    """A numeric code inside the body, which some gateways send with HTTP 200."""
+    """Numeric code in the body, which some gateways send with HTTP 200."""
     param: str = ""
 
     def is_filtered(self, status: int | None) -> bool:
-        """Whether the provider's content filter refused the prompt: an answer of the model's side, not a fault."""
+        """Return True if the provider's content filter refused the prompt, which is an answer and not a fault."""
         return status == 400 and not _FILTERED.isdisjoint(self.codes)
 
     def names(self, param: str) -> bool:
-        """Whether the error is about this request parameter."""
+        """Return True if the error concerns this request parameter."""
         return self.param == param or bool(re.search(rf"\b{re.escape(param)}\b", self.message))
 
 
 def read_provider_error(body: bytes, redact: Redactor) -> ProviderError:
-    """Read an error body in any of the forms in use, without secrets; what is not JSON is quoted in short."""
+    """Return the redacted error in a body of any known format; a body that is not JSON is quoted in short."""
     try:
         value: Any = redact.value(json.loads(body))
     except (ValueError, RecursionError):
@@ -114,7 +115,7 @@ def read_provider_error(body: bytes, redact: Redactor) -> ProviderError:
 
 
 def provider_error_of(value: Any) -> ProviderError:
-    """Read a decoded error value: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, `{"detail": …}` or a list."""
+    """Read an error: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, `{"detail": …}`, or a list."""
     if isinstance(value, list):
         rows = cast(list[Any], value)
         return provider_error_of(rows[0]) if rows and isinstance(rows[0], dict) else ProviderError(_short(str(rows)))
@@ -136,10 +137,10 @@ def provider_error_of(value: Any) -> ProviderError:
 
 
 def reports_error(value: Any) -> bool:
-    """Whether a decoded body or chunk says that something failed, in any of the forms in use.
+    """Return True if a decoded body or chunk reports an error, in any known format.
 
-    Without choices every explanation is one of a failure; beside choices only what cannot be meant otherwise (some
-    providers send `"code": 0, "message": "Success"` with every answer).
+    Without choices, any message is an error; with choices, only unambiguous fields count, since some providers send
+    `"code": 0, "message": "Success"` with every answer.
     """
     if isinstance(value, list):
         rows = cast(list[Any], value)
@@ -147,8 +148,8 @@ def reports_error(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     fields = cast(dict[str, Any], value)
-    if _TELLING.isdisjoint(fields) and fields.get("object") != "error":
-        return False  # as nearly all are
+    if _ERROR_FIELDS.isdisjoint(fields) and fields.get("object") != "error":
+        return False  # the usual case
     if fields.get("error") or fields.get("errors") or "error" in (fields.get("object"), fields.get("type")):
         return True
     numbers = {_number(fields.get(name)) for name in _NUMBERS} - {None}
@@ -158,7 +159,7 @@ def reports_error(value: Any) -> bool:
 
 
 def fault_of(error: ProviderError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Fault:
-    """Return the typed fault for a provider's error."""
+    """Return the fault for a provider's error."""
     effective = error.number if error.number and (status is None or status < 400) else status
     kind = _kind(error, effective)
     wait = retry_after(headers or {}) if kind in (FaultKind.RATE_LIMIT, FaultKind.SERVER) else None
@@ -195,7 +196,7 @@ def _codes(fields: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _number(code: object) -> int | None:
-    """Return a numeric code, also one that is written as a text of three digits."""
+    """Return a numeric code, even if sent as a string of three digits."""
     if type(code) is int:
         return code
     return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3 else None
@@ -207,7 +208,7 @@ def _param(fields: dict[str, Any]) -> str:
 
 
 def looks_like_html(body: bytes) -> bool:
-    """Whether a body is a page for people: a login page, a proxy's error page."""
+    """Return True if a body is a web page, such as a login page or a proxy's error page."""
     return body.lstrip()[:1] == b"<"
 
 
@@ -226,14 +227,14 @@ def _short(text: str) -> str:
 
 
 def hint_for(kind: FaultKind, model: ModelConfig) -> str:
-    """Return the hint for a fault of a model, one sentence; empty when there is none."""
+    """Return the hint for a fault of a model; empty if there is none."""
     source = f"the variable {model.api_key_env}" if model.api_key_env else "its key"
     return {
         FaultKind.AUTH: f"Check {source} for [{model.name}].",
         FaultKind.QUOTA: f"Add credit at the provider of [{model.name}], or choose another model.",
-        FaultKind.NOT_FOUND: f"Check model_id and base_url of [{model.name}]; `eval-console doctor` lists what it has.",
+        FaultKind.NOT_FOUND: f"Check model_id and base_url of [{model.name}]; `eval-console doctor` lists its models.",
         FaultKind.BAD_REQUEST: f"Check the parameters of [{model.name}] in models.toml.",
         FaultKind.BAD_TOOL_SCHEMA: 'The server refuses these tools; try mode = "prompt".',
-        FaultKind.TRUNCATED: "If this befalls every answer, update the server: it must send a finish_reason.",
+        FaultKind.TRUNCATED: "If this happens with every answer, update the server: it must send a finish_reason.",
         FaultKind.BAD_ANSWER: f"Check base_url of [{model.name}]: it must be the address of an OpenAI-style API.",
     }.get(kind, "")

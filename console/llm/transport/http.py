@@ -1,9 +1,8 @@
-"""HTTP requests to the server of a model: address, key, connection, size caps, and every way in which they fail.
+"""HTTP requests to a model's server: address, key, connections, size limits, and faults.
 
-The request is made with aiohttp itself. The openai SDK does the same POST for several times the CPU
-(`perf/bench_requests.py` measures both), follows redirects with the key in hand, unpacks whatever a server
-compresses, and lets raw decoding errors out. Here redirects are refused, compression is not asked for, an answer has
-at most 16 MiB.
+Requests use aiohttp directly. The openai SDK takes several times the CPU for the same POST (`perf/bench_requests.py`
+measures both), follows redirects with the key, decompresses anything, and leaks raw decoding errors. Here redirects are
+refused, compression is not requested, and answers are limited to 16 MiB.
 """
 
 import errno
@@ -34,7 +33,7 @@ _SHORTAGE_S = 0.5
 
 
 class ErrorResponse(Exception):
-    """An answer with an error status: the status, the headers and the body, not yet turned into a fault."""
+    """A response with an error status, not yet turned into a fault."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         super().__init__(f"HTTP {status}")
@@ -42,7 +41,7 @@ class ErrorResponse(Exception):
 
 
 class HttpSession:
-    """Connections to one server under one key."""
+    """Connections to one server with one key."""
 
     def __init__(self, model: ModelConfig, headers: Callable[[str], Mapping[str, str]]) -> None:
         """Look the key up; nothing is sent.
@@ -59,7 +58,7 @@ class HttpSession:
         self._base = urlsplit(address)
         self.address = public_address(address)
         self.redact = redactor_for([model])
-        """Takes what is sent as a secret out of what comes back."""
+        """Removes the secrets of requests from responses."""
         self._headers = {
             "user-agent": f"eval-console/{__version__}",
             "accept-encoding": "identity",
@@ -75,11 +74,11 @@ class HttpSession:
     async def request(
         self, method: str, path: str, body: bytes | None = None
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """Send a request and give the answer's head; its body is read by the caller.
+        """Send a request and yield the head of the response; the caller reads the body.
 
         Raises:
-            ErrorResponse: the status is an error.
-            Fault: no HTTP answer could be had, or it broke off.
+            ErrorResponse: error status.
+            Fault: no HTTP response, or a broken connection.
         """
         reached = False
         try:
@@ -133,13 +132,13 @@ class HttpSession:
             raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({named}) though not asked to")
 
     def _redirected(self, response: aiohttp.ClientResponse) -> Fault:
-        """Return the fault of a redirect: it is followed nowhere, and an odd one is no proper answer."""
+        """Return the fault of a redirect; redirects are never followed."""
         target = response.headers.get("Location", "")
         address = _redirect_target(f"{self.address}/", target)
         if address is None:
             shown = " ".join(self.redact(target).split())[:100]
-            whither = f"to {shown!r}, which is no address" if shown else "without saying where to"
-            return Fault(FaultKind.BAD_ANSWER, f"{self.address} redirects {whither}", status=response.status)
+            problem = f"to {shown!r}, which is not an address" if shown else "without an address"
+            return Fault(FaultKind.BAD_ANSWER, f"{self.address} redirects {problem}", status=response.status)
         return Fault(
             FaultKind.NOT_FOUND,
             f"{self.address} redirects to {self.redact(address)[:200]}; the key is not sent there",
@@ -148,12 +147,12 @@ class HttpSession:
         )
 
     def fault_of_response(self, error_response: ErrorResponse) -> Fault:
-        """Return the typed fault of an error answer, without secrets."""
+        """Return the redacted fault of an error response."""
         provider_error = read_provider_error(error_response.body, self.redact)
         return fault_of(provider_error, error_response.status, error_response.headers)
 
     def _fault(self, error: Exception, reached: bool) -> Fault:
-        """Return the fault for what failed below HTTP, in one sentence."""
+        """Return the fault of an error below HTTP."""
         host, netloc, reason = self._base.hostname or "the server", self._base.netloc, self._reason(error)
         hint = "Check base_url, the network and whether the server runs."
         match error:
@@ -178,7 +177,7 @@ class HttpSession:
                 return Fault(FaultKind.CONNECT, f"{netloc} closed the connection without an answer: {reason}")
 
     def _reason(self, error: Exception) -> str:
-        """The operating system's or parser's words, without secrets, addresses of objects or long dumps."""
+        """Return the message of the operating system or the parser, redacted and cut."""
         cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
         number = cause.errno if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) else None
         text = os.strerror(number) if number and number > 0 else str(cause)
@@ -189,12 +188,12 @@ async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *,
     """Return a whole body.
 
     Args:
-        response: where from.
-        largest: bytes allowed.
-        cut: return the beginning of a larger one instead of refusing it.
+        response: the response to read.
+        largest: maximum bytes.
+        cut: True to return the beginning of a larger body instead of a fault.
 
     Raises:
-        Fault: it is larger than allowed.
+        Fault: the body is too large.
     """
     parts: list[bytes] = []
     size = 0
@@ -209,12 +208,12 @@ async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *,
 
 
 def too_large() -> Fault:
-    """Return the fault of an answer beyond the size cap."""
+    """Return the fault of an oversized answer."""
     return Fault(FaultKind.BAD_ANSWER, f"the answer is larger than {LARGEST_BODY >> 20} MiB")
 
 
 def _shortage(reason: str) -> Fault:
-    """Return a rate limit of this machine's own (too many connections): fewer at once, and again in a moment."""
+    """Return a fault for too many local connections, handled like a rate limit."""
     text = f"this machine allows no more connections at once: {reason}"
     return Fault(
         FaultKind.RATE_LIMIT, text, retry_after_s=_SHORTAGE_S, hint="Raise `ulimit -n`, or lower --concurrency."
@@ -222,7 +221,7 @@ def _shortage(reason: str) -> Fault:
 
 
 def _redirect_target(base: str, location: str) -> str | None:
-    """Return the public part of the address that a redirect leads to; None when it leads to none."""
+    """Return the public part of a redirect's address, or None if it is invalid."""
     if not location.strip() or not location.isprintable():
         return None
     try:
@@ -235,7 +234,7 @@ def _redirect_target(base: str, location: str) -> str | None:
 
 
 def _proxy_of(address: SplitResult) -> str | None:
-    """The proxy that the environment names for this address; looked up once, not for every request."""
+    """Return the proxy that the environment sets for an address."""
     host = address.hostname or ""
     if not host or urllib.request.proxy_bypass(host):
         return None
@@ -243,7 +242,7 @@ def _proxy_of(address: SplitResult) -> str | None:
 
 
 def _tls() -> ssl.SSLContext:
-    """Trust what the system trusts; a system without certificates gets certifi's, if that is installed."""
+    """Trust the system's certificates or, if there are none, certifi's."""
     paths = ssl.get_default_verify_paths()
     if (paths.cafile and Path(paths.cafile).exists()) or (paths.capath and any(Path(paths.capath).glob("*"))):
         return ssl.create_default_context()

@@ -1,6 +1,6 @@
-"""Reads an HTTP answer: a stream of events or a whole body, told apart by the first byte: servers mislabel both.
+"""Reads an HTTP answer: a stream of events or a whole body, told apart by the first byte, since servers mislabel both.
 
-Every fault here quotes the server without secrets: texts are redacted before they are cut.
+Faults quote the server redacted: texts are redacted before they are cut.
 """
 
 import asyncio
@@ -19,10 +19,10 @@ from console.llm.transport.http import LARGEST_BODY, too_large
 
 
 def decode(raw: bytes, redact: Redactor) -> Any:
-    """Return decoded JSON as it was sent; `ReplyBuilder` and `Redactor.value` take secrets out of it.
+    """Return decoded JSON; `ReplyBuilder` and `Redactor.value` redact it later.
 
     Raises:
-        Fault: `bad_answer`, with the beginning of what came instead.
+        Fault: `bad_answer`, with the beginning of the body.
     """
     try:
         return json.loads(raw)
@@ -38,21 +38,21 @@ def decode(raw: bytes, redact: Redactor) -> Any:
 
 _DRAIN_S = 0.25
 _EXCERPT = 4096
-"""Characters of an unreadable answer that are kept."""
+"""Maximum characters kept of an unreadable answer."""
 
 
 def excerpt(raw: bytes, redact: Redactor) -> str:
-    """Return the beginning of an unreadable answer without secrets, for whoever looks into it."""
+    """Return the redacted beginning of an unreadable answer, for diagnosis."""
     return redact(raw[: 2 * _EXCERPT].decode("utf-8", "replace"))[:_EXCERPT]
 
 
 async def receive(
     response: aiohttp.ClientResponse, reader: EventReader, builder: ReplyBuilder, deadlines: Deadlines
 ) -> None:
-    """Read the answer into `builder`, a stream of events with `reader`, and report its content to the deadlines.
+    """Read the answer into `builder`, using `reader` for streams, and report content to the deadlines.
 
     Raises:
-        Fault: `truncated`, `bad_answer`, or what the server reports in the middle of it.
+        Fault: `truncated`, `bad_answer`, or an error that the server reports in mid-stream.
     """
     head = b""
     while not head.strip(b"\xef\xbb\xbf \r\n\t"):
@@ -104,7 +104,7 @@ async def _receive_events(
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:
-    """Read to the end of the body, so that the connection can carry the next request, unless that takes long."""
+    """Read to the end of the body, so that the connection can be reused, unless that takes long."""
     if response.content.at_eof():
         return
     try:
@@ -112,11 +112,11 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
             while await response.content.readany():
                 pass
     except (TimeoutError, aiohttp.ClientError, OSError):
-        return  # the answer is whole; only the connection is lost
+        return  # the answer is complete; only the connection is lost
 
 
 def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines) -> bool:
-    """Take events up to the end mark; return whether it was there. What comes behind it is no part of the answer."""
+    """Add events up to the end mark and ignore the rest; return True if the mark was found."""
     is_new = done = False
     for event in events:
         done = event.data == b"[DONE]"
@@ -130,7 +130,7 @@ def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines
 
 
 async def _next_piece(response: aiohttp.ClientResponse, builder: ReplyBuilder) -> bytes:
-    """Return more bytes; what breaks off after the model's last word breaks nothing."""
+    """Return more bytes; a connection that breaks after a complete answer counts as its end."""
     try:
         return await response.content.readany()
     except (aiohttp.ClientError, OSError):
@@ -146,7 +146,7 @@ def _add_event(event: Event, builder: ReplyBuilder) -> bool:
 
 
 def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:
-    """Take an event that lacks its last blank line; half an event is no event, but half an error is one."""
+    """Add an event without its final blank line; a partial event is ignored, a partial error is not."""
     if event is None:
         return
     if event.data == b"[DONE]":

@@ -1,7 +1,7 @@
-"""How long a provider asks us to wait: every header form in use, always as seconds from now.
+"""Reads the wait that a provider asks for from all known headers, as seconds from now.
 
-`retry-after-ms` and `Retry-After` come first; a date is read against the answer's own `Date`, because our clock may be
-wrong. Without them the `x-ratelimit-reset-*` headers of exhausted limits count, the longest of them.
+`retry-after-ms` and `Retry-After` come first; dates are compared with the response's own `Date`, since the local clock
+may be wrong. Otherwise the longest `x-ratelimit-reset-*` of an exhausted limit counts.
 """
 
 import re
@@ -18,7 +18,7 @@ _LONGEST_S = 366 * 86400.0
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return seconds to wait, or None when the headers do not say; names are matched whatever their case."""
+    """Return the seconds to wait, or None if the headers do not say; names are case-insensitive."""
     lower = {name.lower(): value.strip() for name, value in headers.items()}
     sent = _date(lower.get("date", ""))
     now = sent.timestamp() if sent else time.time()
@@ -34,7 +34,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _reset(name: str, value: str, headers: Mapping[str, str], now: float) -> float | None:
-    """Read a limit's reset time, unless something of that limit is left."""
+    """Return the seconds until a limit is reset, unless the limit is not exhausted."""
     if _RESET.match(name) is None:
         return None
     left = _number(headers.get(name.replace("reset", "remaining"), "0"))
@@ -42,7 +42,7 @@ def _reset(name: str, value: str, headers: Mapping[str, str], now: float) -> flo
 
 
 def _seconds(value: str, now: float) -> float | None:
-    """Read seconds, `1m30s`, a point in time in epoch seconds or milliseconds, an HTTP date or an ISO time."""
+    """Parse seconds, `1m30s`, epoch seconds or milliseconds, an HTTP date or an ISO time."""
     number = _number(value)
     if number is not None:
         if number > 1e11:

@@ -1,1 +1,1 @@
-"""The public web, as models may use it."""
+"""Access of models to the public web."""

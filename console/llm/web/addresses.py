@@ -1,7 +1,7 @@
-"""Which addresses a page may be fetched from: public ones only, decided after names are resolved, and then pinned.
+"""Restricts page requests to public addresses, after names are resolved.
 
-What a model asks for must not reach this machine, its network or a cloud's metadata service. A name is resolved once;
-the connection goes to the very addresses that were judged, so a second answer of the name server changes nothing.
+Models must not reach this machine, its network or a cloud's metadata service. A name is resolved once and the
+connection uses the addresses that were checked, so a different second answer of the name server has no effect.
 """
 
 import ipaddress
@@ -18,11 +18,11 @@ _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 class RefusedAddress(Exception):
-    """An address that must not be asked; the text says which."""
+    """An address that must not be requested; the message names it."""
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one of the public internet; what is wrapped in an IPv6 address counts as itself."""
+    """Return True for public addresses; an IPv4 address inside an IPv6 address counts as itself."""
     inner = _embedded_ipv4(address)
     if inner is not None:
         return is_public(inner)
@@ -38,14 +38,14 @@ def _embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
 
 
 def check_literal(host: str, is_allowed: IsAllowed) -> None:
-    """Refuse a host that is written as an address; names pass, they are judged when resolved.
+    """Refuse literal addresses that are not allowed; names pass, since they are checked when resolved.
 
     Args:
-        host: as the client will use it: decoded, normalised, without brackets.
-        is_allowed: whether an address may be asked.
+        host: host as the client uses it: decoded, normalized, without brackets.
+        is_allowed: returns True for allowed addresses.
 
     Raises:
-        RefusedAddress: it is not allowed, or it is an address in a spelling that clients disagree about.
+        RefusedAddress: the address is not allowed, or in a spelling that clients read differently.
     """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -58,10 +58,10 @@ def check_literal(host: str, is_allowed: IsAllowed) -> None:
 
 
 class PinningResolver(AbstractResolver):
-    """Resolves names as usual and refuses a name of which any address is not allowed."""
+    """Resolves names and refuses those with any address that is not allowed."""
 
     def __init__(self, is_allowed: IsAllowed, inner: AbstractResolver | None = None) -> None:
-        """Wrap another resolver; that of the system if None."""
+        """Wrap a resolver, by default the system's."""
         self._is_allowed = is_allowed
         self._inner = inner or ThreadedResolver()
 
@@ -72,7 +72,7 @@ class PinningResolver(AbstractResolver):
 
         Raises:
             RefusedAddress: one of them is not allowed.
-            OSError: the name is unknown.
+            OSError: unknown name.
         """
         resolved = await self._inner.resolve(host, port, family)
         for result in resolved:

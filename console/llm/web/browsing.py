@@ -1,13 +1,13 @@
-"""The interface of web access, live (`live.py`) or recorded, without loading any network client."""
+"""The interface of web access, live or recorded; loads no network client."""
 
 from typing import Any, Protocol
 
 SEARCH_KEY = "SERPAPI_API_KEY"
-"""Variable with the key of the search service."""
+"""Environment variable with the key of the search service."""
 
 
 class NoPage(Exception):
-    """A page could not be had; the text is for the model."""
+    """A page could not be fetched; the message is for the model."""
 
 
 class WebAccess(Protocol):
@@ -17,18 +17,18 @@ class WebAccess(Protocol):
         """Return the search service's answer.
 
         Args:
-            keywords: what is looked for.
-            region: such as `wt-wt` for none.
+            keywords: search terms.
+            region: region code; `wt-wt` for none.
 
         Raises:
-            Fault: it has none.
+            Fault: no answer.
         """
         ...
 
     async def page(self, url: str) -> str:
-        """Return a page's text.
+        """Return the text of a page.
 
         Raises:
-            NoPage: refused, too large, not text, too slow, or not there.
+            NoPage: refused, too large, not text, too slow, or not found.
         """
         ...

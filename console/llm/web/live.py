@@ -1,8 +1,8 @@
-"""The public web as models may use it: a search engine behind a key, and pages of public addresses only.
+"""Live web access for models: a search service with a key, and pages at public addresses.
 
-Searching is machinery: a missing key or a failing service is a `Fault`, after a bounded number of tries, and never an
-answer of the model's. A page that cannot be had is the world's business: `NoPage` says so in words for the model.
-Redirects are followed one by one, each judged like the first address. Nothing here follows a proxy or keeps cookies.
+Search failures are machinery: after a bounded number of tries they raise a `Fault`, never an answer of the model's. A
+page that cannot be fetched is an observation: `NoPage` tells the model why. Redirects are followed one by one, each
+checked like the first address. Proxies and cookies are not used.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import codecs
 import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import aiohttp
 import yarl
@@ -18,12 +18,13 @@ import yarl
 from console.config.environment import variable
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import as_object
 from console.llm.web.addresses import IsAllowed, PinningResolver, RefusedAddress, check_literal, is_public
 from console.llm.web.browsing import SEARCH_KEY, NoPage
 
 SEARCH_ADDRESS = "https://serpapi.com/search.json"
 MOST_BYTES = 5_000_000
-"""Of a page, uncompressed."""
+"""Maximum size of a page, uncompressed."""
 
 _TRIES = 5
 _FIRST_WAIT_S = 2.0
@@ -38,7 +39,7 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """Searches and fetches. Each call opens its own connections; nothing is shared between conversations."""
+    """Searches and fetches pages; each call opens its own connection."""
 
     search_address: str = SEARCH_ADDRESS
     is_allowed: IsAllowed = is_public
@@ -49,11 +50,11 @@ class Web:
         """Return the search service's answer.
 
         Args:
-            keywords: what is looked for.
-            region: such as `wt-wt` for none.
+            keywords: search terms.
+            region: region code; `wt-wt` for none.
 
         Raises:
-            Fault: no key (`auth`), or no answer after five tries.
+            Fault: no key (`data`), or no answer after five tries.
         """
         key = variable(SEARCH_KEY)
         if key is None:
@@ -67,14 +68,14 @@ class Web:
                 if not fault.is_retryable or number == _TRIES:
                     raise
             wait = _FIRST_WAIT_S * 2 ** (number - 1)
-            await self.pause(wait + random.uniform(0, wait))  # noqa: S311 - spreads tries, guards nothing
+            await self.pause(wait + random.uniform(0, wait))  # noqa: S311  spreads tries; not for security
         raise AssertionError("the last try raises")
 
     async def page(self, url: str) -> str:
         """Return the text of a page.
 
         Raises:
-            NoPage: refused, too large, not text, too slow, or not there.
+            NoPage: refused, too large, not text, too slow, or not found.
         """
         try:
             async with asyncio.timeout(_DEADLINE_S), self._session(self.is_allowed) as session:
@@ -114,7 +115,7 @@ class Web:
         raise NoPage(f"more than {_MOST_REDIRECTS} redirects")
 
     def _check(self, url: yarl.URL) -> None:
-        """Judge the address as the client itself has read it: another reader might see another host."""
+        """Check the address as parsed by the client itself, since another parser might see another host."""
         if url.scheme not in ("http", "https") or not url.raw_host:
             raise NoPage("refused: only http and https addresses can be fetched")
         check_literal(url.raw_host, self.is_allowed)
@@ -149,11 +150,10 @@ def _search_result(status: int, answer: object) -> dict[str, Any]:
     """Return the service's answer.
 
     Raises:
-        Fault: it is an error.
+        Fault: it reports an error.
     """
-    fields = cast(dict[str, Any], answer) if isinstance(answer, dict) else {}
-    complaint = str(fields.get("error", ""))
-    if status == 429 or "429" in complaint:
+    fields = as_object(answer)
+    if status == 429 or "429" in str(fields.get("error", "")):
         raise Fault(FaultKind.RATE_LIMIT, "the search service allows no more searches now", status=429)
     if status in (401, 403):
         hint = f"Check {SEARCH_KEY}."
@@ -164,7 +164,7 @@ def _search_result(status: int, answer: object) -> dict[str, Any]:
 
 
 def _root_cause(error: BaseException) -> str:
-    """Name what a connection failed of, without the address of anything of ours."""
+    """Return the cause of a connection error."""
     inner: BaseException | None = error
     while inner is not None:
         if isinstance(inner, RefusedAddress):

@@ -1,1 +1,1 @@
-"""The APIs that models are asked by: one folder each, and what all of them share."""
+"""The APIs of model providers, one module each, and their shared parts."""

@@ -1,8 +1,8 @@
-"""When an answer counts: only when its server has proven that it is whole, by saying why the model stopped.
+"""Finish reasons: an answer counts only if its server proves it complete by stating why the model stopped.
 
-A reason counts if its API has it, or if a provider that is named here is known to send it. Everything else
-(a reason nobody has heard of, an error in whatever form, none at all) is a fault of machinery and never an answer.
-`docs/reliability.md` shows the same table to readers; a test holds the two equal.
+A reason counts if it belongs to the API, or if a provider listed here is known to send it. Anything else (an unknown
+reason, an error in any format, no reason) is a machinery fault and never an answer. `docs/reliability.md` shows the
+same table; a test keeps the two equal.
 """
 
 from collections.abc import Mapping
@@ -18,15 +18,15 @@ STANDARD = {
     "function_call": "tool_calls",
     "content_filter": "content_filter",
 }
-"""The reasons of the OpenAI chat completions API, and what each stands for in a `Reply`."""
+"""Reasons of the OpenAI chat completions API, and their meaning in a `Reply`."""
 
 
 class Quirk(NamedTuple):
-    """A reason outside of that API, and who is known to send it."""
+    """A reason outside that API, with its senders."""
 
     reason: str
     finish: str
-    """What it stands for; empty: the answer goes on."""
+    """Meaning in a `Reply`; empty if the answer continues."""
     provider: str
     why: str
 
@@ -53,7 +53,7 @@ QUIRKS = (
     Quirk("spii", "content_filter", "Gemini", "the provider's filter, for personal data"),
     Quirk("null", "", "KoboldCpp before 1.86, Ai00", "the word instead of the value, while the text goes on"),
 )
-"""Upper and lower case do not matter: gateways to Gemini send `STOP`."""
+"""Case-insensitive: gateways to Gemini send `STOP`."""
 
 _FAILURES = {
     "error": FaultKind.SERVER,
@@ -69,20 +69,20 @@ _FAILURES = {
     "timeout": FaultKind.SERVER,
     "incomplete": FaultKind.TRUNCATED,
 }
-"""Reasons that say themselves what failed."""
+"""Reasons that name a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """The reasons with which the servers of one API end an answer."""
+    """The finish reasons of one API."""
 
     finishes: Mapping[str, str]
-    """What each that proves an answer whole stands for in a `Reply`, in lower case; empty: the answer goes on."""
+    """Meaning in a `Reply` of each reason (in lower case) that proves completeness; empty if the answer continues."""
     failures: Mapping[str, FaultKind] = field(default_factory=dict[str, FaultKind])
     unknown: FaultKind = FaultKind.TRUNCATED
-    """The fault of any other reason."""
+    """Fault for all other reasons."""
     marked: bool = False
-    """Whether a mark ends each stream, so that text behind a reason can still be proven whole."""
+    """True if streams have an end mark, so that text after a reason can be proven complete."""
 
 
 CHAT = Ends(
@@ -100,10 +100,10 @@ ANTHROPIC = Ends(
 )
 _GEMINI_FILTERS = (
     *("safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "image_safety"),
-    "prompt blocked",  # our word for an answer with `promptFeedback.blockReason` in place of a candidate
+    "prompt blocked",  # our name for an answer with `promptFeedback.blockReason` and no candidate
 )
 GEMINI = Ends({"stop": "stop", "max_tokens": "length", **dict.fromkeys(_GEMINI_FILTERS, "content_filter")})
-"""`OTHER` and `MALFORMED_FUNCTION_CALL`, too, prove nothing."""
+"""Notably, `OTHER` and `MALFORMED_FUNCTION_CALL` prove nothing."""
 RESPONSES = Ends(
     {
         "completed": "stop",
@@ -111,18 +111,18 @@ RESPONSES = Ends(
         "incomplete: content_filter": "content_filter",
     }
 )
-"""The status of a response, with the reason for an incomplete one behind it."""
+"""Status of a response, followed by the reason if it is incomplete."""
 
 
 def finish_of(reason: str, ends: Ends = CHAT) -> str | None:
-    """Return what a finish reason stands for in a `Reply`; None while the server has not said why the model stopped.
+    """Return the meaning of a finish reason in a `Reply`; None while there is no reason.
 
     Args:
-        reason: as the server sent it, without secrets.
-        ends: the reasons of the server's API.
+        reason: as sent by the server, redacted.
+        ends: the reasons of its API.
 
     Raises:
-        Fault: it proves no whole answer.
+        Fault: the reason does not prove the answer complete.
     """
     word = reason.strip().lower()
     if not word:
@@ -131,5 +131,5 @@ def finish_of(reason: str, ends: Ends = CHAT) -> str | None:
     if finish is None:
         kind = ends.failures.get(word, ends.unknown)
         text = " ".join(reason.split())[:60]
-        raise Fault(kind, f"the server ended the answer with the reason {text!r}, which does not prove it whole")
+        raise Fault(kind, f"the server ended the answer with the reason {text!r}, which does not prove it complete")
     return finish or None

@@ -1,4 +1,4 @@
-"""What watchers see of an answer while it arrives."""
+"""Redacted text of an answer, shown while it arrives."""
 
 from collections.abc import Callable
 
@@ -6,12 +6,10 @@ from console.config.redaction import LiveRedactor, Redactor
 from console.llm.wires.surrogates import SurrogateJoiner
 
 OnText = Callable[[str, str], None]
-"""Sees new text at once: kind (`text`, `reasoning`, `tool`) and text."""
+"""Called with new text: kind (`text`, `reasoning`, `tool`) and text."""
 
 
 class _Text:
-    """All of one kind of text: what has arrived, and what is kept back of it."""
-
     __slots__ = ("joiner", "live", "parts")
 
     def __init__(self, live: LiveRedactor) -> None:
@@ -21,19 +19,19 @@ class _Text:
 
 
 class LiveTexts:
-    """New text of each kind, without secrets; all of it together is the partial answer of a fault."""
+    """Shows new text of each kind, redacted, and keeps it as the partial answer of a fault."""
 
     def __init__(self, on_text: OnText, redact: Redactor) -> None:
         self.redact = redact
         self.is_empty = True
-        """Whether nothing has arrived, not even an empty text."""
+        """True until any text has arrived, even an empty one."""
         self.count = 0
-        """Texts that have arrived."""
+        """Number of non-empty texts so far."""
         self._on_text = on_text
         self._texts: dict[str, _Text] = {}
 
     def show(self, kind: str, text: object) -> bool:
-        """Show new text; return whether there was any. What is no text is passed over."""
+        """Show new text and return True; anything but a non-empty string is ignored."""
         if not isinstance(text, str):
             return False
         self.is_empty = False
@@ -50,7 +48,7 @@ class LiveTexts:
         return True
 
     def end(self) -> None:
-        """Show what was kept back while it might have become a secret or a whole character."""
+        """Show the text held back as a possible part of a secret or a character."""
         for kind, whole in self._texts.items():
             rest = whole.joiner.end()
             if shown := (whole.live.feed(rest) if rest else "") + whole.live.end():
@@ -58,6 +56,6 @@ class LiveTexts:
 
     @property
     def partial(self) -> str:
-        """What has arrived: the text, or else the calls, or else the thoughts; without secrets."""
+        """Redacted text so far, or else the calls, or else the reasoning."""
         texts = ("".join(self._texts[kind].parts) for kind in ("text", "tool", "reasoning") if kind in self._texts)
         return self.redact(next(filter(None, texts), ""))

@@ -1,6 +1,6 @@
-"""`CaseReads`: cases that suites read and compare, in a thread of theirs; the last ones are kept.
+"""`CaseReads`: reads cases with the suite's code in a separate thread, and caches them.
 
-A suite's code runs away from the interface's loop (`SuiteThread`), as it may be slow, hang or fail in any way.
+That code runs outside the app's loop (`SuiteThread`), because it may be slow, hang or raise anything.
 """
 
 import threading
@@ -14,19 +14,19 @@ from typing import Any, Generic, TypeVar, cast
 
 ResultT = TypeVar("ResultT")
 GIVE_UP_S = 10.0
-"""After so long with one call the thread is left behind and the next call gets a new one."""
+"""Seconds in one call after which the thread is abandoned and the next call gets a new one."""
 _Entry = tuple[Callable[[], Any], Future[Any]] | None
 
 
 class SuiteThread:
-    """A thread that runs one call after the other; made when it is first needed, never waited for when quitting."""
+    """A daemon thread that runs calls in order, created on first use."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[_Entry] | None = None
         self._busy_since: float | None = None
 
     def start(self, call: Callable[[], ResultT]) -> Future[ResultT]:
-        """Queue a call; whatever it raises, the future raises."""
+        """Queue a call; the future has its result or exception."""
         if self._queue is None or self._is_stuck:
             self._queue, self._busy_since = SimpleQueue(), None
             threading.Thread(target=self._run, args=(self._queue,), name="suite", daemon=True).start()
@@ -35,7 +35,7 @@ class SuiteThread:
         return future
 
     def close(self) -> None:
-        """Let the thread end after what is queued."""
+        """Let the thread end after the queued calls."""
         if self._queue is not None:
             self._queue.put(None)
             self._queue = None
@@ -60,34 +60,32 @@ class SuiteThread:
 KeyT = TypeVar("KeyT", bound=Hashable)
 CaseT = TypeVar("CaseT")
 WAIT_S = 0.1
-"""Longest time that drawing waits for a case."""
+"""Longest time that `get` blocks."""
 KEPT_CASES = 64
 
 
 class CaseReads(Generic[KeyT, CaseT]):
-    """Reads one case after the other, each known by a key."""
+    """A cache of cases by key, read one at a time in the suite thread."""
 
     def __init__(self, in_loop: Callable[[Callable[[], None]], object], arrived: Callable[[KeyT], None]) -> None:
-        """Read nothing yet.
+        """Start with an empty cache.
 
         Args:
-            in_loop: has a function called in the interface's loop; may be called from any thread.
-            arrived: told, in that loop, the key of a case that is there and that drawing did not wait for.
+            in_loop: calls a function in the app's loop; thread-safe.
+            arrived: called in that loop with the key of a case that `get` did not wait for, once it has been read.
         """
         self._in_loop, self._arrived = in_loop, arrived
         self.thread = SuiteThread()
-        """Where the suites' code runs; whatever else is asked of them belongs there too."""
+        """The thread for all calls to suites' code."""
         self._cases: OrderedDict[KeyT, Future[CaseT]] = OrderedDict()
         self._awaited: set[Future[CaseT]] = set()
-        """Cases that were to be drawn before they were there."""
+        """Cases requested before they were read."""
 
     def get(self, key: KeyT, read: Callable[[], CaseT]) -> CaseT | None:
-        """Return a case, by `read` in the suites' thread where it is not kept.
-
-        None: it takes long, and `arrived` will be called.
+        """Return a case from the cache or by `read`; None if that takes long, and `arrived` will be called.
 
         Raises:
-            UsageError: or whatever else `read` raises.
+            UsageError: or anything else `read` raises.
         """
         future = self._start(key, read)
         if future in self._awaited:
@@ -103,7 +101,7 @@ class CaseReads(Generic[KeyT, CaseT]):
             raise
 
     def prefetch(self, key: KeyT, read: Callable[[], CaseT]) -> None:
-        """Read a case before it is looked at."""
+        """Start reading a case in advance."""
         self._start(key, read)
 
     def _start(self, key: KeyT, read: Callable[[], CaseT]) -> Future[CaseT]:
@@ -120,9 +118,8 @@ class CaseReads(Generic[KeyT, CaseT]):
             self._arrived(key)
 
     def forget(self) -> None:
-        """Read every case anew, because what it is read from has changed."""
+        """Clear the cache, because the underlying data has changed."""
         self._cases.clear()
 
     def close(self) -> None:
-        """Read no more cases."""
         self.thread.close()

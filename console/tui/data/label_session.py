@@ -1,7 +1,7 @@
-"""`LabelSession`: has a model label the failures of a run, in a process of its own, and says how far that is.
+"""`LabelSession`: labels the failures of a run by a model, in a separate process, with progress.
 
-The process is `eval-console explain`, which outlives the terminal: whoever opens the run meanwhile sees it go on. What
-came of it is in its log, each label in the run's notes. Knows no widgets and no model client.
+The process is `eval-console explain`, which outlives the terminal, so every app that opens the run sees its progress.
+Its result is in its log, the labels in the run's notes.
 """
 
 import json
@@ -21,35 +21,35 @@ from console.store.notes import LABEL, UNREADABLE, Note, Notes, retract_labels
 from console.store.runs import RunFolder
 
 _FORECAST_S = 120.0
-"""Longest time that a forecast may take: thousands of conversations are read for it."""
+"""Timeout of a forecast, which may read thousands of conversations."""
 
 
 class LabelForecast(msgspec.Struct, frozen=True):
-    """What labelling would ask and cost."""
+    """Forecast of the requests and cost of labeling."""
 
     model: str
     simulated: bool
     calls: int
-    """Failures that would be asked about."""
+    """Number of failures to label."""
     labelled_before: int
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
-    """None: the price is unknown."""
+    """None if the price is unknown."""
 
 
 class LabelProgress(msgspec.Struct, frozen=True):
-    """How far it is."""
+    """Progress of labeling."""
 
     done: int
-    """Failures that were labelled or could not be, since it was started or seen first."""
+    """Failures processed since the labeling was started or first seen."""
     planned: int | None
-    """How many there are; None: it was started elsewhere."""
+    """Number of failures to label; None if the labeling was started elsewhere."""
     is_running: bool
 
 
 class LabelResult(msgspec.Struct, frozen=True):
-    """What came of it."""
+    """Result of labeling."""
 
     labelled: int = 0
     without_label: list[str] = []
@@ -57,16 +57,15 @@ class LabelResult(msgspec.Struct, frozen=True):
     simulated: bool = False
     cost_usd: float | None = None
     stopped: str = ""
-    """Why not all were asked about; empty: they were. Foreign text."""
+    """Why it ended early; empty if it did not. Foreign text."""
     message: str = ""
-    """Why nothing was asked. Foreign text."""
+    """Why it could not start. Foreign text."""
 
 
 class LabelSession:
-    """Labels of one run."""
+    """The labeling of one run's failures."""
 
     def __init__(self, run: RunFolder, paths: WorkspacePaths) -> None:
-        """Ask nobody yet."""
         self._run = run
         self._paths = paths
         self._notes = Notes(run.path)
@@ -76,14 +75,14 @@ class LabelSession:
         self._log_start = 0
 
     def forecast(self, model: str, terms: str) -> LabelForecast:
-        """Return what it would take; slow, so call it in a thread.
+        """Return a forecast; slow, so call it in a thread.
 
         Args:
-            model: who would label.
-            terms: a filter that says which failures.
+            model: the labeling model.
+            terms: filter that selects the failures.
 
         Raises:
-            UsageError: it cannot be worked out; says why.
+            UsageError: the forecast failed.
         """
         command = self._command(model, terms, "--dry-run")
         try:
@@ -91,7 +90,7 @@ class LabelSession:
                 command, capture_output=True, timeout=_FORECAST_S, check=False, stdin=subprocess.DEVNULL
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise UsageError(f"the cost cannot be worked out: {error}", where=self._run.name) from None
+            raise UsageError(f"the cost cannot be estimated: {error}", where=self._run.name) from None
         answer = _last_object(process.stdout)
         try:
             return msgspec.convert(answer, LabelForecast)
@@ -100,7 +99,7 @@ class LabelSession:
             raise UsageError(why, where=str(answer.get("where") or ""), hint=str(answer.get("hint") or "")) from None
 
     def start(self, forecast: LabelForecast, terms: str, most_usd: float | None) -> None:
-        """Have the failures labelled that a forecast was made of; at most so much may be spent.
+        """Start labeling the failures of a forecast, spending at most `most_usd`.
 
         Raises:
             UsageError: the process cannot be started.
@@ -118,22 +117,22 @@ class LabelSession:
 
     @property
     def is_running(self) -> bool:
-        """Whether failures of the run are being labelled, by whomever."""
+        """Whether failures of the run are being labeled, by this or another process."""
         if self._process is not None and self._process.poll() is None:
             return True
         return is_held(self._run.labels_lock_path)
 
     def take_up(self) -> None:
-        """Follow what was started elsewhere."""
+        """Follow a labeling started elsewhere."""
         self._notes_before = self._answered()
 
     def look(self) -> LabelProgress:
-        """Return how far it is; reads the notes, so call it in a thread."""
-        is_running = self.is_running  # first, so that what is written until it ends is counted
+        """Return the progress; reads the notes, so call it in a thread."""
+        is_running = self.is_running  # checked first, so that the last labels are counted
         return LabelProgress(self._answered() - self._notes_before, self._planned, is_running)
 
     def result(self) -> LabelResult:
-        """Return what came of the labelling that ended last."""
+        """Return the result of the last labeling."""
         try:
             with self._run.labels_log_path.open("rb") as log:
                 log.seek(self._log_start)
@@ -146,10 +145,10 @@ class LabelSession:
             return LabelResult()
 
     def stop(self) -> None:
-        """Stop asking; what is labelled is kept.
+        """Stop labeling; the labels so far are kept.
 
         Raises:
-            UsageError: it goes on elsewhere, out of reach.
+            UsageError: the process runs on another host, or cannot be stopped.
         """
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
@@ -158,31 +157,31 @@ class LabelSession:
         if holder is None:
             return
         if holder.host != socket.gethostname():
-            raise UsageError(f"process {holder.pid} on {holder.host} asks; it can only be stopped there")
+            raise UsageError(f"process {holder.pid} on {holder.host} does the labeling; it can only be stopped there")
         try:
             os.kill(holder.pid, signal.SIGTERM)
         except OSError as error:
             raise UsageError(f"process {holder.pid} cannot be stopped: {error.strerror}") from None
 
     def last_labels(self) -> tuple[str, int]:
-        """Return the model whose labels would be taken back, and how many it gave."""
+        """Return the model whose labels an undo would remove, and their number."""
         labels = [annotation.label for annotation in self._notes.annotations().values() if annotation.label is not None]
         written = [note.label.model for note in self._notes.all() if _is_answer(note) and note.label is not None]
-        standing = {label.model for label in labels}
-        model = next((name for name in reversed(written) if name in standing), "")
+        current = {label.model for label in labels}
+        model = next((name for name in reversed(written) if name in current), "")
         return model, sum(label.model == model for label in labels)
 
     def take_back(self, model: str) -> int:
-        """Take back the labels of a model, and return how many there were.
+        """Remove the labels of a model, and return their number.
 
         Raises:
-            UsageError: failures are being labelled now, or it cannot be written.
+            UsageError: a labeling is in progress, or the notes cannot be written.
         """
         try:
             with RunLock(self._run.labels_lock_path):
                 return retract_labels(self._notes, model)[1]
         except RunLocked:
-            raise UsageError("failures are being labelled now", hint="Stop that first.") from None
+            raise UsageError("failures are being labeled now", hint="Stop that first.") from None
 
     def _answered(self) -> int:
         answers = [note for note in self._notes.all() if _is_answer(note)]
@@ -211,7 +210,7 @@ def _is_answer(note: Note) -> bool:
 
 
 def _last_object(output: bytes) -> dict[str, Any]:
-    """Return the last JSON object that stands on a line of its own; an empty one when there is none."""
+    """Return the last JSON object on a line of its own, or an empty one."""
     for line in reversed(output.splitlines()):
         try:
             value = json.loads(line)

@@ -1,6 +1,6 @@
-"""`Models`: the models that can be asked, and what is wrong with the models file, read in a thread.
+"""`Models`: the usable models, and the errors in models.toml, read in a thread.
 
-A mistake in the file never raises; it becomes a line with its hint, and the sound models stay usable.
+Errors in the file never raise; they are listed with their hints, and the valid models stay usable.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ModelLine(msgspec.Struct, frozen=True):
-    """One model as lists show it. Names are foreign text."""
+    """One model in a list. Names are foreign text."""
 
     name: str
     model_id: str
@@ -34,12 +34,12 @@ class ModelLine(msgspec.Struct, frozen=True):
 
     @property
     def is_priced(self) -> bool:
-        """Whether asking it costs money that we know of, or may cost money that we do not know of."""
+        """Whether its use costs money, or may do so because its price is unknown."""
         return not self.simulated and (self.price_in is None or self.price_in > 0 or bool(self.price_out))
 
 
 class Models(msgspec.Struct):
-    """All models, and what is wrong with the file."""
+    """All models, with errors and warnings about the file."""
 
     lines: list[ModelLine] = msgspec.field(default_factory=list[ModelLine])
     mistakes: list[str] = msgspec.field(default_factory=list[str])
@@ -52,7 +52,7 @@ class Models(msgspec.Struct):
 
 
 def read_models(paths: WorkspacePaths) -> Models:
-    """Read the models file and say which models can be asked."""
+    """Read the models file."""
     from console.config.models import load_models
 
     try:
@@ -64,11 +64,11 @@ def read_models(paths: WorkspacePaths) -> Models:
 
 
 def _lines_of(book: "ModelBook") -> list[ModelLine]:
-    return [_model_line(model) for model in book.models.values() if _can_be_asked(model)]
+    return [_model_line(model) for model in book.models.values() if _can_be_evaluated(model)]
 
 
-def _can_be_asked(model: "ModelConfig") -> bool:
-    """Judges, users and embeddings that come with the program are roles, not models to evaluate."""
+def _can_be_evaluated(model: "ModelConfig") -> bool:
+    """Whether a model can be evaluated, unlike the built-in judges, simulated users and embeddings."""
     return model.provider != "local" and not (model.simulated and model.model_id in ("judge", "user", "embedding"))
 
 

@@ -1,1 +1,1 @@
-"""Modal screens: each asks one question and answers with a value."""
+"""Modal screens: each asks one question and returns the answer."""

@@ -1,4 +1,4 @@
-"""The question whether the code of a suite's folder may run, asked where such a suite is chosen."""
+"""The prompt to allow a suite's code to run, shown when such a suite is chosen."""
 
 import asyncio
 
@@ -20,9 +20,9 @@ _MOST_FILES = 8
 
 
 async def ask_to_allow(services: Services, catalog: Catalog, name: str) -> bool:
-    """Ask, and let the code run if the answer is yes and it can be loaded; must be called in a worker.
+    """Ask, and allow the code if the user agrees and it loads. Must be called in a worker.
 
-    The code is read anew before each question, so that what is allowed is what was in sight.
+    The code is reread before each question, so that what is allowed is what was shown.
     """
     try:
         entry = catalog.entry(name)
@@ -44,7 +44,7 @@ async def ask_to_allow(services: Services, catalog: Catalog, name: str) -> bool:
     return True
 
 
-_ANSWERS = (Answer("e", "read it in the editor first"), Answer("y", "let it run, as it is now"))
+_ANSWERS = (Answer("e", "read it in the editor first"), Answer("y", "allow this version to run"))
 
 
 def _question(code: FolderCode) -> Content:

@@ -1,4 +1,4 @@
-"""`FilterDialog`: a line to type into above a list that it narrows; enter answers with the row under the cursor."""
+"""`FilterDialog`: a text field above a list that it filters; enter returns the row under the cursor."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Protocol, TypeVar
@@ -19,27 +19,25 @@ AnswerCo = TypeVar("AnswerCo", covariant=True)
 
 
 MOST_ROWS = 20
-"""Rows of a list that grows, before it scrolls."""
+"""Maximum height of a growing list before it scrolls."""
 
 
 class FilterRows(Protocol[AnswerCo]):
-    """What a `FilterDialog` lists: how typing narrows it, how a row looks, and what it means."""
+    """Rows of a `FilterDialog`: filtering, drawing and result."""
 
     def narrowed(self, text: str) -> list[str]:
-        """Return the keys of the rows that are left by what was typed, the best first."""
+        """Return the keys of the matching rows, best match first."""
         ...
 
-    def draw_row(self, key: str) -> tuple[Content, ...]:
-        """Return the cells of a row."""
-        ...
+    def draw_row(self, key: str) -> tuple[Content, ...]: ...
 
     def answer(self, key: str) -> AnswerCo | None:
-        """Return what choosing a row answers; None keeps the dialog open."""
+        """Return the result of choosing a row; None keeps the dialog open."""
         ...
 
 
 class FilterDialog(ModalScreen[AnswerT | None]):
-    """Answers with what was chosen, or None."""
+    """Returns the choice, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", show=False),
@@ -67,14 +65,14 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         nothing: str,
         grows: bool = False,
     ) -> None:
-        """List rows.
+        """Initialize the dialog.
 
         Args:
-            rows: what can be chosen.
+            rows: the choices.
             columns: layout of a row's cells.
-            hint: what the empty line says.
-            nothing: what the list says when no row is left.
-            grows: whether the list is only as high as its rows.
+            hint: placeholder of the text field.
+            nothing: message for an empty list.
+            grows: fit the list's height to its rows.
         """
         super().__init__()
         self._rows, self._columns, self._hint, self._nothing, self._grows = rows, columns, hint, nothing, grows
@@ -86,11 +84,10 @@ class FilterDialog(ModalScreen[AnswerT | None]):
             yield RowList(self._columns, draw=self._rows.draw_row, empty=Content(self._nothing), steered=True)
 
     def on_mount(self) -> None:
-        """Show everything at first."""
         self.narrow()
 
     def narrow(self) -> None:
-        """Draw the rows that are left, with the cursor on the best."""
+        """Show the matching rows with the cursor on the best one."""
         row_list = self.query_one(RowList)
         keys = self._rows.narrowed(self.query_one(Input).value)
         if self._grows:
@@ -112,7 +109,7 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         self._choose(event.key)
 
     def action_step(self, step: int) -> None:
-        """Move through the list while the line keeps the focus."""
+        """Move the cursor in the list; the text field keeps the focus."""
         self.query_one(RowList).move_by(step)
 
     def _choose(self, key: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Finding a run, or a case of the run at hand, by any of its words, and jumping there."""
+"""`Finder`: jumps to a run, or to a case of the current run, by any of its words."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,14 +21,14 @@ _COLUMNS = (Column("", 1), Column("name", 26, 2), Column("about", 20, 3))
 
 
 class JumpTarget(NamedTuple):
-    """Where to jump: a run, or a case of it."""
+    """A run, or a case of it."""
 
     run: RunFolder
     case: str = ""
 
 
 class CaseLine(msgspec.Struct, frozen=True):
-    """One case of a run as the finder lists it. Everything but the outcome is foreign text."""
+    """A case as the finder lists it. All fields but the outcome are foreign text."""
 
     id: str
     category: str
@@ -37,7 +37,7 @@ class CaseLine(msgspec.Struct, frozen=True):
 
 
 class Finder(FilterDialog[JumpTarget]):
-    """Answers with a run or a case, or None."""
+    """Returns a run or a case, or None."""
 
     DEFAULT_CSS = """
     Finder > Vertical { width: 96; }
@@ -46,10 +46,10 @@ class Finder(FilterDialog[JumpTarget]):
     """
 
     def __init__(self, workspace: Workspace, run: RunFolder | None) -> None:
-        """Look among the runs of the workspace, and among the cases of one run, or of the one named by RUN#CASE."""
+        """Search the runs of the workspace, and the cases of `run` or of the run in RUN#CASE."""
         self._workspace = workspace
         self._targets = RunAndCaseRows(workspace, run, self._read)
-        hint, nothing = "a word of a run, or of a case; or RUN#CASE", "Nothing here has these words."
+        hint, nothing = "a word of a run, or of a case; or RUN#CASE", "No matching run or case."
         super().__init__(self._targets, _COLUMNS, hint=hint, nothing=nothing)
 
     def _read(self, run: RunFolder) -> None:
@@ -62,26 +62,26 @@ class Finder(FilterDialog[JumpTarget]):
 
 
 class RunAndCaseRows:
-    """The runs of the workspace, and the cases of one run."""
+    """The runs of the workspace and the cases of one run."""
 
     def __init__(self, workspace: Workspace, run: RunFolder | None, read: Callable[[RunFolder], None]) -> None:
-        """List runs, and the cases of `run`, or of the one whose name is typed before a `#`.
+        """List runs, and the cases of `run` or of the run named before a `#`.
 
         Args:
-            workspace: knows the runs.
-            run: the run at hand.
-            read: called once for each run whose cases are to be put into `cases`.
+            workspace: source of the runs.
+            run: the current run.
+            read: called once for each run whose cases are needed in `cases`.
         """
         self._workspace = workspace
         self._run = run
         self._read = read
         self.cases: dict[Path, list[CaseLine]] = {}
-        """The cases that have been read, by the folder of their run."""
+        """Cases read so far, by run folder."""
         self._asked: set[Path] = set()
         self._rows: dict[str, tuple[JumpTarget, CaseLine | None]] = {}
 
     def narrowed(self, text: str) -> list[str]:
-        """Return the runs, and cases, that have all the words typed."""
+        """Return the runs and cases that contain all words of the query."""
         run_text, mark, case_text = text.partition("#")
         runs = [
             line
@@ -112,7 +112,6 @@ class RunAndCaseRows:
         return self._rows[key][0]
 
     def draw_row(self, key: str) -> tuple[Content, ...]:
-        """Return a run's or a case's line."""
         target, case = self._rows[key]
         if case is not None:
             mark = outcome_sign(case.outcome or Outcome.NOT_RUN)
@@ -125,7 +124,7 @@ class RunAndCaseRows:
 
 
 def _read_cases(folder: RunFolder) -> list[CaseLine]:
-    """Read which cases a run holds and how each ended; what cannot be read is left out."""
+    """Read the cases of a run and their outcomes; unreadable parts are omitted."""
     from console.core.record import Finished, Started
     from console.store.journal import JournalReader
 

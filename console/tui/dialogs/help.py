@@ -1,4 +1,4 @@
-"""Help, made from the action table for one screen; and the list of announced messages."""
+"""Help for a screen, built from its actions, and a scrollable list of messages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
@@ -22,11 +22,11 @@ from console.tui.widgets.transcript import Transcript
 _KEYS_WIDTH = 13
 _COLUMN = 36
 _LAST = {"MOVE": 1, "EVERYWHERE": 2}
-"""Groups that are the same everywhere come after the screen's own."""
+"""Sort order of the groups that are the same everywhere; a screen's own groups come first."""
 
 
 class HelpScreen(ModalScreen[None]):
-    """All keys of a screen and of the pane that had the focus, by group; `/` finds one by word."""
+    """All keys of a screen and of its focused pane, by group; `/` searches them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark", "close", show=False),
@@ -56,12 +56,11 @@ class HelpScreen(ModalScreen[None]):
             yield Transcript()
 
     def on_mount(self) -> None:
-        """Show everything at first."""
         self._narrow("")
         self.query_one(Transcript).focus()
 
     def action_close(self) -> None:
-        """Close the find line first, then the sheet."""
+        """Close the search field, then the screen."""
         line = self.query_one(Input)
         if line.has_class("-open"):
             line.remove_class("-open")
@@ -87,7 +86,7 @@ class HelpScreen(ModalScreen[None]):
 
 
 class HelpPane(Transcript, can_focus=False):
-    """The keys beside a screen that has room for it, while they are tried."""
+    """The key list docked next to a wide screen."""
 
     DEFAULT_CSS = """
     HelpPane { dock: right; width: 46; height: 1fr; padding: 0 1; border: round $focus;
@@ -102,26 +101,26 @@ class HelpPane(Transcript, can_focus=False):
         self.border_subtitle = Content(": finds a key   ? closes")
 
     def on_show(self, event: events.Show) -> None:
-        """Show the keys once the width is known."""
+        """Draw the keys once the width is known."""
         self.call_after_refresh(self.refresh_keys)
 
     def refresh_keys(self) -> None:
-        """Show the keys of the pane that has the focus now."""
+        """Show the keys of the focused pane."""
         self.show(key_blocks(self._source, self._keys_in_use, "", columns=1), keep_place=True)
 
 
 def key_blocks(source: ActionSource, key_map: KeyMap, word: str, *, columns: int) -> list[Block]:
-    """Return the keys of a screen that have a word, by group; then why some cannot act now; then the marks."""
+    """Return the keys that match a word, by group, then reasons for unavailable actions, then the symbols."""
     groups = groups_of(source.actions_here(), word)
     blocks = [
         Block(name, Content.styled(name, "bold $focus"), body=_body(source, key_map, actions, columns))
         for name, actions in groups.items()
     ]
     if reasons := _unavailable(source, key_map, groups):
-        blocks.append(Block("idle", Content.styled("NOT NOW", "bold $focus"), body=reasons))
+        blocks.append(Block("idle", Content.styled("UNAVAILABLE", "bold $focus"), body=reasons))
     if not word:
-        blocks += [Block("marks", Content.styled("MARKS", "bold $focus"), body=_marks())]
-    return blocks or [Block("none", Content.assemble("No key here has “", one_line(word, 40), "”."))]
+        blocks += [Block("marks", Content.styled("SYMBOLS", "bold $focus"), body=_marks())]
+    return blocks or [Block("none", Content.assemble("No key matches “", one_line(word, 40), "”."))]
 
 
 def _body(source: ActionSource, key_map: KeyMap, actions: Sequence[Action], columns: int) -> list[Content]:
@@ -134,7 +133,7 @@ def _body(source: ActionSource, key_map: KeyMap, actions: Sequence[Action], colu
 
 
 def _unavailable(source: ActionSource, key_map: KeyMap, groups: Mapping[str, Sequence[Action]]) -> list[Content]:
-    """Say of each dimmed action why it cannot act now."""
+    """List each unavailable action with its reason."""
     reasons: list[Content] = []
     for action in (action for group in groups.values() for action in group):
         if why := source.why_not(action):
@@ -149,7 +148,7 @@ def _cell(source: ActionSource, key_map: KeyMap, action: Action) -> Content:
 
 
 def _keys(key_map: KeyMap, action: Action) -> str:
-    """Return the keys; those of both of a pair, those of a menu after the menu's own, `:` for the palette."""
+    """Return the keys: for a pair those of both, in a menu after the menu's key, `:` for the palette."""
     if not action.pair or (other := find_action(action.pair, action.where)) is None:
         return key_map.path(action) or ":"
     both = zip(key_map.keys_of(action), key_map.keys_of(other), strict=False)
@@ -160,7 +159,7 @@ def _keys(key_map: KeyMap, action: Action) -> str:
 
 
 def groups_of(actions: Sequence[Action], word: str) -> dict[str, list[Action]]:
-    """Return the actions that have the word in title, meaning or key, by group, each key and meaning once."""
+    """Return the actions whose title, meaning or keys contain the word, by group and without duplicates."""
     groups: dict[str, list[Action]] = {}
     seen: set[tuple[tuple[str, ...], str]] = set()
     second = {action.pair for action in actions if action.pair and _is_first(action, actions)}
@@ -176,7 +175,7 @@ def groups_of(actions: Sequence[Action], word: str) -> dict[str, list[Action]]:
 
 
 def _is_first(action: Action, actions: Sequence[Action]) -> bool:
-    """Whether this one of a pair comes first in the table; it speaks for both."""
+    """Whether this action precedes its partner in the table and represents the pair."""
     return next(other for other in actions if other.id in (action.id, action.pair)).id == action.id
 
 
@@ -185,8 +184,8 @@ def _marks() -> list[Content]:
         (SYMBOLS.passed, "$pass", "passed"),
         (SYMBOLS.failed, "$fail", "failed: the model was wrong"),
         (SYMBOLS.broken, "$broken", "broken: network, provider, sandbox or our bug; never a score"),
-        (SYMBOLS.undecided, "$undecided", "undecided: no grade could be made"),
-        (SYMBOLS.running, "$live", "runs"),
+        (SYMBOLS.undecided, "$undecided", "undecided: no grade could be determined"),
+        (SYMBOLS.running, "$live", "running"),
         (SYMBOLS.stopped, MUTED, "stopped"),
         (SYMBOLS.not_ready, MUTED, "not ready"),
         (SYMBOLS.live, "$live", "a run is live, on every screen"),
@@ -195,7 +194,7 @@ def _marks() -> list[Content]:
 
 
 class TextScreen(ModalScreen[None]):
-    """Texts to scroll through, such as everything that was announced since the app opened."""
+    """A scrollable list of texts, such as all messages since the app started."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]
     DEFAULT_CSS = """
@@ -206,7 +205,7 @@ class TextScreen(ModalScreen[None]):
     """
 
     def __init__(self, title: str, read: Callable[[], Sequence[Content]], empty: str) -> None:
-        """Show texts, read anew every second, or what is said when there is none."""
+        """Show texts, polled every second; `empty` is shown when there are none."""
         super().__init__()
         self._title, self._read, self._empty = title, read, empty
         self._texts: Sequence[Content] | None = None
@@ -218,7 +217,7 @@ class TextScreen(ModalScreen[None]):
             yield Transcript(empty=Content(self._empty))
 
     def on_show(self, event: events.Show) -> None:
-        """Show the texts once the width is known."""
+        """Draw the texts once the width is known."""
         self._show()
         self.query_one(Transcript).focus()
         self.set_interval(1.0, self._show)

@@ -1,4 +1,4 @@
-"""`ImportDialog`: asks for paths of logs, shows how far the import is, and what became of each file."""
+"""`ImportDialog`: asks for paths of logs and shows the progress and result of each file."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -23,7 +23,7 @@ _SHOWN_PROBLEMS = 5
 
 
 class ImportDialog(ModalScreen[str]):
-    """Returns the name of the run to open, or an empty text."""
+    """Returns the name of the run to open, or an empty string."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -40,7 +40,7 @@ class ImportDialog(ModalScreen[str]):
     """
 
     def __init__(self, new_session: Callable[[], ImportSession]) -> None:
-        """Ask; `new_session` makes the import of what is entered."""
+        """Initialize the dialog; `new_session` creates an import."""
         super().__init__()
         self._new_session = new_session
         self._session: ImportSession | None = None
@@ -48,7 +48,7 @@ class ImportDialog(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Content.styled("Import logs of other tools", "bold"))
-            yield Static(muted("files or folders, several separated by spaces; the format is found out"))
+            yield Static(muted("files or folders, separated by spaces; the format is detected"))
             yield Input(placeholder="logs/run.eval results/", compact=True)
             with VerticalScroll(can_focus=False):
                 yield Static(id="lines")
@@ -80,19 +80,18 @@ class ImportDialog(ModalScreen[str]):
         self._draw()
 
     def action_leave(self) -> None:
-        """Stop what goes on, or leave."""
+        """Stop the running import, or close the dialog."""
         if self._session is not None and self._session.is_running:
             self._session.stop()
         else:
             self.dismiss("")
 
     def action_scroll_lines(self, pages: int) -> None:
-        """Show other lines of what became of the files."""
+        """Scroll the results."""
         scroll = self.query_one(VerticalScroll)
         scroll.scroll_page_down() if pages > 0 else scroll.scroll_page_up()
 
     def on_unmount(self) -> None:
-        """Stop when the app is left."""
         if self._session is not None:
             self._session.stop()
 
@@ -105,7 +104,7 @@ class ImportDialog(ModalScreen[str]):
         lines += [literal(mistake, 600, "$broken") for mistake in session.mistakes]
         self._show(Content("\n").join(lines))
         self.query_one("#progress", Static).update(_progress_line(session))
-        words = "esc stops; the same file goes on from there" if session.is_running else "esc leaves"
+        words = "esc stops; importing the file again resumes" if session.is_running else "esc leaves"
         if session.reports and not session.is_running:
             words = "enter reviews the first   type a path for more   esc leaves"
         self.query_one("#keys", Static).update(muted(words))
@@ -115,7 +114,7 @@ class ImportDialog(ModalScreen[str]):
 
 
 def _progress_line(session: ImportSession) -> Content:
-    """Return which file is read and how far it is; below what became of the others, so that it stays in sight."""
+    """Return the current file and its progress, kept visible below the results."""
     item = session.current
     if item is None:
         return Content.empty()
@@ -126,7 +125,7 @@ def _progress_line(session: ImportSession) -> Content:
 
 
 def _report_lines(report: ImportReport) -> list[Content]:
-    """Return what became of one evaluation."""
+    """Return the result of one evaluation."""
     counts = ", ".join(f"{number} {word}" for word, number in report.outcomes.items()) or "no sample"
     lines = [
         Content.styled(f"{SYMBOLS.passed} ", "$pass")
@@ -142,7 +141,7 @@ def _report_lines(report: ImportReport) -> list[Content]:
             )
         )
     if report.missing:
-        words = f"    {report.missing} more are announced by the log, and not in it"
+        words = f"    {report.missing} more are declared in the log but missing"
         lines.append(Content.styled(words, "$undecided"))
     lines += [
         one_line(f"    {problem.where}: {problem.why}", 200, "$undecided")

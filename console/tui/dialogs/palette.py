@@ -1,4 +1,4 @@
-"""The command palette: every action of a screen by name, narrowed by typing, chosen with enter."""
+"""`Palette`: every action of a screen by name, filtered by typing."""
 
 from textual.content import Content
 from textual.fuzzy import Matcher
@@ -17,15 +17,15 @@ _COLUMNS = (Column("command", 34, 1), Column("key", 10, right=True))
 
 
 class Palette(FilterDialog[Action]):
-    """Answers with the chosen action or None."""
+    """Returns the chosen action, or None."""
 
     def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
-        hint, nothing = "type the name of a command", "No command has these letters."
+        hint, nothing = "type the name of a command", "No matching command."
         super().__init__(CommandRows(source, key_map), _COLUMNS, hint=hint, nothing=nothing, grows=True)
 
 
 class CommandRows:
-    """The actions of a screen by name."""
+    """The actions of a screen."""
 
     def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
         self._source = source
@@ -34,7 +34,7 @@ class CommandRows:
         self._shown: dict[str, Content] = {}
 
     def narrowed(self, text: str) -> list[str]:
-        """Return the actions whose names have the letters typed, the best match first."""
+        """Return the keys of the actions that match, best match first."""
         self._shown = {}
         if not text:
             self._shown = {key: Content(action.title) for key, action in self._actions.items()}
@@ -46,11 +46,11 @@ class CommandRows:
         return list(self._shown)
 
     def answer(self, key: str) -> Action | None:
-        """Return the action, unless it cannot act now."""
+        """Return the action, or None if it is unavailable."""
         return None if self._source.why_not(self._actions[key]) else self._actions[key]
 
     def draw_row(self, key: str) -> tuple[Content, ...]:
-        """Return an action's line: its name, why it cannot act now, its key."""
+        """Return the cells of an action: its name, why it is unavailable, its key."""
         action = self._actions[key]
         why = self._source.why_not(action)
         title = muted(f"{action.title}   {why}") if why else self._shown[key]
@@ -58,7 +58,7 @@ class CommandRows:
 
 
 def _offered(source: ActionSource) -> list[Action]:
-    """Return the actions of a screen without those that make no sense by name, each title once."""
+    """Return the actions that the palette lists, one per title."""
     by_title: dict[str, Action] = {}
     for action in source.actions_here():
         if action.palette and not action.opens_menu:

@@ -1,4 +1,4 @@
-"""Small dialogs over a screen: a question, a line of text, a row of a list, the second key of a menu."""
+"""Small dialogs: a question, a text field, a list, the second key of a menu."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
@@ -22,14 +22,14 @@ from console.tui.widgets.row_list import RowList
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """One possible answer; `key` is also what the question returns."""
+    """A possible answer; `key` is also the result."""
 
     key: str
     words: str
 
 
 class Question(ModalScreen[str]):
-    """Returns the key of the answer, or an empty text when the reader stepped back."""
+    """Returns the key of the answer, or an empty string on escape."""
 
     DEFAULT_CSS = """
     Question { align: center middle; background: $background 50%; }
@@ -39,7 +39,7 @@ class Question(ModalScreen[str]):
     AUTO_FOCUS: ClassVar[str | None] = ""
 
     def __init__(self, text: Content, answers: Sequence[Answer]) -> None:
-        """Ask; the first answer is also on enter. Foreign parts of `text` must come through `sanitize`."""
+        """Initialize the question; enter picks the first answer. Foreign parts of `text` must be sanitized."""
         super().__init__()
         self._text = text
         self._answers = answers
@@ -51,11 +51,10 @@ class Question(ModalScreen[str]):
             )
             for place, answer in enumerate(self._answers)
         ]
-        rows.append(Content.assemble(("  esc", "bold $focus"), "  stay"))
+        rows.append(Content.assemble(("  esc", "bold $focus"), "  cancel"))
         yield Static(Content("\n").join([self._text, Content.empty(), *rows]))
 
     def on_key(self, event: events.Key) -> None:
-        """Answer with the key, if it is one of an answer."""
         event.stop()
         event.prevent_default()
         if event.key == "escape":
@@ -67,7 +66,7 @@ class Question(ModalScreen[str]):
 
 
 class CommentScreen(ModalScreen[str | None]):
-    """Returns the text, or None when the reader stepped back."""
+    """Returns the text, or None on escape."""
 
     DEFAULT_CSS = """
     CommentScreen { align: left bottom; background: transparent; }
@@ -77,7 +76,7 @@ class CommentScreen(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
 
     def __init__(self, title: Content, text: str) -> None:
-        """Ask, starting from a text; foreign parts of the title must come through `sanitize`."""
+        """Start with `text`; foreign parts of the title must be sanitized."""
         super().__init__()
         self._title = title
         self._text = text
@@ -87,10 +86,10 @@ class CommentScreen(ModalScreen[str | None]):
         yield Input(self._text, compact=True, select_on_focus=False)
 
     def _heading(self, text: str) -> Content:
-        """Return the title and the keys; and what the field holds that cannot be seen in it."""
+        """Return the title and the keys, and the invisible characters in the field."""
         marks = marks_in(text)
         heading = self._title.append_text("   holds ", MUTED).append(marks) if marks else self._title
-        return heading.append_text("   enter keeps   esc as it was   empty removes", MUTED)
+        return heading.append_text("   enter saves   esc cancels   empty removes", MUTED)
 
     @on(Input.Changed)
     def _show_marks(self, event: Input.Changed) -> None:
@@ -102,16 +101,16 @@ class CommentScreen(ModalScreen[str | None]):
 
 
 class NameNote(msgspec.Struct, frozen=True):
-    """What is said of a name while it is typed. Words of ours, or shown as plain text."""
+    """Feedback on a name being typed; shown as plain text."""
 
     words: str
     warns: bool = False
     refuses: bool = False
-    """Whether enter does not take it."""
+    """Whether enter is blocked."""
 
 
 class NameScreen(ModalScreen[str]):
-    """Asks for a name; answers with an empty text when the reader stepped back."""
+    """Asks for a name; returns an empty string on escape."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", show=False)]
     DEFAULT_CSS = """
@@ -122,12 +121,12 @@ class NameScreen(ModalScreen[str]):
     """
 
     def __init__(self, title: str, proposal: str, placeholder: str, note_of: Callable[[str], NameNote]) -> None:
-        """Ask for a name, starting from a proposal; `note_of` says what there is to say of what is typed."""
+        """Start with `proposal`; `note_of` returns the feedback on the current text."""
         super().__init__()
         self._title, self._proposal, self._placeholder, self._note_of = title, proposal, placeholder, note_of
 
     def compose(self) -> ComposeResult:
-        yield Static(Content.assemble((self._title, "bold"), ("   enter saves, esc does not", MUTED)), classes="ask")
+        yield Static(Content.assemble((self._title, "bold"), ("   enter saves, esc cancels", MUTED)), classes="ask")
         yield Input(self._proposal, compact=True, placeholder=self._placeholder, select_on_focus=False)
         yield Static(classes="note")
 
@@ -154,7 +153,7 @@ class NameScreen(ModalScreen[str]):
 
 
 class Chooser(ModalScreen[str | None]):
-    """Answers with the key of a line, or None."""
+    """Returns the key of a row, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
     DEFAULT_CSS = """
@@ -165,13 +164,13 @@ class Chooser(ModalScreen[str | None]):
     """
 
     def __init__(self, title: Content, columns: Sequence[Column], faces: Mapping[str, Face], empty: str) -> None:
-        """List some lines under a title; foreign parts of it must come through `sanitize`.
+        """List rows under a title; foreign parts of the title must be sanitized.
 
         Args:
-            title: what is chosen.
-            columns: of the list.
-            faces: the cells of each line, by the key that is answered.
-            empty: what is said when there is no line.
+            title: heading.
+            columns: layout of the list.
+            faces: cells of each row, by key.
+            empty: message for an empty list.
         """
         super().__init__()
         self._title, self._columns, self._faces, self._empty = title, columns, faces, empty
@@ -191,7 +190,7 @@ class Chooser(ModalScreen[str | None]):
 
 
 class KeyMenu(ModalScreen[Action | None]):
-    """Waits for one key; answers with the chosen action or None."""
+    """Waits for one key; returns the chosen action, or None."""
 
     DEFAULT_CSS = """
     KeyMenu { align: left bottom; background: transparent; }
@@ -208,7 +207,16 @@ class KeyMenu(ModalScreen[Action | None]):
         yield Static()
 
     def on_mount(self) -> None:
-        """Draw it once the width is known."""
+        """Draw the menu once the width is known."""
+        self._draw()
+
+    def add(self, actions: Sequence[Action]) -> None:
+        """Append actions that took time to find; a key that the menu already has keeps its meaning."""
+        self._actions |= {action.keys[0]: action for action in actions if action.keys[0] not in self._actions}
+        if self.is_mounted:
+            self._draw()
+
+    def _draw(self) -> None:
         self.query_one(Static).update(self._list(self.size.width - 2))
 
     def _list(self, width: int) -> Content:
@@ -223,7 +231,7 @@ class KeyMenu(ModalScreen[Action | None]):
         return Content("\n").join([title, *rows])
 
     def on_key(self, event: events.Key) -> None:
-        """Answer with the action of the key; any other key closes the menu."""
+        """Return the key's action; any other key closes the menu."""
         event.stop()
         event.prevent_default()
         self.dismiss(self._actions.get(event.character or "") or self._actions.get(event.key))

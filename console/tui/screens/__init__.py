@@ -1,1 +1,1 @@
-"""One screen per place and per question."""
+"""The screens of the app."""

@@ -1,9 +1,9 @@
-"""`BaseScreen`: what every screen shares: top line, body, key line, find bar, zoom, and the small layout.
+"""`BaseScreen`: the parts shared by all screens: top line, body, key line, find bar, zoom and compact layout.
 
-In a small terminal only the pane with the focus is shown, as if it was zoomed, between one line above and one below.
+In a small terminal only the focused pane is shown, as if zoomed.
 
-A screen says `where` it is in the action table, composes its body, and may answer three questions: which words the
-key line uses now, why an action cannot act now, and what to do with the text of the find bar.
+A screen sets `where`, its name in the action table, composes its body, and may override the key line's words, the
+reasons why actions are unavailable, and the find bar's handler.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,27 +33,27 @@ if TYPE_CHECKING:
     from console.tui.dialogs.help import HelpPane
 
 WIDE = 120
-"""Cells from which panes stand side by side, each in a box; the app's breakpoint `-wide`."""
+"""Minimum width in cells for panes side by side, each in a box; the app's breakpoint `-wide`."""
 LEAST_WIDTH, LEAST_HEIGHT = 40, 10
-"""Below this there is one sentence and nothing else."""
+"""Below this size only a message is shown."""
 ROOM_FOR_HELP = 160
-"""Cells from which help stands beside the place."""
+"""Minimum width in cells for the help pane."""
 ROOMY_WIDTH, ROOMY_HEIGHT = 60, 16
-"""Below this one pane is shown at a time."""
+"""Below this size one pane is shown at a time."""
 
 
 @draws_nothing_while_held
 class BaseScreen(Screen[None]):
-    """A screen of the app: a top line, a body of panes and a key line."""
+    """A screen with a top line, a body of panes and a key line."""
 
     where: ClassVar[str] = ""
-    """Its name in the action table."""
+    """Name in the action table."""
     heading: ClassVar[str] = ""
-    """What it is called on its top line."""
+    """Title on the top line."""
     find_hint: ClassVar[str] = "type to narrow, enter keeps, esc clears"
-    """What can be typed into the find bar."""
+    """Placeholder of the find bar."""
     shown_parts: ClassVar[frozenset[str]] = frozenset()
-    """Parts of the workspace that it shows, of `runs`, `models` and `suites`; see `show_workspace`."""
+    """Parts of the workspace that the screen shows: `runs`, `models`, `suites`. See `show_workspace`."""
     DEFAULT_CSS = """
     BaseScreen { layers: base; overflow: hidden; }
     BaseScreen > .body { height: 1fr; }
@@ -64,78 +64,75 @@ class BaseScreen(Screen[None]):
     """
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Give a screen the keys that the action table has for it."""
+        """Bind the keys of the screen from the action table."""
         if "where" in cls.__dict__:
             cls.BINDINGS = bindings_for(cls.where)
         super().__init_subclass__(**more)
 
     def __init__(self, services: Services) -> None:
-        """Make a screen that asks the app by these services."""
         super().__init__()
         self.services = services
         self.zoom = PaneZoom(self)
-        """Steps through the panes and shows one of them alone."""
         self.find_session = FindSession(self, self.find_hint, self._apply_find, self.refresh_keys)
-        """Opens and closes the find bar."""
         self._was_shown = False
         self._focused_before_small: Widget | None = None
         self._help: HelpPane | None = None
         self._filter_sign: FilterSign | None = None
 
-    # Questions that a screen may answer in its own way ---------------------------------------------------------------
+    # For subclasses to override ---------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Yield what lies between top line and key line. Panes carry the class `pane`."""
+        """Yield the body. Panes have the class `pane`."""
         yield from ()
 
     def key_words(self) -> Mapping[str, str]:
-        """Return other key line words for some action ids; an empty word hides one."""
+        """Return key line labels that differ from the default, by action id; an empty label hides one."""
         return {}
 
     def why_not(self, action: Action) -> str:
-        """Return why an action cannot act now, in words, or an empty text."""
+        """Return why an action is unavailable, or an empty string."""
         return ""
 
     @property
     def run_offer(self) -> tuple[str, str]:
-        """Model and suite that a new run from here starts with; empty where there is none."""
+        """Model and suite preselected for a new run; empty if there is none."""
         return "", ""
 
     @property
     def responders(self) -> Sequence[object]:
-        """Objects of this screen that do actions which neither the focused pane nor the screen itself does."""
+        """Objects that handle actions which neither the focused pane nor the screen handles."""
         return ()
 
     @property
     def shown_run(self) -> RunFolder | None:
-        """The run that this screen shows; None where it shows none, or several."""
+        """The run that the screen shows; None if it shows none or several."""
         return None
 
     @property
     def run_under_cursor(self) -> RunFolder | None:
-        """The run under the cursor of a screen that lists runs, for what is done with one run."""
+        """The run under the cursor of a screen that lists runs."""
         return None
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """Narrow or find; `done` when enter or escape closed the bar (escape with an empty text)."""
+        """Filter or search; `done` when enter or escape closed the bar (escape with an empty string)."""
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
-        """Words that narrow a list of this screen, which is always in sight; None while nothing does."""
+        """The filter of the visible list; None if none is active."""
         return None
 
     @property
     def find_mistake(self) -> str:
-        """What is wrong with what stands in the find bar, said above it as long as it is there. May be foreign text."""
+        """Error in the text of the find bar, shown above it. May be foreign text."""
         return ""
 
     def show_workspace(self, part: str) -> None:
-        """Show a part of the workspace that has changed, or all `shown_parts` (an empty text) on coming into sight."""
+        """Show a changed part of the workspace, or all `shown_parts` (empty string) when the screen is resumed."""
 
     # Composition -----------------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        """Lay out top line, body and key line; the find bar comes when it is first opened."""
+        """Yield top line, body and key line; the find bar is created on first use."""
         set_size_classes(self)
         yield TopLine(self.where, self.heading)
         with Vertical(classes="body"):
@@ -145,11 +142,9 @@ class BaseScreen(Screen[None]):
 
     @property
     def top_line(self) -> TopLine:
-        """The first line."""
         return self.query_one(TopLine)
 
     def on_mount(self) -> None:
-        """Show keys and badge from the start."""
         if self.shown_parts:
             self.services.workspace.changed.subscribe(self, self._show_news)
         self.top_line.tell(badge=self.services.badge)
@@ -157,11 +152,11 @@ class BaseScreen(Screen[None]):
 
     @on(events.ScreenResume)
     def _keep_styles(self, event: events.ScreenResume) -> None:
-        """Everything was styled a moment ago, as it was mounted, if the screen is shown for the first time."""
+        """Skip the restyling on first display, since everything was just styled when mounted."""
         event.refresh_styles, self._was_shown = self._was_shown, True
 
     def on_screen_resume(self) -> None:
-        """Catch up with what changed while another screen was shown."""
+        """Catch up with changes made while another screen was shown."""
         self.show_workspace("")
         self.top_line.tell(badge=self.services.badge)
         self.sync_help()
@@ -173,12 +168,12 @@ class BaseScreen(Screen[None]):
             self.refresh_keys()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show the keys of the pane that has the focus now, and the pane itself where only one is shown."""
+        """Show the keys of the focused pane, and that pane alone when zoomed."""
         self.refresh_keys()
         self.zoom.follow_focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Show one pane at a time in little room, and nothing but a sentence when there is no room for that."""
+        """Switch to the compact layout in a small terminal, or to a message in a tiny one."""
         width, height = event.size
         small = width < LEAST_WIDTH or height < LEAST_HEIGHT
         if small and not self.has_class("-too-small"):
@@ -190,7 +185,7 @@ class BaseScreen(Screen[None]):
         if small:
             text = (
                 f"This terminal is {width}×{height}. The console needs {LEAST_WIDTH}×{LEAST_HEIGHT}; "
-                "it is readable from 80×24."
+                "80×24 or more is recommended."
             )
             self.query_one(".too-small", Static).update(Content(text))
         self.sync_help()
@@ -199,15 +194,15 @@ class BaseScreen(Screen[None]):
     # Keys ------------------------------------------------------------------------------------------------------------
 
     def kinds_of_focus(self) -> tuple[str, ...]:
-        """Return the action table's names for the focused widget's own keys."""
+        """Return the action table's names for the focused widget."""
         return (self.focused.where,) if isinstance(self.focused, HasOwnKeys) else ()
 
     def actions_here(self) -> tuple[Action, ...]:
-        """Return every action of this screen and pane, the screen's own first."""
+        """Return all actions of the screen and the focused pane, the screen's own first."""
         return actions_at(self.where, *self.kinds_of_focus(), "all")
 
     def refresh_keys(self) -> None:
-        """Draw the key line again because what can be done changed."""
+        """Redraw the key line after available actions have changed."""
         if self.is_mounted:
             self._sync_filter_sign()
             focused = self.focused
@@ -220,12 +215,12 @@ class BaseScreen(Screen[None]):
                 self._help.refresh_keys()
 
     def _apply_find(self, text: str, *, done: bool) -> None:
-        """Narrow or find, and say what cannot be read of it."""
+        """Filter or search, and show any error in the query."""
         self.find_changed(text, done=done)
         self._sync_filter_sign()
 
     def _sync_filter_sign(self) -> None:
-        """Say what narrows the list, while that is typed what is wrong with it; the sign is made when first needed."""
+        """Show the active filter, or the query's error while typing; the widget is created on first use."""
         is_typing = self.find_session.is_open
         in_force, mistake = (None, self.find_mistake) if is_typing else (self.filter_in_force, "")
         if (in_force is not None or mistake) and self._filter_sign is None:
@@ -235,7 +230,7 @@ class BaseScreen(Screen[None]):
             self._filter_sign.show(in_force, mistake)
 
     def sync_help(self) -> None:
-        """Show or remove the help beside the place, as the reader wants it and the width allows."""
+        """Show or remove the help pane by the user's choice and the width."""
         is_wanted = self.services.shows_help and self.size.width >= ROOM_FOR_HELP
         if is_wanted and self._help is None:
             from console.tui.dialogs.help import HelpPane
@@ -247,7 +242,7 @@ class BaseScreen(Screen[None]):
             self._help = None
 
     def go_back(self) -> bool:
-        """Take one step back inside the screen: close the find bar, then the zoom. Say whether there was one."""
+        """Close the find bar, or else end the zoom; return False if there was neither."""
         if self.find_session.is_open:
             self.find_session.close("")
             return True

@@ -1,4 +1,4 @@
-"""Asking cases of a run anew, as a run of its own that is compared with it."""
+"""Starting a branch: a new run of some cases of a run, compared with it."""
 
 from console.core.case import PromptEdit
 from console.core.fault import UsageError
@@ -9,14 +9,14 @@ from console.tui.services import Services
 def start_branch(
     services: Services, run: RunFolder, cases: tuple[str, ...], *, model: str = "", edit: PromptEdit | None = None
 ) -> None:
-    """Start a branch of a run in an engine of its own and compare the two; call it in a thread.
+    """Start a branch in an engine process and open the comparison. Call in a thread.
 
     Args:
-        services: what the app does for screens.
-        run: the old run.
-        cases: ids of its cases.
-        model: name in models.toml; empty: the same model.
-        edit: another opening; None: the same.
+        services: the app's services.
+        run: the original run.
+        cases: case ids.
+        model: name in models.toml; empty for the same model.
+        edit: prompt edit; None for the same prompt.
     """
     from console.engine.branch import branch_plan
     from console.engine.launch import spawn

@@ -1,8 +1,7 @@
-"""`FeedPump`: turns a run's feed for a screen, and hands on merged changes, ten times a second.
+"""`FeedPump`: polls a run's feed and passes merged changes to a screen, ten times a second.
 
-Four times a second when the terminal is remote, when it has lost the focus, or when the last turn took over 50 ms;
-hardly ever when the run stands still; at once when an answer begins that the reader waits for. A screen that is not
-shown collects its changes until it is.
+Four times a second if the terminal is remote or unfocused, or if the last poll took over 50 ms; once a second if the
+run is idle; at once when an awaited answer begins. Changes accumulate while the screen is hidden.
 """
 
 import asyncio
@@ -15,50 +14,51 @@ from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.services import Services
 
 QUICK_S = 0.04
-"""Least time between two turns, however many answers begin."""
+"""Minimum seconds between polls, however many answers begin."""
 TICK_S = 0.1
 SLOW_TICK_S = 0.25
 IDLE_TICK_S = 1.0
 SLOW_TURN_S = 0.05
 LOADING_PAUSE_S = 0.004
 LOADING_DRAW_S = 0.15
-"""While a run is read, what is new of it is drawn this often: drawing takes more time than reading does."""
+"""Minimum seconds between draws while a run is loading, since drawing takes longer than reading."""
 SHARE_S = (0.012, 0.1)
-"""Least and most time for facts in one turn: as much as drawing takes, or a busy machine would draw and hardly read."""
+"""Minimum and maximum seconds of reading per poll. Reading gets as much time as drawing takes, so that it keeps pace on
+a busy machine.
+"""
 
 
 class FeedReader(Protocol):
-    """What shows a run: `RunScreen`."""
+    """Receiver of a run's changes, such as `RunScreen`."""
 
     @property
     def is_current(self) -> bool:
-        """Whether it is the screen in sight."""
+        """Whether this is the current screen."""
         ...
 
     def fed(self, changes: Changes) -> None:
-        """Take over what is new."""
+        """Process changes."""
         ...
 
     def ticked(self) -> None:
-        """Called after each turn while the screen is shown."""
+        """Called after each poll while the screen is shown."""
         ...
 
     def awaits(self, key: Key) -> bool:
-        """Whether the beginning of an answer in this conversation is worth a turn of its own."""
+        """Whether the first token of this conversation warrants an immediate poll."""
         ...
 
 
 class FeedPump:
-    """Follows one run's own feed, or a replay of it."""
+    """Follows a run's own feed or a replay of it."""
 
     def __init__(self, reader: FeedReader, services: Services) -> None:
-        """Follow nothing until `open`."""
         self._reader = reader
         self._services = services
         self.feed: RunFeed | None = None
-        """What is shown: the run's feed, or a replay of it."""
+        """The feed shown: the run's own or a replay of it."""
         self.whole_feed: RunFeed | None = None
-        """The run's own feed, kept while a replay is shown."""
+        """The run's own feed, kept open during a replay."""
         self._task: asyncio.Task[None] | None = None
         self._pending = Changes()
         self._last_turn_s = self._turned_at = self._drawn_at = 0.0
@@ -73,14 +73,14 @@ class FeedPump:
         self.follow(self.whole_feed)
 
     def follow(self, feed: RunFeed) -> None:
-        """Show this feed from now on, from the beginning."""
+        """Follow a feed from its beginning."""
         self.feed = feed
         feed.subscribe(self._receive)
         self._reader.fed(Changes(slots=set(feed.overview.rollouts), status=True, rewound=True))
         self._task = asyncio.get_running_loop().create_task(self._turn_forever(feed), name="follow")
 
     def release(self) -> None:
-        """Show no feed any more; the run's own stays open."""
+        """Stop following; the run's own feed stays open."""
         if self._task is not None:
             self._task.cancel()
         if self.feed is not None:
@@ -89,34 +89,34 @@ class FeedPump:
         self._pending = Changes()
 
     def close(self) -> None:
-        """Show no feed any more, and close the run's own."""
+        """Stop following and close the run's own feed."""
         self.release()
         if self.whole_feed is not None:
             self._services.feeds.close(self.whole_feed)
             self.whole_feed = None
 
     def wake(self) -> None:
-        """Turn at once, because the reader has asked for something."""
+        """Poll at once, after a request by the user."""
         if self.feed is not None:
             self._turn(self.feed)
 
     @property
     def keeps_up(self) -> bool:
-        """Whether there is time for a turn at every answer that begins."""
+        """Whether there is time to poll at the beginning of every answer."""
         return self.feed is not None and not self._is_slow(self.feed)
 
     def deliver(self) -> None:
-        """Hand on what has been collected."""
+        """Pass on the collected changes."""
         if self.feed is not None and self._pending:
             changes, self._pending = self._pending, Changes()
             self._reader.fed(changes)
             self._drawn_at = time.perf_counter()
 
     async def _turn_forever(self, feed: RunFeed) -> None:
-        """Turn for as long as the screen is there.
+        """Poll until the feed is replaced.
 
-        Not by one timer after the other: Textual's `set_timer` never calls back when its time has passed before it
-        first looks at the clock, which a busy machine brings about, and the screen would stand still.
+        A loop instead of chained timers: on a busy machine Textual's `set_timer` may never fire, since its time can
+        pass before it first checks the clock, and the screen would freeze.
         """
         try:
             while self.feed is feed:

@@ -1,4 +1,4 @@
-"""`FindSession`: opens the find bar of a screen, tells what is typed into it, and gives the focus back."""
+"""`FindSession`: opens and closes the find bar of a screen and reports its text."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,26 +11,25 @@ if TYPE_CHECKING:
 
 
 class FindChanged(Protocol):
-    """What a screen does with the text of the find bar."""
+    """A screen's handler for the find bar's text."""
 
     def __call__(self, text: str, *, done: bool) -> None:
-        """Narrow or find; `done` when enter or escape closed the bar (escape with an empty text)."""
+        """Filter or search; `done` when enter or escape closed the bar (escape with an empty string)."""
         ...
 
 
 class FindSession:
-    """Does the action `find` of a screen; the bar is made when it is first opened."""
+    """Handles the action `find`; the bar is created on first use."""
 
     def __init__(self, screen: Screen[Any], hint: str, changed: FindChanged, closed: Callable[[], None]) -> None:
-        """Keep the find bar closed; `changed` is told every change of its text, `closed` that it was closed."""
+        """Start with the bar closed; `changed` is called on every change of its text, `closed` when it is closed."""
         self._screen = screen
         self._hint, self._changed, self._closed = hint, changed, closed
         self._bar: FindBar | None = None
         self.origin: Widget | None = None
-        """What had the focus when the bar was last opened."""
+        """The widget that was focused before the bar was opened."""
 
     async def action_find(self) -> None:
-        """Open the find bar."""
         from console.tui.widgets.find_bar import FindBar
 
         if self._bar is None:
@@ -41,17 +40,16 @@ class FindSession:
 
     @property
     def is_open(self) -> bool:
-        """Whether the bar is shown."""
         return self._bar is not None and self._bar.is_open
 
     def clear(self) -> None:
-        """Forget what was typed."""
+        """Clear the text."""
         if self._bar is not None:
             self._bar.value = ""
         self._changed("", done=False)
 
     def close(self, text: str) -> None:
-        """Close the bar, keep this text in it, and give the focus back."""
+        """Close the bar with this text and restore the focus."""
         if self._bar is not None:
             self._bar.close(text)
         if self.origin is not None:

@@ -1,6 +1,6 @@
-"""`PaneZoom`: steps through the panes of a screen, and shows one of them alone.
+"""`PaneZoom`: cycles through the panes of a screen and shows one of them alone.
 
-The reader zooms a pane; in a small terminal one pane is alone anyway.
+The user zooms a pane; a small terminal always shows one.
 """
 
 from typing import Any
@@ -12,35 +12,32 @@ from console.tui.textual_patches import stylesheet_of
 
 
 class PaneZoom:
-    """Does the actions `pane.next`, `pane.prev` and `view.zoom` of a screen; panes carry the class `pane`."""
+    """Handles the actions `pane.next`, `pane.prev` and `view.zoom`; panes have the class `pane`."""
 
     def __init__(self, screen: Screen[Any]) -> None:
-        """Show every pane at first."""
         self._screen = screen
         self.is_chosen = False
-        """Whether the reader asked for it."""
+        """Whether the user zoomed."""
 
     @property
     def is_on(self) -> bool:
-        """Whether one pane is shown alone, for whatever reason."""
+        """Whether one pane is shown alone, by choice or for lack of room."""
         return self._screen.has_class("-zoomed")
 
     def action_pane_next(self) -> None:
-        """Go to the next pane."""
         if self.is_on:
             self._step_hidden(1)
         else:
             self._screen.focus_next(".pane")
 
     def action_pane_prev(self) -> None:
-        """Go to the previous pane."""
         if self.is_on:
             self._step_hidden(-1)
         else:
             self._screen.focus_previous(".pane")
 
     def action_view_zoom(self) -> None:
-        """Show the focused pane alone, or everything again."""
+        """Zoom the focused pane, or end the zoom."""
         pane = self._screen.focused
         if not self.is_chosen and (pane is None or not pane.has_class("pane")):
             return
@@ -54,7 +51,7 @@ class PaneZoom:
             self._apply(compact or self.is_chosen)
 
     def follow_focus(self) -> None:
-        """Show the pane that has the focus now, where only one is shown."""
+        """Show the newly focused pane if zoomed."""
         if self.is_on:
             self._show_alone(self._screen.focused)
 
@@ -63,7 +60,7 @@ class PaneZoom:
         self._show_alone(self._screen.focused if zoomed else None)
 
     def _step_hidden(self, step: int) -> None:
-        """Show another pane alone; hidden panes have no place on the screen, so they follow each other as composed."""
+        """Show another pane alone, in order of composition, since hidden panes have no position."""
         screen = self._screen
         self._show_alone(None)
         panes = [pane for pane in screen.query_one(".body").query(".pane").results(Widget) if _can_be_shown(pane)]
@@ -72,7 +69,7 @@ class PaneZoom:
         self._show_alone(screen.focused)
 
     def _show_alone(self, pane: Widget | None) -> None:
-        """Hide all panes but one, without waiting for the next refresh; None shows everything."""
+        """Hide all panes but one immediately; None shows all."""
         if pane is not None and not pane.has_class("pane"):
             return
         path: set[object] = set() if pane is None else {pane, *pane.ancestors}
@@ -87,5 +84,5 @@ class PaneZoom:
 
 
 def _can_be_shown(pane: Widget) -> bool:
-    """Whether a pane can have the focus and neither it nor what holds it is hidden."""
+    """Whether a pane is focusable and neither it nor an ancestor is hidden."""
     return pane.focusable and all(isinstance(node, Widget) and node.display for node in (pane, *pane.ancestors[:-1]))

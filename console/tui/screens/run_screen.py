@@ -1,4 +1,4 @@
-"""`RunScreen`: a screen that shows one run; its `FeedPump` hands on what is new of the run."""
+"""`RunScreen`: a screen of one run that receives its changes from a `FeedPump`."""
 
 from textual.content import Content
 
@@ -13,7 +13,7 @@ from console.tui.services import Services
 
 
 class RunScreen(BaseScreen):
-    """A screen of one run; it may override `fed`, `ticked` and `awaits`."""
+    """A screen of one run; subclasses may override `fed`, `ticked` and `awaits`."""
 
     DEFAULT_CSS = """
     RunScreen.-wide PaneTitle { display: none; }
@@ -21,39 +21,38 @@ class RunScreen(BaseScreen):
     """
 
     def __init__(self, services: Services, run: RunFolder) -> None:
-        """Show a run; nothing is read before the screen is mounted."""
+        """Initialize the screen; the run is read after mounting."""
         super().__init__(services)
         self.run_folder = run
         self.pump = FeedPump(self, services)
         self.problem = Content.empty()
-        """Why the run cannot be shown, if it cannot."""
+        """Why the run cannot be shown; empty if it can."""
 
-    # Questions that a screen may answer in its own way ---------------------------------------------------------------
+    # For subclasses to override ---------------------------------------------------------------------------------------
 
     def fed(self, changes: Changes) -> None:
-        """Take over what is new; called with an empty change once, as soon as the feed is open."""
+        """Process changes; called once with an empty change when the feed is opened."""
 
     def ticked(self) -> None:
-        """Called after each pump while the screen is shown, whether anything is new or not."""
+        """Called after each poll while the screen is shown, with or without changes."""
 
     def awaits(self, key: Key) -> bool:
-        """Whether the beginning of an answer in this conversation is worth a turn of its own."""
+        """Whether the first token of this conversation warrants an immediate poll."""
         return self.is_current and self.pump.keeps_up
 
     # Feed ------------------------------------------------------------------------------------------------------------
 
     @property
     def shown_run(self) -> RunFolder | None:
-        """The run that is shown."""
         return self.run_folder
 
     @property
     def feed(self) -> RunFeed | None:
-        """What is shown: the run's feed, or a replay of it."""
+        """The feed shown: the run's own or a replay of it."""
         return self.pump.feed
 
     def on_mount(self) -> None:
-        """Open the feed once the frame is painted."""
+        """Open the feed after the first frame."""
         self.call_after_refresh(self._open_feed)
 
     def _open_feed(self) -> None:
@@ -65,9 +64,8 @@ class RunScreen(BaseScreen):
             self.fed(Changes())
 
     def on_unmount(self) -> None:
-        """Close the feed."""
         self.pump.close()
 
     def on_screen_resume(self) -> None:
-        """Catch up with what came while another screen was shown."""
+        """Deliver changes collected while another screen was shown."""
         self.pump.deliver()

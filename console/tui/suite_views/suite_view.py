@@ -1,8 +1,7 @@
 """The parts of the interface that a suite can customize, with defaults that suit any suite.
 
-A benchmark's view module overrides only what it needs; the screens use the view and know no benchmark. A package
-provides a view through the entry point group `eval_console.views`, under the name of its suite format: a callable
-without arguments that returns a `SuiteView`.
+A benchmark's view module overrides only what it needs; the screens use the view and know no benchmark. It is the
+part `view` of the benchmark's face (`suites/benchmark.py`), in other packages too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -166,7 +165,7 @@ class SuiteView:
         return str(rollout.key)
 
     def case_detail(self, rollout: Rollout) -> str:
-        """Return the text next to a case in Review's list; if empty, what distinguishes it within its group."""
+        """Return the text next to a case in Review's list; empty to show what distinguishes it within its group."""
         return ""
 
     def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:

@@ -1,1 +1,1 @@
-"""Widgets drawn line by line; they know nothing of runs, suites or models."""
+"""General-purpose widgets, independent of runs, suites and models."""

@@ -1,4 +1,4 @@
-"""`FilterSign`: says above the key line which words narrow a list and how many rows they hide, or why they cannot."""
+"""`FilterSign`: a line above the key line with a list's active filter and the number of hidden rows."""
 
 from textual.content import Content
 from textual.widgets import Static
@@ -11,7 +11,7 @@ from console.tui.widgets.titles import tell
 
 
 class FilterSign(Static):
-    """Hidden while nothing narrows the list; above the find bar it says what cannot be read of what is typed there."""
+    """Shows the active filter, or an error in the filter typed into the find bar; hidden without either."""
 
     DEFAULT_CSS = """
     FilterSign {
@@ -21,7 +21,7 @@ class FilterSign(Static):
     """
 
     def show(self, in_force: FilterInForce | None, mistake: str = "") -> None:
-        """Say what is in force, or what is wrong; None and an empty text: nothing is."""
+        """Show the active filter or an error in it; hide without either."""
         self.display = in_force is not None or bool(mistake)
         self.set_class(bool(mistake), "-mistake")
         if mistake:

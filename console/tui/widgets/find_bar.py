@@ -1,4 +1,4 @@
-"""`FindBar`: one line above the key line to narrow a list or to find in a text."""
+"""`FindBar`: an input above the key line to filter a list or search a text."""
 
 from collections.abc import Callable, Mapping
 from typing import ClassVar
@@ -11,12 +11,12 @@ from console.tui.textual_patches import stylesheet_of
 
 
 class FindBar(Input):
-    """Calls back with what is typed, and with the text that is left when enter closes it."""
+    """Input that calls back on every change and when it is closed."""
 
     where: ClassVar[str] = "line"
     """Its name in the action table."""
     typing_words: ClassVar[Mapping[str, str]] = {}
-    """Letters go into it; the keys it has are named by the table."""
+    """Marks it as taking letters; its key line words are those of the action table."""
     BINDINGS: ClassVar = bindings_for(where)
     DEFAULT_CSS = """
     FindBar { dock: bottom; display: none; height: 1; border: none; background: $panel; margin-bottom: 2;
@@ -24,37 +24,34 @@ class FindBar(Input):
     """
 
     def __init__(self, hint: str, typed: Callable[[str], None], entered: Callable[[str], None]) -> None:
-        """Make a closed line.
+        """Create a closed bar.
 
         Args:
-            hint: what can be typed, shown while nothing is.
-            typed: told every change while the line is open.
-            entered: told the text when enter closes it.
+            hint: placeholder.
+            typed: called with the text on every change while the bar is open.
+            entered: called with the text on enter, and with an empty string on escape.
         """
         super().__init__(placeholder=hint, compact=True)
         self._typed, self._entered = typed, entered
 
     @property
     def is_open(self) -> bool:
-        """Whether it is shown."""
         return self.has_class("-open")
 
     def open(self) -> None:
-        """Show it with what was typed last, selected; the very next key is for it."""
+        """Show and focus the bar with its last text; the very next key goes to it."""
         self.add_class("-open")
         stylesheet_of(self).update(self)
         self.screen.set_focus(self)
 
     def action_line_keep(self) -> None:
-        """Close it and keep what it says."""
         self._entered(self.value)
 
     def action_line_clear(self) -> None:
-        """Close it and forget what it says."""
         self._entered("")
 
     def close(self, text: str) -> None:
-        """Hide it and keep this text for the next time."""
+        """Hide the bar and set its text for the next time."""
         self.remove_class("-open")
         self.value = text
 

@@ -1,7 +1,7 @@
-"""`KeyLine`: the last line of every screen: the keys that work here and now, never cut in the middle.
+"""`KeyLine`: the last line of every screen, with the keys available there.
 
-When there is no room the least important go first; `? help  : commands` always stays. What cannot act at the moment
-is dimmed; help says why.
+If there is too little room, the least important are dropped; `? help  : commands` always stays. Unavailable actions are
+dimmed; help gives the reason.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,11 +18,11 @@ from console.tui.render import lines
 from console.tui.symbols import SYMBOLS, muted
 
 Reason = Callable[[Action], str]
-"""Returns why an action cannot act now, or an empty text."""
+"""Function that returns why an action is not available now; empty if it is."""
 
 
 class KeyLine(Widget):
-    """A rule and one line of keys."""
+    """A horizontal rule and one line of keys."""
 
     DEFAULT_CSS = """
     KeyLine { height: 2; dock: bottom; }
@@ -30,12 +30,11 @@ class KeyLine(Widget):
 
     @dataclass
     class ActionClicked(Message):
-        """The entry of an action was clicked."""
+        """An action's entry was clicked."""
 
         action: Action
 
     def __init__(self) -> None:
-        """Show nothing until `tell` is called."""
         super().__init__()
         self._actions: Sequence[Action] = ()
         self._keys = KeyMap()
@@ -44,13 +43,13 @@ class KeyLine(Widget):
         self._drawn: list[tuple[Action, Content]] = []
 
     def tell(self, actions: Sequence[Action], keys: KeyMap, words: Mapping[str, str], why_not: Reason) -> None:
-        """Change what is shown.
+        """Update the contents.
 
         Args:
-            actions: candidates, any order.
+            actions: candidates, in any order.
             keys: the keys in use.
-            words: other words for some ids, where the moment gives them another meaning; empty hides one.
-            why_not: says which cannot act now.
+            words: words that replace those of the action table, by action id; an empty word hides the action.
+            why_not: returns why an action is not available.
         """
         self._actions, self._keys, self._words, self._why_not = actions, keys, words, why_not
         self.refresh()
@@ -101,7 +100,7 @@ class KeyLine(Widget):
 
 
 def fitting(items: Sequence[tuple[Action, Content]], room: int) -> list[tuple[Action, Content]]:
-    """Return the items, most important first, that fit beside each other into `room` cells."""
+    """Return the items that fit into `room` cells, the first ones preferred."""
     shown: list[tuple[Action, Content]] = []
     used = -2
     for action, item in items:

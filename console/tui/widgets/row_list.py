@@ -1,8 +1,8 @@
-"""`RowList`: a list of any length that draws only what is visible and keeps its cursor on a key, not on a number.
+"""`RowList`: a list of any length that draws only visible rows and keeps its cursor on a key, not on an index.
 
-Rows come as a sequence of keys and one function that draws a key, called only for visible rows, so 100,000 rows open
-at once. When the keys change, the cursor stays on its key and its row stays on its line of the screen. Text must
-arrive as `Content` made by `console.tui.sanitize` (or of our own words); this widget never parses markup.
+Rows are a sequence of keys and a function that draws the row of a key, called only for visible rows, so that 100,000
+rows open at once. When the keys change, the cursor stays on its key and its row on the same line of the screen. Foreign
+text must be sanitized (`console.tui.sanitize`); this widget never parses markup.
 """
 
 from collections.abc import Callable, Container, Sequence
@@ -44,12 +44,12 @@ class RowList(Viewport):
 
     @dataclass
     class RowHighlighted(Message):
-        """The cursor came to rest on another row."""
+        """The cursor is on another row."""
 
         rows: "RowList"
         key: str
         is_moved: bool = True
-        """Whether the cursor went there; else the row that it was on is gone."""
+        """Whether the cursor was moved; False if its former row is gone."""
 
         @property
         def control(self) -> "RowList":
@@ -57,10 +57,10 @@ class RowList(Viewport):
             return self.rows
 
     class RowChosen(RowHighlighted):
-        """Enter, or a click on the cursor row."""
+        """A row was opened by enter, or by a click on the cursor row."""
 
     class RowMarked(RowHighlighted):
-        """The row's selection mark was set or taken away; see `RowList.marked`."""
+        """A row was selected or deselected; see `RowList.marked`."""
 
     def __init__(
         self,
@@ -77,25 +77,25 @@ class RowList(Viewport):
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        """Make an empty list.
+        """Create an empty list.
 
         Args:
             columns: layout of the cells.
             draw: draws the row of a key; may be set later with `show`.
-            empty: what to say when there are no rows: why, and the key that changes it.
-            names: whether a first line names the columns.
-            gutter: whether two cells on the left show the cursor as `>`, or as a dot while another list has it.
-            selectable: whether space marks rows and a box shows it.
-            quiet: whether the cursor is hidden while another list has the focus.
-            newest_first: whether the cursor stays on the first row, whichever that is, until the reader moves it.
-            steered: whether keys move its cursor while another widget, such as a line of typing, has the focus.
+            empty: text shown without rows: the reason, and the key to press.
+            names: whether the first line has the column names.
+            gutter: whether to show the cursor in two cells on the left: `>`, or a dot without the focus.
+            selectable: whether space selects rows, shown by a checkbox.
+            quiet: whether to hide the cursor while another widget has the focus.
+            newest_first: whether the cursor stays on the first row until it is moved.
+            steered: whether keys move its cursor while another widget, such as an input, has the focus.
             id: DOM id.
             classes: DOM classes.
         """
         super().__init__(id=id, classes=classes)
         self.columns = tuple(columns)
         self.marked: set[str] = set()
-        """Keys the reader selected with space."""
+        """Keys of the selected rows."""
         self._draw: Callable[[str], Face] = draw or Content
         self._empty = empty or Content.empty()
         self._names = names
@@ -118,7 +118,7 @@ class RowList(Viewport):
 
     @property
     def cursor(self) -> str | None:
-        """The key under the cursor, or None when no row can hold it."""
+        """The key under the cursor; None if no row can have the cursor."""
         return None if self._cursor is None else self._keys[self._cursor]
 
     def show(
@@ -130,14 +130,14 @@ class RowList(Viewport):
         empty: Content | None = None,
         place_of: Callable[[str], int | None] | None = None,
     ) -> None:
-        """Replace the rows; the cursor stays on its key, or else on its place.
+        """Replace the rows; the cursor stays on its key, or else on its index.
 
         Args:
-            keys: one unique key for each row.
-            place_of: returns the place of a key, from 0, or None; for so many keys that a table of them takes too long.
-            draw: a new function to draw rows.
-            fixed: keys of headings, which the cursor passes over.
-            empty: a new text for the empty list.
+            keys: unique keys of the rows.
+            place_of: returns the index of a key, or None; needed if building a table of all keys takes too long.
+            draw: new function to draw rows; None keeps the old one.
+            fixed: keys of headings, which the cursor skips.
+            empty: new text for the empty list; None keeps the old one.
         """
         before, place = self.cursor, self._cursor
         line = None if place is None else place - self.scroll_offset.y
@@ -159,7 +159,7 @@ class RowList(Viewport):
             self._announce(is_moved=False)
 
     def touch(self, *keys: str) -> None:
-        """Draw these rows again because what they show changed; without keys, all visible rows."""
+        """Redraw rows whose data changed; without keys, all visible rows."""
         if not keys:
             self.redraw()
             return
@@ -172,7 +172,7 @@ class RowList(Viewport):
                 self.refresh_line(place + self._names)
 
     def set_columns(self, columns: Sequence[Column], *, names: bool | None = None) -> None:
-        """Change the layout of the cells, and whether a first line names them (None: as before)."""
+        """Set the columns, and whether the first line has their names (None to keep that)."""
         self.columns = tuple(columns)
         if names is not None and names != self._names:
             self._names = names
@@ -182,7 +182,7 @@ class RowList(Viewport):
     # The cursor ------------------------------------------------------------------------------------------------------
 
     def move_to(self, key: str) -> bool:
-        """Put the cursor on a key and bring it into view; say whether there is such a row."""
+        """Move the cursor to a key and scroll it into view; return False if there is no such row."""
         place = self._place_of(key)
         if place is None or key in self._fixed:
             return False
@@ -190,19 +190,19 @@ class RowList(Viewport):
         return True
 
     def move_by(self, step: int) -> None:
-        """Move the cursor by so many rows, passing over headings."""
+        """Move the cursor by a number of rows, skipping headings."""
         if self._cursor is None:
             return
         target = max(0, min(self._cursor + step, len(self._keys) - 1))
         self._go(self._nearest(target, 1 if step > 0 else -1))
 
     def move_to_first(self) -> None:
-        """Move to the first row that can hold the cursor, with the headings above it in view."""
+        """Move to the first row that is not a heading, and scroll to the top."""
         self._go(self._nearest(0, 1))
         self.go_to(0)
 
     def move_to_last(self) -> None:
-        """Move to the last row that can hold the cursor."""
+        """Move to the last row that is not a heading."""
         self._go(self._nearest(len(self._keys) - 1, -1))
 
     def action_open(self) -> None:
@@ -210,22 +210,22 @@ class RowList(Viewport):
             self.post_message(self.RowChosen(self, self.cursor))
 
     def action_select(self) -> None:
-        """Set or take away the selection mark of the row under the cursor."""
+        """Select or deselect the row under the cursor."""
         if self._selectable and self.cursor is not None:
             self.toggle(self.cursor)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let space through to the screen when rows cannot be selected."""
+        """Leave space to the screen if rows cannot be selected."""
         return self._selectable if action == "select" else True
 
     def toggle(self, key: str) -> None:
-        """Set or take away the selection mark of a row."""
+        """Select or deselect a row."""
         self.marked ^= {key}
         self.touch(key)
         self.post_message(self.RowMarked(self, key))
 
     def on_click(self, event: events.Click) -> None:
-        """Move the cursor to the clicked row; choose it when it was there already."""
+        """Move the cursor to the clicked row and toggle its selection; if not selectable, open the cursor row."""
         place = event.get_content_offset(self)
         if place is None:
             return
@@ -241,18 +241,18 @@ class RowList(Viewport):
             self._go(index)
 
     def on_focus(self) -> None:
-        """Show the cursor as the one that keys move."""
+        """Redraw the cursor as active."""
         self._redraw(self._cursor)
 
     def on_blur(self) -> None:
-        """Show the cursor as one that keys do not move."""
+        """Redraw the cursor as inactive."""
         self._redraw(self._cursor)
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     @property
     def page(self) -> int:
-        """Rows that are visible at once."""
+        """Number of visible rows."""
         return max(super().page - self._names, 1)
 
     def render_line(self, y: int) -> Strip:
@@ -283,7 +283,7 @@ class RowList(Viewport):
                 base += Style(reverse=True)
         content = self._compose_row(key, is_cursor, width)
         if is_cursor and ((is_ansi(self) and has_focus) or self._is_black_on_white(base)):
-            content = Content(content.plain)  # one look from end to end; marks and words say what colours said
+            content = Content(content.plain)  # uniform style; symbols and words carry the meaning of colors
         strip = lines.strip_of(content, width, base, style_getter(self))
         self._strips[(key, width, state)] = strip
         return strip
@@ -302,7 +302,7 @@ class RowList(Viewport):
     def _prefix(self, key: str, is_cursor: bool) -> Content:
         parts: list[Content] = []
         if self._gutter:
-            # One list on the screen has the cursor that keys move; the others say where theirs would be.
+            # Only one list on the screen has an active cursor.
             is_active = self.has_focus or self._steered
             sign = Content.styled("> ", "bold $focus") if is_active else muted(f"{SYMBOLS.not_run} ")
             parts.append(sign if is_cursor else Content("  "))
@@ -319,7 +319,7 @@ class RowList(Viewport):
     # Moving ----------------------------------------------------------------------------------------------------------
 
     def _nearest(self, index: int, step: int) -> int | None:
-        """Return the nearest row that can hold the cursor, looking first in the direction of `step`."""
+        """Return the nearest row that is not a heading, searching first in the direction of `step`."""
         for direction in (step, -step):
             place = index
             while 0 <= place < len(self._keys):
@@ -347,7 +347,7 @@ class RowList(Viewport):
             self.go_to(index - page + 1)
 
     def apply_size(self, update: Callable[[], bool]) -> bool:
-        """Keep the cursor in view when something takes room away from the list."""
+        """Keep the cursor in view when the list shrinks."""
         cursor, top = self._cursor, self.scroll_offset.y
         was_seen = cursor is not None and top <= cursor < top + self.page
         changed = super().apply_size(update)
@@ -356,7 +356,6 @@ class RowList(Viewport):
         return changed
 
     def _keep_in_view(self) -> None:
-        """What takes room away from the list does not take its cursor away."""
         if self._cursor is not None:
             self._bring_into_view(self._cursor)
 

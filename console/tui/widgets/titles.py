@@ -1,4 +1,4 @@
-"""Titles of panes and lists: in the box's border when the screen is wide, on a line of their own when it is narrow."""
+"""Titles of panes and lists: in the border on wide screens, on a line of their own on narrow ones."""
 
 from textual.content import Content
 from textual.widget import Widget
@@ -9,7 +9,7 @@ from console.tui.symbols import MUTED, SYMBOLS
 
 
 class Rule(Static):
-    """One line across; not drawn when wide."""
+    """A horizontal rule, hidden on wide screens."""
 
     DEFAULT_CSS = """
     Rule { height: 1; color: $line; }
@@ -20,25 +20,25 @@ class Rule(Static):
 
 
 class ListTitle(Static):
-    """The title of a pane; compose it just above the pane, where it is the title while there is no box."""
+    """The title of a pane; compose it just above the pane, where it is shown while the pane has no border."""
 
     DEFAULT_CSS = """
     ListTitle { height: 1; padding: 0 1; }
     """
 
     def __init__(self, pane: Widget, *, id: str | None = None) -> None:
-        """Make the title of a pane, empty so far."""
+        """Create an empty title for a pane."""
         super().__init__(id=id, classes="pane-title")
         self._pane = pane
         self._left = self._right = Content.empty()
 
     def show(self, title: str, number: Content | str = "", aside: Content | str = "") -> None:
-        """Change the title.
+        """Update the title.
 
         Args:
-            title: our word for the list.
-            number: a count or short note beside it.
-            aside: keys or a file name at the other end.
+            title: trusted name of the list.
+            number: a count or short note next to it.
+            aside: keys or a file name at the right end.
         """
         number = number if isinstance(number, Content) else Content(number)
         aside = aside if isinstance(aside, Content) else Content(aside)
@@ -53,21 +53,21 @@ class ListTitle(Static):
 
 
 class PaneTitle(Widget):
-    """A rule with a name at its left and a word at its right; hidden on wide screens, where the pane has a box."""
+    """A rule with a name at the left and a note at the right; hidden on wide screens, where the pane has a border."""
 
     DEFAULT_CSS = """
     PaneTitle { height: 1; }
     """
 
     def __init__(self, pane: str, *, id: str | None = None) -> None:
-        """Name the pane with the DOM id `pane`, which stands beside the title; empty: the title stands for itself."""
+        """Create the title of the sibling pane with the DOM id `pane`; empty for a title without a pane."""
         super().__init__(id=id, classes="pane-title")
         self.pane = pane
         self._left = Content.empty()
         self._right = Content.empty()
 
     def tell(self, left: Content, right: Content | None = None) -> None:
-        """Change name and word; foreign parts must come through `sanitize`."""
+        """Update name and note; foreign parts must be sanitized."""
         right = right or Content.empty()
         if same(left, self._left) and same(right, self._right):
             return
@@ -91,18 +91,18 @@ class PaneTitle(Widget):
 
 
 def _cut(left: Content, room: int) -> Content:
-    """Return the parts of a name that fit whole, or the first one cut."""
+    """Return the leading parts of a name that fit, or the first one cut."""
     end = left.plain.rfind("  ", 3, room)
     return left[:end].append(" ") if end > 0 else lines.fit(left, room)
 
 
 def tell(widget: Static, content: Content) -> None:
-    """Change what a Static shows; lays the screen out again only when its height may have changed."""
+    """Update a Static; the screen is laid out again only if its height may have changed."""
     before = widget.visual if isinstance(widget.visual, Content) else None
     if before is not None and same(before, content):
         return
     lines_before = before.plain.count("\n") if before is not None else -1
-    # Lines made for a width that turned out smaller were wrapped, so that their number alone says too little.
+    # If earlier lines were wrapped, the number of lines alone does not tell the height.
     was_wrapped = before is not None and before.cell_length > 0 and _longest(before) > widget.content_size.width
     widget.update(content, layout=was_wrapped or lines_before != content.plain.count("\n"))
 
@@ -112,5 +112,5 @@ def _longest(content: Content) -> int:
 
 
 def same(content: Content, other: Content) -> bool:
-    """Whether two contents look the same; `==` compares their text only."""
+    """Whether two contents have the same text and style; `==` compares text only."""
     return content.plain == other.plain and content.spans == other.spans

@@ -1,4 +1,4 @@
-"""`TopLine`: the first line of every screen: which screen it is, what it shows, and whether a run is live."""
+"""`TopLine`: the first line of every screen, with its name, its subject, and an indicator of live runs."""
 
 from dataclasses import dataclass
 
@@ -20,11 +20,11 @@ NUMBERED = (
 """Key, name and id of the screens with a number, in order."""
 _WIDE = 120
 _TITLE_ROOM = 15
-"""Cells that the title must have beside the list of screens; with fewer, the list makes room for it."""
+"""Minimum room for the title next to the list of screens; with less, the list is hidden."""
 
 
 class TopLine(Widget):
-    """Two lines: screens and status, then a rule (narrow) or nothing (wide); posts the screen that was clicked."""
+    """Two lines: screens and status, then a rule (narrow) or a blank (wide); posts clicks on screens."""
 
     DEFAULT_CSS = """
     TopLine { height: 2; dock: top; }
@@ -32,13 +32,13 @@ class TopLine(Widget):
 
     @dataclass
     class ScreenClicked(Message):
-        """The name of another screen was clicked."""
+        """Another screen's name was clicked."""
 
         name: str
-        """As in the action table."""
+        """The screen's name in the action table."""
 
     def __init__(self, where: str, heading: str) -> None:
-        """Name the screen as in the action table, and as it is called."""
+        """Take the screen's name in the action table and its display name."""
         super().__init__()
         self.where = where
         self.heading = heading
@@ -50,12 +50,12 @@ class TopLine(Widget):
     def tell(
         self, *, title: Content | None = None, status: Content | None = None, badge: Content | None = None
     ) -> None:
-        """Change what is shown beside the screens; None leaves a part as it is.
+        """Update parts of the line; None keeps a part unchanged.
 
         Args:
-            title: what the screen shows, such as the run; takes the room of the screens' names when the line is narrow.
-            status: figures at the right end.
-            badge: the live-run badge, from the app.
+            title: the screen's subject, such as the run; replaces the list of screens if the line is narrow.
+            status: text at the right end.
+            badge: the app's indicator of live runs.
         """
         self._title = self._title if title is None else title
         self._status = self._status if status is None else status
@@ -63,7 +63,6 @@ class TopLine(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Draw both lines."""
         width = self.size.width
         if self.size.height < 2:
             return self._short(width)
@@ -74,7 +73,7 @@ class TopLine(Widget):
         self._lists_screens = not self._title or (width >= _WIDE and left.cell_length + _TITLE_ROOM <= room)
         if not self._lists_screens:
             left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"), "   ", self._title)
-            if left.cell_length > room:  # the run before the name of the program
+            if left.cell_length > room:  # drop the name of the program first
                 left = Content.assemble(" ", (self.heading, "bold $focus"), "   ", self._title)
         elif self._title:
             left = left.append("   ").append(self._title)
@@ -83,7 +82,7 @@ class TopLine(Widget):
         return Content("\n").join([first, second])
 
     def _short(self, width: int) -> Content:
-        """Draw all that fits on one line of little room."""
+        """Draw the single line of a small terminal."""
         left = Content.assemble(" ", (self.heading, "bold $focus"), "  ", self._title)
         if not self._title:
             left = left.append("  ".join(key for key, _, where in NUMBERED if where != self.where))

@@ -1,7 +1,7 @@
-"""`Transcript`: a conversation of any length that draws only what is visible, can follow a stream, and be searched.
+"""`Transcript`: a searchable view of a conversation of any length that can follow a stream.
 
-It shows blocks (`console.tui.render.block`). While it follows, new text scrolls into view; scrolling up freezes it
-and a badge counts the lines that arrived since; `G` or End follows again. Only lines that changed are drawn anew.
+It shows blocks (`console.tui.render.block`). While following, new text scrolls into view; scrolling up freezes it, and
+a badge counts the lines since; `G` or End resumes. Only visible lines are drawn, and only changed ones redrawn.
 """
 
 import re
@@ -27,19 +27,19 @@ from console.tui.themes import is_ansi
 from console.tui.widgets.viewport import Viewport
 
 Hit = tuple[int, int, int, int]
-"""Block, logical line, start and end offset in it."""
+"""Index of block and logical line, start and end offset in the line."""
 
 
 class Hits:
-    """All places that hold a text, letter case aside, and the one that is looked at."""
+    """Case-insensitive search hits, with the current one."""
 
     def __init__(self) -> None:
         self.hits: list[Hit] = []
-        """In the order of the text."""
+        """Hits in text order."""
         self.current = 0
 
     def search(self, blocks: Sequence[Block], text: str) -> int:
-        """Find a text and count its places; an empty text clears."""
+        """Find all hits and return their number; an empty string clears them."""
         self.hits, self.current = [], 0
         if text:
             pattern = re.compile(re.escape(text), re.IGNORECASE)
@@ -52,24 +52,24 @@ class Hits:
         return len(self.hits)
 
     def step(self, step: int) -> tuple[int, int]:
-        """Go so many places on, round the end; return the number of the place from 1, and how many there are."""
+        """Move by a number of hits, wrapping around; return the current number, from 1, and the total."""
         if not self.hits:
             return 0, 0
         self.current = (self.current + step) % len(self.hits)
         return self.current + 1, len(self.hits)
 
     def painted(self, line: Content, place: int, part: tuple[int, int, int], indent: int) -> Content:
-        """Return a wrapped line with the places on it marked.
+        """Return a wrapped line with its hits highlighted.
 
         Args:
-            line: the wrapped line, indent included.
-            place: number of its block.
-            part: its logical line, start and end offset in that.
+            line: the wrapped line, including indent.
+            place: index of its block.
+            part: index of its logical line, start and end offset in it.
             indent: cells before the text.
         """
         number, start, end = part
         nearest = bisect_left(self.hits, (place, number, start, 0))
-        for index in range(max(nearest - 1, 0), len(self.hits)):  # the one before may reach in
+        for index in range(max(nearest - 1, 0), len(self.hits)):  # the previous hit may overlap
             block, logical, first, last = self.hits[index]
             if (block, logical, first) >= (place, number, end):
                 break
@@ -80,7 +80,7 @@ class Hits:
 
 
 class Transcript(Viewport):
-    """A virtual text of blocks that wraps, folds, finds and follows what is added."""
+    """A virtual text of blocks, with wrapping, folding, search and following."""
 
     ALLOW_SELECT = True
     where: ClassVar[str] = "text"
@@ -101,7 +101,7 @@ class Transcript(Viewport):
 
     @dataclass
     class FollowChanged(Message):
-        """Following began or ended, because of the reader's scrolling."""
+        """Following started or stopped."""
 
         transcript: "Transcript"
         following: bool
@@ -114,23 +114,23 @@ class Transcript(Viewport):
     def __init__(
         self, *, empty: Content | None = None, follow: bool = False, id: str | None = None, classes: str | None = None
     ) -> None:
-        """Make an empty transcript.
+        """Create an empty transcript.
 
         Args:
-            empty: what to say while there are no blocks.
+            empty: text shown without blocks.
             follow: whether to keep the end in view as text arrives.
             id: DOM id.
             classes: DOM classes.
         """
         super().__init__(id=id, classes=classes)
         self.follow = follow
-        """Whether the end is kept in view; the reader's scrolling changes it only when it was on to begin with."""
+        """Whether the end is kept in view; scrolling changes it only if following was ever enabled."""
         self._live = follow
         self._empty = empty or Content.empty()
         self._blocks: list[Block] = []
         self._place: dict[str, int] = {}
         self._tops: list[int] = [0]
-        """First line of every block, and the number of lines in all as the last item."""
+        """First line of every block, then the total number of lines."""
         self._unseen_from = 0
         self._hits = Hits()
         self._moving = False
@@ -142,12 +142,12 @@ class Transcript(Viewport):
         return self._blocks
 
     def show(self, blocks: Sequence[Block], *, follow: bool | None = None, keep_place: bool = False) -> None:
-        """Replace everything.
+        """Replace all blocks.
 
         Args:
             blocks: the new content, with unique keys.
-            follow: whether to follow from now on; None: as before.
-            keep_place: stay at the same line instead of going to the top (or to the end when following).
+            follow: whether to follow; None to keep the setting.
+            keep_place: keep the scroll position instead of going to the top; has no effect while following.
         """
         self._blocks = list(blocks)
         self._place = {block.key: place for place, block in enumerate(self._blocks)}
@@ -170,14 +170,14 @@ class Transcript(Viewport):
         self._grown(top)
 
     def append(self, key: str, text: str) -> None:
-        """Add foreign text to the end of a block."""
+        """Append foreign text to a block."""
         place = self._place[key]
         first = self._blocks[place].append(text)
         self._restack(place)
         self._grown(self._tops[place] + first, last_only=place == len(self._blocks) - 1)
 
     def replace(self, block: Block) -> None:
-        """Put a block in the place of the one with the same key, or at the end."""
+        """Replace the block with the same key, or add the block at the end."""
         place = self._place.get(block.key)
         if place is None:
             self.add(block)
@@ -194,18 +194,18 @@ class Transcript(Viewport):
         self._grown(self._tops[place], last_only=False)
 
     def block_at_top(self) -> Block | None:
-        """Return the block that the first visible line belongs to."""
+        """Return the block of the first visible line."""
         if not self._blocks:
             return None
         return self._blocks[min(bisect_right(self._tops, self.scroll_offset.y) - 1, len(self._blocks) - 1)]
 
     def scroll_to_block(self, key: str) -> None:
-        """Bring the first line of a block to the top."""
+        """Scroll the first line of a block to the top."""
         self._freeze()
         self._scroll(self._tops[self._place[key]])
 
     def set_follow(self, follow: bool) -> None:
-        """Follow the end from now on, or stay here."""
+        """Start or stop following the end."""
         self._live = True
         if follow and not self.follow:
             self._resume()
@@ -214,13 +214,13 @@ class Transcript(Viewport):
 
     @property
     def unseen(self) -> int:
-        """Lines that arrived since following was frozen."""
+        """Number of lines added since following stopped."""
         return 0 if self.follow else max(self._tops[-1] - self._unseen_from, 0)
 
     # Finding ---------------------------------------------------------------------------------------------------------
 
     def find(self, text: str) -> int:
-        """Mark every place that holds the text, letter case aside, go to the first from here on, and count them."""
+        """Highlight all case-insensitive hits, go to the next one from here, and return their number."""
         count = self._hits.search(self._blocks, text)
         if count:
             top = self.scroll_offset.y
@@ -231,7 +231,7 @@ class Transcript(Viewport):
         return count
 
     def find_step(self, step: int) -> tuple[int, int]:
-        """Go to the next or previous place; return its number from 1, and how many there are."""
+        """Go to the next or previous hit; return its number, from 1, and the total."""
         number, count = self._hits.step(step)
         if count:
             self.redraw()
@@ -254,18 +254,17 @@ class Transcript(Viewport):
     # Scrolling -------------------------------------------------------------------------------------------------------
 
     def move_by(self, step: int) -> None:
-        """Scroll so many lines."""
-        self._scroll(self.scroll_offset.y + step, by_reader=True)
+        self._scroll(self.scroll_offset.y + step, by_user=True)
 
     def move_to_first(self) -> None:
-        self._scroll(0, by_reader=True)
+        self._scroll(0, by_user=True)
 
     def move_to_last(self) -> None:
-        """Go to the last line, and follow again when this transcript follows."""
-        self._scroll(self._tops[-1], by_reader=True)
+        """Go to the last line, and resume following if enabled."""
+        self._scroll(self._tops[-1], by_user=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Freeze when the reader scrolls up, follow again when the reader reaches the end."""
+        """Freeze when the user scrolls up, and resume at the end."""
         super().watch_scroll_y(old_value, new_value)
         if not self._moving and self._live and round(old_value) != round(new_value):
             if new_value >= self.max_scroll_y:
@@ -273,8 +272,8 @@ class Transcript(Viewport):
             elif new_value < old_value:
                 self._freeze()
 
-    def _scroll(self, y: int, *, by_reader: bool = False) -> None:
-        self._moving = not by_reader
+    def _scroll(self, y: int, *, by_user: bool = False) -> None:
+        self._moving = not by_user
         self.go_to(y)
         self._moving = False
 
@@ -295,14 +294,14 @@ class Transcript(Viewport):
     # Measuring -------------------------------------------------------------------------------------------------------
 
     def _measure(self) -> None:
-        """Measure all blocks at the present width."""
+        """Measure all blocks at the current width."""
         room = self.room
         self._tops = list(accumulate((block.height_at(room) for block in self._blocks), initial=0))
         self._strips.clear()
         self.set_length(self._tops[-1])
 
     def _restack(self, place: int) -> None:
-        """Measure one block again and move the ones below it."""
+        """Remeasure one block and shift those below it."""
         height = self._blocks[place].height_at(self.room)
         shift = height - (self._tops[place + 1] - self._tops[place])
         if shift:
@@ -310,7 +309,7 @@ class Transcript(Viewport):
                 self._tops[below] += shift
 
     def _grown(self, first: int, *, last_only: bool = True) -> None:
-        """Take a change from line `first` on into account."""
+        """Update length, position and drawing after a change from line `first` on."""
         total, room, page = self._tops[-1], self.room, self.page
         if last_only:
             for y in range(first, first + page + 1):
@@ -327,7 +326,7 @@ class Transcript(Viewport):
             self._refresh_badge()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Wrap again at the new width, keeping the reader's place."""
+        """Rewrap at the new width, keeping the block at the top."""
         top = self.block_at_top()
         self._measure()
         if self.follow:
@@ -339,11 +338,11 @@ class Transcript(Viewport):
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def selection_updated(self, selection: Selection | None) -> None:
-        """Draw the selected text anew."""
+        """Redraw with the new selection."""
         self.redraw()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text as shown, joined where only wrapping had split it."""
+        """Return the selected text, with wrapped lines joined."""
         first = selection.start or Offset(0, 0)
         last = selection.end or Offset(self.room, self._tops[-1] - 1)
         parts: list[str] = []
@@ -377,7 +376,7 @@ class Transcript(Viewport):
         return strip
 
     def _at(self, y: int) -> tuple[int, Content, tuple[int, int, int] | None]:
-        """Return the block's number, the drawn line and its part of a logical line."""
+        """Return the block's index, the drawn line, and the part of the logical line it shows."""
         place = bisect_right(self._tops, y) - 1
         block, inner = self._blocks[place], y - self._tops[place]
         line, part = block.line_at(inner, self.room), block.part_at(inner)
@@ -394,7 +393,7 @@ class Transcript(Viewport):
         return line.stylize(style, start, len(line) if end == -1 else end)
 
     def _with_badge(self, strip: Strip, room: int) -> Strip:
-        """Return the last visible line with a badge laid over its right end."""
+        """Return the last visible line with the badge over its right end."""
         text = f" frozen, +{self.unseen:,} lines  G follows " if self.unseen else " frozen  G follows "
         style = self.get_visual_style("text--badge")
         if is_ansi(self):

@@ -1,7 +1,7 @@
-"""`Viewport`: a window over lines that are drawn only while they are visible. Lists and texts are made of it.
+"""`Viewport`: a scrolling window that draws only visible lines, the base of lists and transcripts.
 
-It knows how long its content is, how far the reader is in it, and which of its lines are drawn already; its scroll bar
-always tells the same. Moving is done by one set of actions; what a step means (a row, a line) its subclasses say.
+It manages content length, scroll position, scroll bar and a cache of drawn lines. Movement is a common set of actions;
+subclasses define the unit of a step (a row, a line).
 """
 
 from collections.abc import Callable
@@ -15,18 +15,18 @@ from textual.strip import Strip
 from console.tui.textual_patches import refresh_scrollbars, sized_by_apply_size
 
 LEAST_WIDTH = 8
-"""Columns that lines are made for even where there are fewer."""
+"""Minimum width for which lines are drawn."""
 
 
 @sized_by_apply_size
 class Viewport(ScrollView, can_focus=True):
-    """A scrolling window over lines that are drawn only while they are visible."""
+    """A scrolling window that draws only visible lines."""
 
     DEFAULT_CSS = """
     Viewport { height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
     """
     virtual_size = Reactive(Size(0, 0), repaint=False)
-    """As in `Widget`, but a new size lays nothing out and draws nothing: no other widget depends on it."""
+    """As in `Widget`, but without layout or repaint on change, since no other widget depends on it."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
@@ -36,19 +36,19 @@ class Viewport(ScrollView, can_focus=True):
 
     @property
     def room(self) -> int:
-        """Columns that a line has."""
+        """Width of a line in cells."""
         return max(self.scrollable_content_region.width, LEAST_WIDTH)
 
     @property
     def page(self) -> int:
-        """Lines that are visible at once."""
+        """Number of visible lines."""
         return max(self.scrollable_content_region.height, 1)
 
     def set_length(self, length: int) -> None:
-        """Say how many lines there are.
+        """Set the number of lines.
 
-        Only a widget that is as high as its content makes the screen be laid out again, and one whose scroll bar comes
-        or goes. Textual would do so for every line that a stream adds, which costs more than the line itself.
+        The screen is laid out again only for a widget of automatic height, or if the scroll bar appears or disappears.
+        Textual would do so for every streamed line, which costs more than the line itself.
         """
         if length == self.virtual_size.height:
             return
@@ -60,15 +60,15 @@ class Viewport(ScrollView, can_focus=True):
         self._tell_bar()
 
     def go_to(self, y: int) -> None:
-        """Put line `y` at the top, or as near to it as the content allows."""
+        """Scroll line `y` to the top, as far as the content allows."""
         self.scroll_to(y=max(y, 0), animate=False, immediate=True, force=True)
         self._tell_bar()
 
     def _tell_bar(self) -> None:
-        """Bring the scroll bar up to date.
+        """Update the scroll bar.
 
-        Textual passes the place on only while the bar is shown and the length only with a layout, so that a bar that
-        appears after the first scrolling would stand at the top, or at a place of an earlier length.
+        Textual updates its position only while it is visible, and its length only on layout, so a bar that appears
+        after scrolling would show an outdated position.
         """
         if self.show_vertical_scrollbar and self.styles.scrollbar_size_vertical:
             bar = self.vertical_scrollbar
@@ -76,16 +76,14 @@ class Viewport(ScrollView, can_focus=True):
             bar.position = self.scroll_y
 
     def watch_show_vertical_scrollbar(self) -> None:
-        """Tell a bar that has just appeared where the reader is."""
         self._tell_bar()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Keep the bar in step with whatever scrolls."""
         super().watch_scroll_y(old_value, new_value)
         self._tell_bar()
 
     def apply_size(self, update: Callable[[], bool]) -> bool:
-        """Apply a new size by Textual's own `update`, and bring the scroll bar up to date before anything is drawn."""
+        """Apply a new size by Textual's `update`, and update the scroll bar before drawing."""
         changed = update()
         self._tell_bar()
         return changed
@@ -93,7 +91,7 @@ class Viewport(ScrollView, can_focus=True):
     # Moving ----------------------------------------------------------------------------------------------------------
 
     def move_by(self, step: int) -> None:
-        """Move so many lines, down when positive."""
+        """Scroll by a number of lines, down if positive."""
         self.go_to(self.scroll_offset.y + step)
 
     def move_to_first(self) -> None:
@@ -131,11 +129,11 @@ class Viewport(ScrollView, can_focus=True):
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def redraw(self) -> None:
-        """Draw every visible line anew."""
+        """Redraw all visible lines."""
         self._strips.clear()
         self.refresh()
 
     def notify_style_update(self) -> None:
-        """Forget drawn lines when the theme or the focus style changes."""
+        """Clear the cache of drawn lines when the theme or the focus style changes."""
         super().notify_style_update()
         self._strips.clear()

@@ -57,23 +57,27 @@ def _as_expected(case: dict[str, Any], verdict: dict[str, Any]) -> bool:
         ("multi_turn_", 2000),
     ],
 )
-def test_verdicts_are_the_official_ones(part: str, least: int):
+def test_verdicts_are_the_official_ones(part: str, least: int, record_property):
     judged = check("bfcl", _lines(part), Roots())
     cases = (json.loads(line) for line in _lines(part))
     pairs = list(zip(cases, judged, strict=True))
     wrong = [(case, verdict) for case, verdict in pairs if not _as_expected(case, verdict)]
+    record_property("trials", len(pairs))
+    record_property("wrong", len(wrong))
     assert len(pairs) >= least
     assert wrong == []
     assert all(verdict["case"] == case["case"] for case, verdict in pairs)
 
 
 @pytest.mark.parametrize("conversations", [False, True])
-def test_verdicts_by_registry_name_are_the_official_ones(conversations: bool):
+def test_verdicts_by_registry_name_are_the_official_ones(conversations: bool, record_property):
     with gzip.open(HANDLERS, "rt", encoding="utf-8") as file:
         lines = [line for line in file if _is_conversation(json.loads(line)["category"]) == conversations]
     judged = list(check("bfcl", lines, Roots(), ahead=500))
     cases = [json.loads(line) for line in lines]
     wrong = [(case, ours) for case, ours in zip(cases, judged, strict=True) if not _as_expected(case, ours)]
+    record_property("trials", len(cases))
+    record_property("wrong", len(wrong))
     assert len(cases) > (2000 if conversations else 7000)
     assert wrong == []
 

@@ -38,7 +38,7 @@ async def test_an_empty_list_of_runs_says_why(workspace: SampleWorkspace) -> Non
         for listed, is_complete, mistake, words in (
             (RunListing([], 0, "", "", frozenset()), False, "", "reading runs"),
             (RunListing([], 0, "", "", frozenset()), True, "", "Nothing has been run yet"),
-            (RunListing([], 4, "[/x]", "", frozenset()), True, "", "No run has “[/x]”"),
+            (RunListing([], 4, "[/x]", "", frozenset()), True, "", "No run matches “[/x]”"),
             (RunListing([], 0, "", "", frozenset()), True, "[/x]\x1b denied", "[/x]^[ denied"),
         ):
             pane.set_listing(listed, is_complete=is_complete, mistake=mistake)
@@ -105,4 +105,4 @@ async def test_the_start_list_offers_only_what_makes_sense(workspace: SampleWork
         ]
         assert [message.key for message in app.posted_of(RowList.RowChosen)] == ["failures"]
         assert "starting …" in text_of(app)
-        assert "1 run waits, nobody plays them" in text_of(app)
+        assert "1 run waits, queue stopped" in text_of(app)

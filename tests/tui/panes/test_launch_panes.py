@@ -27,7 +27,7 @@ async def test_models_are_ticked_narrowed_and_clicked(workspace: SampleWorkspace
         assert len(app.posted_of(ChoiceList.RowClicked)) == 1
         pane.set_models(models, [], "zzz")
         await pilot.pause()
-        assert "No model has these letters" in text_of(app)
+        assert "No matching model" in text_of(app)
 
 
 async def test_a_ticked_suite_shows_its_categories(workspace: SampleWorkspace) -> None:

@@ -23,7 +23,7 @@ async def test_cases_are_expected_read_and_narrowed(workspace: SampleWorkspace) 
         assert pane.case.id == "what-3"
         pane.narrow("zzz")
         await pilot.pause()
-        assert "No case has “zzz”" in text_of(app)
+        assert "No case matches “zzz”" in text_of(app)
         pane.set_cases([], "cannot be read: [/x]")
         await pilot.pause()
         assert "cannot be read: [/x]" in text_of(app)

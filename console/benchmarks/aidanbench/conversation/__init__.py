@@ -1,1 +1,1 @@
-"""How a loop is played: prompts, judge, novelty."""
+"""Playing of loops: prompts, judge, novelty."""

@@ -1,8 +1,8 @@
-"""What a loop is expected to cost before it is played. Pure arithmetic over typical sizes.
+"""Estimates the cost of a loop, from typical sizes.
 
-Typical loops: recorded ones hold 26 accepted answers on average and 49 of 101 go beyond 20, so a capped one is
-expected to take 17 turns. An answer has about 70 tokens. A growing chat repeats every earlier prompt, whose list of
-answers grows as well: its input grows with the cube of the turns.
+Recorded loops have 26 accepted answers on average, and 49 of 101 exceed 20, so a capped loop is expected to take 17
+turns. An answer has about 70 tokens. A growing chat repeats all earlier prompts with their growing lists of answers, so
+its input grows with the cube of the turns.
 """
 
 from console.benchmarks.aidanbench.conversation.prompts import (
@@ -16,24 +16,24 @@ from console.benchmarks.aidanbench.options import AidanOptions
 from console.suites.suite import Estimate
 
 TYPICAL_TURNS = 27
-"""Accepted answers of a recorded loop and the rejected one, without a cap."""
+"""Turns of an uncapped loop: accepted answers plus the rejected one."""
 CAPPED_SHARE = 17 / 20
 ANSWER_TOKENS = 70
 ITEM_TOKENS = ANSWER_TOKENS + 16
-"""One answer in the list of previous ones, with its tags."""
+"""Tokens of an answer in the list of previous ones, with its tags."""
 GRADE_TOKENS = 12
 CHARS_PER_TOKEN = 4.2
 
 
 def expected_turns(options: AidanOptions) -> float:
-    """Return how many turns a loop is expected to take."""
+    """Return the expected number of turns."""
     if options.max_turns is None:
         return TYPICAL_TURNS
     return min(TYPICAL_TURNS, max(1.0, options.max_turns * CAPPED_SHARE))
 
 
 def estimate(question: str, wording: Wording, options: AidanOptions) -> Estimate:
-    """Return the expected calls and tokens of one loop: the model's, and beside them the judge's and embedding's."""
+    """Return the expected calls and tokens of one loop, separately for model, judge and embedding."""
     turns = expected_turns(options)
     first = _tokens(first_prompt(wording, question))
     added = _tokens(wording.followup_environment if options.protocol == ENVIRONMENT else wording.followup_original)

@@ -1,7 +1,7 @@
-"""What the judge is asked of an answer, and how its replies are read.
+"""Asks the judge about answers and reads its replies.
 
-A reply without a readable number is asked for once more and then leaves the score open: it says nothing about the
-answer. With `strict_compat` it is taken as the reference takes it, without asking again.
+If a reply has no readable number, the judge is asked once more; after that the score stays open, since it says nothing
+about the answer. With `strict_compat` replies are read like the reference does, without asking again.
 """
 
 import asyncio
@@ -17,23 +17,23 @@ from console.core.chat import Message, ScriptedAnswers
 from console.suites.stage import Stage
 
 TRIES = 2
-"""How often the judge is asked before a score is left open."""
+"""Number of tries before a score stays open."""
 
 
 class Grade(NamedTuple):
-    """A number of the judge's; None when no reply held one."""
+    """The judge's number, or None if no reply had one."""
 
     value: float | None
     replies: list[str]
 
 
 class Comparison(NamedTuple):
-    """How new an answer is in the judge's eyes."""
+    """The judge's comparison of an answer with earlier ones."""
 
     novelty: float | None
-    """None: the similarity is off, or one reply was unreadable."""
+    """None if similarity is off or a reply was unreadable."""
     nearest: int | None = None
-    """The earlier answer judged most similar, from 0."""
+    """Index of the earlier answer judged most similar, from 0."""
 
 
 class Judge:
@@ -44,23 +44,23 @@ class Judge:
         self._question, self._turn = question, turn
 
     async def grade(self, answer: str) -> Grade:
-        """Ask how coherent an answer is, 0 to 100."""
+        """Ask for the coherence of an answer, 0 to 100."""
         read = reply_tags.strict_coherence if self._options.strict_compat else reply_tags.coherence
         prompt = coherence_prompt(self._wording, self._question, answer)
         return await self._number(prompt, read, scripted_coherence(answer), step=0)
 
     @property
     def is_doubled(self) -> bool:
-        """Whether a second judge is asked."""
+        """True if there is a second judge."""
         return self._options.has_second_judge
 
     async def grade_again(self, answer: str) -> Grade:
-        """Ask the second judge the same, whose grade decides nothing."""
+        """Ask the second judge for the coherence; its grade decides nothing."""
         prompt = coherence_prompt(self._wording, self._question, answer)
         return await self._number(prompt, reply_tags.coherence, scripted_coherence(answer), step=0, role="second_judge")
 
     async def compare(self, answer: str, previous: Sequence[str]) -> Comparison:
-        """Ask how alike an answer is to each earlier one, all at once; nothing when the run does not want it."""
+        """Ask for the similarity to each earlier answer, concurrently; skipped if the run does not want it."""
         if not self._options.use_llm_similarity:
             return Comparison(None)
         read = reply_tags.strict_similarity if self._options.strict_compat else reply_tags.similarity

@@ -1,7 +1,7 @@
-"""The loop: ask, take the answer, judge and measure it, go on while it is accepted.
+"""Plays a loop: ask, judge and measure the answer, repeat while it is accepted.
 
-Judging, embedding and comparing run side by side. One answer costs one chat call, one judge call and one embedding, so
-a loop with N accepted answers and a rejected one costs N + 1 of each; an earlier answer is never embedded again.
+Judging, embedding and comparing run concurrently. Each answer costs one chat call, one judge call and one embedding, so
+a loop with N accepted answers and a rejected one costs N + 1 of each; earlier answers are not embedded again.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from console.suites.stage import SECOND_PREFIX, Stage
 
 @dataclass
 class Loop:
-    """One question being asked again and again."""
+    """A loop over one question."""
 
     case: Case
     stage: Stage
@@ -49,7 +49,7 @@ class Loop:
         """Play to the end and return the turns as JSON values.
 
         Raises:
-            Fault: a model, the judge or the embedding could not be reached; the loop can be taken up again.
+            Fault: a model, the judge or the embedding could not be reached; the loop can be resumed.
         """
         cap = self.options.max_turns
         while cap is None or len(self.turns) < cap:
@@ -58,7 +58,7 @@ class Loop:
         return [msgspec.to_builtins(turn) for turn in self.turns]
 
     async def _play_turn(self) -> bool:
-        """Ask once; return whether the answer was accepted."""
+        """Play one turn; return True if the answer was accepted."""
         reply = await self._ask()
         answer = answer_of(reply.content or "")
         if not answer.strip():
@@ -88,7 +88,7 @@ class Loop:
         return reply
 
     def _judge_turn(self, reply: Reply, answer: str, grade: Grade, vector: list[float], comparison: Comparison) -> bool:
-        """Combine grade, novelty and comparison, and decide whether the answer is accepted."""
+        """Combine grade, novelty and comparison into a decision on the answer."""
         nearest = self._nearest(vector)
         scores = Scores(grade.value, self._novelty(nearest), comparison.novelty)
         decision = self.options.rule.decide(scores)
@@ -119,12 +119,12 @@ class Loop:
             raise Fault(FaultKind.DATA, f"the embedding model changed its answer's form: {error}") from error
 
     def _novelty(self, nearest: Nearest | None) -> float | None:
-        """A novelty that is no number is machinery's doing: left open, unless the reference's number is wanted."""
+        """Return the novelty; nan is a machinery fault and stays open, except under the reference's rules."""
         value = 1.0 if nearest is None else 1.0 - nearest.similarity
         return None if math.isnan(value) and not self.options.strict_compat else value
 
     def _record(self, turn: Turn) -> bool:
-        """Append a turn to the output and show it to watchers."""
+        """Append a turn to the output and show it."""
         number, limits = len(self.turns), self.options.thresholds
         self.turns.append(turn)
         if turn.answer.strip():
@@ -153,7 +153,7 @@ class Loop:
 
 
 async def _both(judge: Judge, answer: str) -> tuple[Grade, Grade | None]:
-    """Ask both judges; a second one that cannot be reached holds the loop as the first does."""
+    """Ask both judges; a fault of the second pauses the loop like one of the first."""
     if not judge.is_doubled:
         return await judge.grade(answer), None
     results = await asyncio.gather(judge.grade(answer), judge.grade_again(answer), return_exceptions=True)
@@ -171,7 +171,7 @@ async def _together(
     vectors: Awaitable[list[list[float]]],
     comparison: Awaitable[Comparison],
 ) -> tuple[tuple[Grade, Grade | None], list[list[float]], Comparison]:
-    """Await all three; when one fails, wait for the others first, so that what was paid for is kept."""
+    """Await all three; if one fails, wait for the others first, to keep what was paid for."""
     results = await asyncio.gather(grade, vectors, comparison, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
@@ -184,5 +184,5 @@ async def _together(
 
 
 def _shown(value: float | str | None) -> float | None:
-    """Return a number as watchers are shown it; a judge that is read as the reference reads it may name any."""
+    """Return a number to show; under the reference's rules a judge may give any."""
     return value if isinstance(value, int | float) and is_amount(value) else None

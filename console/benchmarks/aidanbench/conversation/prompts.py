@@ -1,4 +1,4 @@
-"""What is sent: the messages of each turn in both protocols, and the judges' prompts. Pure."""
+"""Messages of each turn in both protocols, and the judges' prompts."""
 
 from collections.abc import Sequence
 
@@ -6,18 +6,18 @@ from console.benchmarks.aidanbench.conversation.wording import Wording, fill
 from console.core.chat import Message
 
 ENVIRONMENT = "environment"
-"""A growing chat: every former prompt and raw reply stays, and each follow-up lists all accepted answers again."""
+"""Growing chat: all earlier prompts and raw replies stay, and each follow-up lists all accepted answers."""
 ORIGINAL = "original"
-"""A fresh single message each time."""
+"""A single new message per turn."""
 
 
 def first_prompt(wording: Wording, question: str) -> str:
-    """Return what the model is asked when it has given no answer yet."""
+    """Return the prompt for the first answer."""
     return fill(wording.first, question=question)
 
 
 def followup_prompt(wording: Wording, protocol: str, question: str, previous: Sequence[str]) -> str:
-    """Return what the model is asked after `previous` accepted answers; the first prompt when there are none."""
+    """Return the prompt after the accepted answers in `previous`; the first prompt if there are none."""
     first = first_prompt(wording, question)
     if not previous:
         return first
@@ -26,7 +26,7 @@ def followup_prompt(wording: Wording, protocol: str, question: str, previous: Se
 
 
 def previous_block(previous: Sequence[str]) -> str:
-    """Return the accepted answers as numbered items, an empty line between two."""
+    """Return the accepted answers as numbered items separated by empty lines."""
     return "\n\n".join(
         f"<previous_answer id='{number}'>\n{answer}\n</previous_answer>" for number, answer in enumerate(previous, 1)
     )
@@ -35,13 +35,13 @@ def previous_block(previous: Sequence[str]) -> str:
 def messages_for(
     wording: Wording, protocol: str, question: str, exchanges: Sequence[Message], previous: Sequence[str]
 ) -> list[Message]:
-    """Return the whole request of the next turn.
+    """Return the messages of the next turn.
 
     Args:
-        wording: the texts.
+        wording: the prompt texts.
         protocol: `environment` or `original`.
-        question: the question of this loop.
-        exchanges: all messages so far, prompts and raw replies in turn; only a growing chat sends them again.
+        question: the question of the loop.
+        exchanges: all prompts and raw replies so far; repeated only in a growing chat.
         previous: the accepted answers, in order.
     """
     prompt: Message = {"role": "user", "content": followup_prompt(wording, protocol, question, previous)}
@@ -49,10 +49,10 @@ def messages_for(
 
 
 def coherence_prompt(wording: Wording, question: str, answer: str) -> str:
-    """Return what the coherence judge is asked."""
+    """Return the prompt for the coherence judge."""
     return fill(wording.coherence, question=question, answer=answer)
 
 
 def similarity_prompt(wording: Wording, question: str, new: str, earlier: str) -> str:
-    """Return what the similarity judge is asked of a new and an earlier answer."""
+    """Return the prompt for the similarity judge."""
     return fill(wording.similarity, question=question, answer1=new, answer2=earlier)

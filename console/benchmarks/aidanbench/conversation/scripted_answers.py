@@ -1,7 +1,7 @@
-"""Scripted answers for the simulated models: plausible answers that run out after a while, and a judge's numbers.
+"""Scripted answers for simulated models: plausible ideas that run out, and the judge's numbers.
 
-Every question has its own order and number of ideas, so that loops end at different turns: most by repeating an
-earlier answer, some by losing the thread. Deterministic; read by the simulated models only.
+Each question has its own order and number of ideas, so loops end at different turns: most by repetition, some by
+incoherence. Deterministic.
 """
 
 import hashlib
@@ -11,9 +11,9 @@ from collections.abc import Callable
 from console.core.chat import ScriptedAnswers, Utterance
 
 _FEWEST, _SPREAD = 3, 22
-"""A question has from 3 to 24 ideas before they run out."""
+"""Range of the number of ideas per question."""
 _LEAN = 0.8
-"""Greatest share of an earlier answer that a late one repeats."""
+"""Maximum share of an earlier answer that a late one repeats."""
 
 IDEAS = (
     "Trace the money: whoever paid for the old arrangement has stopped paying, and habits follow budgets.",
@@ -63,7 +63,7 @@ IDEAS = (
     "Ferment it. Bacteria turn surplus cabbage into something worth queueing for.",
     "One honest thermometer in public view changes more behaviour than a hundred posters.",
 )
-"""Ideas that could be offered to almost any open question."""
+"""Ideas that fit almost any open question."""
 
 _BABBLE = (
     "Because seventeen is heavier than Tuesday, the question eats its own hat and swims uphill into yesterday.",
@@ -73,7 +73,7 @@ _BABBLE_SIGNS = ("Tuesday, the question eats", "therefore forks the moon")
 
 
 def scripted_answer(question: str, rollout: int, accepted: tuple[str, ...]) -> Callable[[], ScriptedAnswers]:
-    """Return the scripted next answer to a question, after the accepted ones."""
+    """Return the scripted next answer after the accepted ones."""
 
     def scripted() -> ScriptedAnswers:
         order = sorted(IDEAS, key=lambda idea: _roll(question, rollout, idea))
@@ -114,7 +114,7 @@ def scripted_similarity(new: str, earlier: str) -> Callable[[], ScriptedAnswers]
 
 
 def _restated(idea: str, accepted: tuple[str, ...], used: float) -> str:
-    """Return an idea that leans the more on an earlier answer the more of the ideas are used up (0 to 1)."""
+    """Return an idea that repeats more of an earlier answer the more ideas are used up (0 to 1)."""
     if not accepted:
         return idea
     words = accepted[_roll(idea, 0, "lean") % len(accepted)].split()

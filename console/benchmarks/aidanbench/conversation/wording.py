@@ -1,8 +1,8 @@
-"""The words that model and judge are given: ours, or the official ones that a pull brought.
+"""Prompt texts for model and judge: ours, or the official ones from a pull.
 
-Both have the same structure: a first prompt of three parts, a follow-up for each protocol that lists the earlier
-answers, and the rubrics of the two judges. Slots in braces are filled by name and never looked at twice, so a question
-that contains `{answer}` stays as it is.
+Both have the same structure: a first prompt of three parts, a follow-up per protocol that lists the earlier answers,
+and the rubrics of both judges. Slots in braces are filled by name in a single pass, so a question that contains
+`{answer}` is unaffected.
 """
 
 import hashlib
@@ -17,49 +17,49 @@ from console.core.fault import UsageError
 from console.core.json_text import read_json
 
 FILE = "wording.json"
-"""Name of the file in a dataset folder that holds its own wording."""
+"""File in a dataset folder with its own wording."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """All texts of one set. The follow-ups are what is added to the first prompt."""
+    """One set of prompt texts; follow-ups are appended to the first prompt."""
 
     name: str
     first: str
     """Slot `question`."""
     followup_environment: str
-    """Slot `previous_answers`; for the growing chat."""
+    """For the growing chat; slot `previous_answers`."""
     followup_original: str
-    """Slot `previous_answers`; for the single message."""
+    """For the single message; slot `previous_answers`."""
     coherence: str
     """Slots `question` and `answer`."""
     similarity: str
     """Slots `question`, `answer1` (the new one) and `answer2` (an earlier one)."""
     environment_origin: str = ""
-    """Whose the environment's follow-up is, where it differs from `name`."""
+    """Origin of the environment's follow-up, if it differs from `name`."""
 
     @property
     def digest(self) -> str:
-        """First 16 hex digits of the sha256 over all texts."""
+        """First 16 hex digits of the SHA-256 of all texts."""
         texts = {name: text for name, text in asdict(self).items() if name not in ("name", "environment_origin")}
         return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:16]
 
     def name_for(self, protocol: str) -> str:
-        """Return whose words a run with this protocol is asked in."""
+        """Return the origin of the texts used with this protocol."""
         return (self.environment_origin or self.name) if protocol == "environment" else self.name
 
 
 def fill(template: str, **slots: str) -> str:
-    """Return the template with the named slots filled; other braces stay."""
+    """Return the template with its slots filled; other braces stay."""
     pattern = "|".join(re.escape(name) for name in slots)
     return re.sub(rf"\{{({pattern})\}}", lambda slot: slots[slot[1]], template)
 
 
 def read_wording(folder: Path) -> Wording:
-    """Return a dataset folder's own wording, or ours when it has none.
+    """Return a dataset folder's own wording, or ours if it has none.
 
     Raises:
-        UsageError: the file is there but damaged.
+        UsageError: the file is damaged.
     """
     path = folder / FILE
     if not path.is_file():

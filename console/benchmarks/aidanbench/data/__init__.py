@@ -1,1 +1,1 @@
-"""Questions and wording: pulling and reading."""
+"""Questions and wording: download and reading."""

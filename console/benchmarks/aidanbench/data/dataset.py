@@ -1,7 +1,7 @@
-"""The questions: from the suite's folder, or the user's own from options. Nothing is skipped or repaired silently.
+"""Questions from the suite's folder, or from the user's options. Nothing is skipped or repaired silently.
 
-A suite's folder holds `questions.jsonl`: one object a line with `question` and, if wanted, `id`, `category` and
-`cluster` (what several questions have in common, so that they are not independent).
+A suite's folder holds `questions.jsonl`: one object per line with `question` and optionally `id`, `category` and
+`cluster` (shared by questions that are not independent).
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from console.core.json_text import read_json
 
 FILE = "questions.jsonl"
 CATEGORY = "questions"
-"""Category of a question that names none."""
+"""Category of questions without one."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -29,23 +29,23 @@ class Question(msgspec.Struct, frozen=True):
     question: str
     category: str = CATEGORY
     cluster: str = ""
-    """What it shares with others of its category, such as a theme they vary."""
+    """What it shares with others of its category, such as a theme."""
 
 
 class QuestionSet(msgspec.Struct, frozen=True):
-    """A list of questions, and what a run records of it."""
+    """A list of questions, with the facts that a run records of it."""
 
     name: str
     questions: tuple[Question, ...]
 
     @property
     def digest(self) -> str:
-        """First 16 hex digits of the sha256 over the question texts in order."""
+        """First 16 hex digits of the SHA-256 of the questions in order."""
         return question_digest([question.question for question in self.questions])
 
 
 def question_digest(texts: list[str]) -> str:
-    """Return the first 16 hex digits of the sha256 over question texts in order."""
+    """Return the first 16 hex digits of the SHA-256 of questions in order."""
     return hashlib.sha256(json.dumps(texts, ensure_ascii=True).encode()).hexdigest()[:16]
 
 
@@ -54,11 +54,11 @@ def load_questions(folder: Path, name: str, options: AidanOptions) -> QuestionSe
 
     Args:
         folder: the suite's dataset folder.
-        name: the suite's name, which the set carries unless the questions are the user's own.
-        options: `questions`, `questions_path`, `dataset` and `num_questions` decide.
+        name: the suite's name, given to the set unless the questions are the user's own.
+        options: the options `questions`, `questions_path`, `dataset` and `num_questions`.
 
     Raises:
-        UsageError: a file is missing, damaged or holds no question; names file and line.
+        UsageError: a file is missing, damaged or empty; names file and line.
     """
     values = options.values
     if values["questions"] is not None:
@@ -92,10 +92,10 @@ def read_folder(folder: Path, name: str) -> QuestionSet:
 
 
 def read_list(path: Path) -> list[str]:
-    """Read a user's list: a JSON list of texts, or plain text with one question in each line.
+    """Read a user's list: a JSON list of strings, or one question per line.
 
     Raises:
-        UsageError: not there, JSON but no list, or without questions.
+        UsageError: missing, JSON but not a list, or empty.
     """
     text = _read(path)
     try:
@@ -108,7 +108,7 @@ def read_list(path: Path) -> list[str]:
 
 
 def _texts(value: object, where: str) -> Iterator[str]:
-    """Yield the texts of a list; numbers become texts, as in the reference."""
+    """Yield the strings of a list; numbers are converted, as in the reference."""
     if not isinstance(value, list) or not value:
         raise UsageError("must be a list of at least one question", where=where)
     for number, item in enumerate(cast(list[object], value), 1):

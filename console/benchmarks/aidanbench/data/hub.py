@@ -1,7 +1,7 @@
-"""Questions from a dataset with a `question` field: a local file, or one of the hub through an optional package.
+"""Reads questions from a dataset with a `question` field: a local file, or one of the hub through an optional package.
 
-Local files need no network: `.jsonl`, `.json` (a list of objects), `.csv` with a header, and `.parquet` when pyarrow
-is installed. Any other name is looked up on the hub, which needs the package `datasets`.
+Local files need no network: `.jsonl`, `.json` (a list of objects), `.csv` with a header, and `.parquet` if pyarrow is
+installed. Any other name is looked up on the hub, which needs the package `datasets`.
 """
 
 import csv
@@ -24,10 +24,10 @@ def read_dataset(name: str, split: str) -> list[str]:
 
     Args:
         name: path of a local file, or a name on the hub.
-        split: which split of a hub dataset.
+        split: split of a hub dataset.
 
     Raises:
-        UsageError: not readable, without the field, an empty value (names the row), or a package is missing.
+        UsageError: unreadable, no such field, an empty value (names the row), or a missing package.
     """
     path = Path(name).expanduser()
     read = _READERS.get(path.suffix.lower())

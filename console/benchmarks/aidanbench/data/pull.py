@@ -1,8 +1,8 @@
-"""Getting the official AidanBench questions and wording: three pinned source files, read and never run.
+"""Downloads the official AidanBench questions and wording: three pinned source files, parsed and never run.
 
 The questions and most of the wording come from the original program, the follow-up of the growing chat from the
-environment that the document describes. Everything is checked against pinned digests. Neither project states a licence
-for these texts, so they are written to the user's data folder only.
+environment that the document describes. Everything is checked against pinned digests. Neither project states a license
+for these texts, so they are written only to the user's data folder.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ from console.suites.pull import Pin, Pull
 
 NAME = "aidanbench"
 REVISION = "a6bb3253ff630c82e7adbc81ce7bc7184c5bd881"
-"""Commit of the original program that the rules of this project are verified against."""
+"""Commit of the original program, against which our rules are verified."""
 ENVIRONMENT_REVISION = "65ab468d9e6bd705a0b63d28b996291a2fad4c61"
 PROMPTS, QUESTIONS = "benchmark/prompts.py", "benchmark/question_list.py"
 ENVIRONMENT_SOURCE = "environments/aidanbench/aidanbench.py"
@@ -56,17 +56,17 @@ _DIGESTS = {
     "similarity": "87766ae545601eb0",
     "followup_environment": "6877226b1a5025d6",
 }
-"""First 16 hex digits of the sha256 of each official prompt, filled with known texts."""
+"""First 16 hex digits of the SHA-256 of each official prompt, filled with known texts."""
 
 
 def pull(request: Pull) -> Path:
-    """Bring the official questions and wording, by download or from a checkout, and return their folder.
+    """Get the official questions and wording, by download or from a checkout, and return their folder.
 
-    A checkout of the original program may hold the environment's source, too.
+    A checkout of the original program may also hold the environment's source.
 
     Raises:
-        UsageError: no network, not such a checkout, other texts than the pinned ones, sources that are not understood,
-            or an unwritable folder.
+        UsageError: no network, not such a checkout, texts that differ from the pinned ones, unreadable sources, or an
+            unwritable folder.
     """
 
     def fill(new_folder: Path, scratch: Path) -> None:
@@ -76,10 +76,10 @@ def pull(request: Pull) -> Path:
 
 
 def download(into: Path, notify: Callable[[str], object]) -> Path:
-    """Fetch the pinned source files; the environment's may be missing.
+    """Download the pinned source files; the environment's may be missing.
 
     Raises:
-        UsageError: the original program's files cannot be had.
+        UsageError: the original program's files are unavailable.
     """
     for name in (PROMPTS, QUESTIONS):
         notify(f"fetching {name} of AidanBench {REVISION[:7]}")
@@ -92,10 +92,10 @@ def download(into: Path, notify: Callable[[str], object]) -> Path:
 
 
 def read_official_wording(folder: Path, notify: Callable[[str], object]) -> Wording:
-    """Read the wording out of a folder with the sources and name it by what the digests say.
+    """Read the wording from a folder of sources, and name it after the matching digests.
 
     Raises:
-        UsageError: a source is missing or not understood.
+        UsageError: a source is missing or unreadable.
     """
     prompts = Source(_find(folder, PROMPTS))
     first, original = prompts.prompt("gen_answer", "base_prompt")
@@ -112,7 +112,7 @@ def read_official_wording(folder: Path, notify: Callable[[str], object]) -> Word
 
 
 def changed_texts(official_wording: Wording) -> set[str]:
-    """Return the names of the texts whose filled form has not the official digest."""
+    """Return the names of texts whose filled form differs from the official digest."""
     return {name for name, digest in _digests(official_wording).items() if digest != _DIGESTS[name]}
 
 
@@ -129,7 +129,7 @@ def _digests(official_wording: Wording) -> dict[str, str]:
 
 
 def _environment_followup(folder: Path, notify: Callable[[str], object]) -> tuple[str, str]:
-    """Return the environment's follow-up and, when it is not the environment's own, whose it is."""
+    """Return the environment's follow-up and, if it is a substitute, its origin."""
     place = next((path for path in _places(folder, ENVIRONMENT_SOURCE) if path.is_file()), None)
     if place is None:
         notify("the environment's source is not here: its follow-up is worded by us, and such runs are not comparable")
@@ -156,7 +156,7 @@ def _fill(new_folder: Path, sources: Path, request: Pull) -> None:
 
 
 def _pins(official_wording: Wording) -> list[Pin]:
-    """Return what the prompts must be; a follow-up of ours, where there is none of theirs, is not checked."""
+    """Return the expected digests; our own substitute for a missing follow-up is not checked."""
     ours = {"followup_environment"} if official_wording.environment_origin == OURS.name else set[str]()
     digests = _digests(official_wording)
     return [Pin(f"prompt {name}", digests[name], _DIGESTS[name]) for name in _DIGESTS if name not in ours]
@@ -192,7 +192,7 @@ def _find(folder: Path, name: str) -> Path:
 
 
 def _places(folder: Path, name: str) -> list[Path]:
-    """Return where a source may lie: in the folder, in a checkout below it, or by its bare name."""
+    """Return the possible places of a source: in the folder, in a checkout below it, or by its bare name."""
     return [folder / name, *sorted(folder.glob(f"*/{name}")), folder / Path(name).name]
 
 

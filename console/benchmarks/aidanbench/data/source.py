@@ -1,8 +1,7 @@
-"""Taking prompt texts and questions out of official Python sources by reading their syntax trees. Nothing is run.
+"""Extracts prompt texts and questions from official Python sources by their syntax trees; nothing is run.
 
-Understands what such code builds a text from: literals, `+`, f-strings, names, and one `if` for earlier answers. A name
-that is no known variable becomes a slot. Whatever else occurs is refused, so that a changed source cannot yield a
-prompt that merely looks right.
+Understands literals, `+`, f-strings, names, and one `if` for earlier answers. Unknown names become slots. Anything else
+is refused, so that a changed source cannot yield a prompt that merely looks right.
 """
 
 import ast
@@ -19,9 +18,9 @@ SLOTS = {
     "previous_answers_str": "previous_answers",
     "prev_str": "previous_answers",
 }
-"""Names in the sources that stand for what is filled in."""
+"""Slots by variable name in the sources."""
 _EARLIER = ("previous_answers", "prev_answers")
-"""Names whose truth means that there are earlier answers."""
+"""Variables that are true if there are earlier answers."""
 
 
 class Source:
@@ -31,7 +30,7 @@ class Source:
         """Parse a file.
 
         Raises:
-            UsageError: it cannot be read, or is not Python.
+            UsageError: unreadable, or not Python.
         """
         self._path = path
         try:
@@ -42,10 +41,10 @@ class Source:
             raise UsageError(f"is not Python: {error}", where=str(path)) from error
 
     def texts(self, name: str) -> list[str]:
-        """Return the list of texts assigned to a module-level name.
+        """Return the list of strings assigned to a module-level name.
 
         Raises:
-            UsageError: there is none, or it is no list of literal texts.
+            UsageError: missing, or not a list of literal strings.
         """
         for node in self._tree.body:
             if isinstance(node, ast.Assign) and _targets(node) == name and isinstance(node.value, ast.List):
@@ -55,10 +54,10 @@ class Source:
         raise UsageError(f"holds no list of texts called {name!r}", where=str(self._path))
 
     def prompt(self, function: str, variable: str) -> tuple[str, str]:
-        """Return what a function builds in a variable: the plain template, and what earlier answers add to it.
+        """Return the template that a function builds in a variable, and the part added for earlier answers.
 
         Raises:
-            UsageError: the function or variable is missing, or built in a way that is not understood.
+            UsageError: the function or variable is missing, or built in an unknown way.
         """
         body = self._body(function)
         plain, added = self._build(body, variable)

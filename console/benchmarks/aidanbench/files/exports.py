@@ -1,4 +1,4 @@
-"""The format in which only runs of AidanBench can be exported. Light to load: it stands in the app's menu."""
+"""Export format for runs of AidanBench only; light to load, since menus list it."""
 
 from console.exchange.exports.formats import ExportFormat
 

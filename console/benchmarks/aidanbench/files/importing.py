@@ -1,9 +1,9 @@
-"""Results of the verifiers tools as a run of ours, to be reviewed and compared like any other.
+"""Imports results of the verifiers tools as runs.
 
-Files that we exported come back with every answer and score. Files of those tools hold averages only: the loop's
-numbers are taken as they stand, and its answers are what the completion shows. Rows are told apart by their question,
-because older versions number repeated rollouts wrongly. A loop that ended by an error is broken here, whatever partial
-reward the file gives it.
+Files that we exported come back with all answers and scores. Files of those tools hold only averages: the loop's
+numbers are taken as they are, and its answers from the completion. Rows are told apart by question, because older
+versions number repeated rollouts wrongly. A loop that ended by an error is broken here, even if the file gives it a
+partial reward.
 """
 
 import calendar
@@ -30,14 +30,14 @@ from console.store.runs import RunFolder, new_run_id
 
 
 def import_results(path: Path, runs_root: Path) -> RunFolder:
-    """Make a run of a results folder and return it.
+    """Create a run from a results folder and return it.
 
     Args:
-        path: the folder with `results.jsonl` and `metadata.json`, or the former file.
-        runs_root: where runs are kept.
+        path: the folder with `results.jsonl` and `metadata.json`, or the path of `results.jsonl`.
+        runs_root: folder of all runs.
 
     Raises:
-        UsageError: the files are missing, damaged, or of another environment.
+        UsageError: files that are missing, damaged, or of another environment.
     """
     metadata, rows = read_results(path)
     manifest = _manifest(metadata, rows)
@@ -77,7 +77,7 @@ def _manifest(metadata: Mapping[str, Any], rows: Sequence[Row]) -> Manifest:
 
 
 def _options(ours: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of an exported run, else the defaults; both checked."""
+    """Return the checked options of an exported run, or the defaults."""
     options = _table(ours.get("options"))
     checked = read_options(options)
     return {**checked.values, "thresholds": checked.thresholds._asdict()}
@@ -128,7 +128,7 @@ def _verdict(row: Row, output: Any, setting: Setting) -> Verdict:
 
 
 def _calls(row: Row, key: Key, at: float) -> Iterator[Asked]:
-    """Yield the model calls that prompt and completion show."""
+    """Yield the model calls in prompt and completion."""
     messages: list[dict[str, Any]] = []
     thread = Thread()
     turn = 0
@@ -168,7 +168,7 @@ def _question(row: Row) -> str:
 
 
 def _moment(metadata: Mapping[str, Any]) -> float:
-    """Return when the results say they were made, taken as UTC; now when they do not say."""
+    """Return the creation time of the results, as UTC; the current time if they have none."""
     try:
         return float(calendar.timegm(time.strptime(f"{metadata['date']} {metadata['time']}", "%Y-%m-%d %H:%M:%S")))
     except (KeyError, ValueError):

@@ -1,4 +1,4 @@
-"""The format of results that become runs of AidanBench."""
+"""Import format for runs of AidanBench."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -2,9 +2,9 @@
 
     <root>/aidanbench--<model with / as -->/<8 hex digits>/results.jsonl, metadata.json
 
-One line a graded loop with the metrics by their names on disk (`reward`, `format_reward_func`, `avg_coherence` …), the
-prompt and the completion. A key of its own, `aidanbench`, holds what those tools lose: every answer with its scores and
-why the loop ended. Ungraded loops have no reward; they are listed in the metadata instead of entering an average.
+Each graded loop is a line with the metrics by their names on disk (`reward`, `format_reward_func`, …), the prompt and
+the completion. The additional key `aidanbench` holds what those tools drop: every answer with its scores, and why the
+loop ended. Ungraded loops have no reward; they are listed in the metadata and enter no average.
 """
 
 import json
@@ -37,7 +37,7 @@ NAMES = {
     "sum_embedding_novelty": "sum_embedding_novelty",
     "avg_llm_novelty": "avg_llm_novelty",
 }
-"""Our score names and the names on disk."""
+"""Metric names on disk by score name."""
 
 Message = dict[str, Any]
 Row = dict[str, Any]
@@ -45,19 +45,19 @@ Row = dict[str, Any]
 
 @dataclass(slots=True)
 class _PlayedRollout:
-    """What a journal says of one attempt."""
+    """A journaled attempt."""
 
     case: Case
     messages: list[Message] = field(default_factory=list[Message])
-    """Prompts and replies in turn; a single-message protocol reads like a chat here."""
+    """Alternating prompts and replies; single-message loops are shown as a chat too."""
     thread: Thread = field(default_factory=Thread)
 
 
 def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Path]:
-    """Write a run in this layout below `root` and return the folder with the two files; no suite is needed.
+    """Write a run in this layout below `root` and return the folder; no suite is needed.
 
     Raises:
-        UsageError: it is no AidanBench run, has no graded loop, or the folder cannot be written.
+        UsageError: not an AidanBench run, no graded loop, or an unwritable folder.
     """
     manifest = run.manifest()
     finished, played = _read(run)
@@ -81,13 +81,13 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
 
 
 def model_folder(manifest: Manifest) -> str:
-    """Return the model's id as these tools name folders: `/` becomes `--`; nothing leaves the folder."""
+    """Return the model's id as a folder name of these tools: `/` becomes `--`, and no name leaves the folder."""
     name = (manifest.model.model_id or manifest.model.name).replace("/", "--").replace(os.sep, "--")
     return name.replace("\0", "").lstrip(".") or "model"
 
 
 def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _PlayedRollout]]:
-    """Return the latest end of every rollout by case and rollout, and what was said in each attempt."""
+    """Return the latest outcome of each rollout, and the exchanges of each attempt."""
     played: dict[str, _PlayedRollout] = {}
     reader = JournalReader(run.journal_path)
     latest: dict[Slot, Finished] = {}
@@ -194,7 +194,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
 
 
 def is_aidanbench(results: Path) -> bool:
-    """Whether a `results.jsonl` is of this environment, as its metadata say; so is one whose metadata are damaged."""
+    """Return True if the metadata of a `results.jsonl` name this environment, or are damaged."""
     try:
         metadata = read_json((results.parent / METADATA).read_bytes())
     except FileNotFoundError:
@@ -205,7 +205,7 @@ def is_aidanbench(results: Path) -> bool:
 
 
 def environment_of(metadata: Mapping[str, Any]) -> str:
-    """Return the name of the environment without its owner; empty when the metadata name none."""
+    """Return the environment's name without its owner; empty if unknown."""
     return str(metadata.get("env") or metadata.get("env_id") or "").removesuffix(".").rsplit("/", 1)[-1]
 
 
@@ -213,7 +213,7 @@ def _results_folder(path: Path) -> Path:
     """Return the folder with the two files: this one, or the only one below it.
 
     Raises:
-        UsageError: there are several.
+        UsageError: several such folders.
     """
     if path.name == RESULTS or (path / RESULTS).is_file():
         return path.parent if path.name == RESULTS else path

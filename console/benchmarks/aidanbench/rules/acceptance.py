@@ -1,8 +1,8 @@
-"""When an answer is accepted and why a loop ends. Pure; keeps the reference's comparisons and float order exactly.
+"""Decides whether an answer is accepted and why a loop ends, with the reference's exact comparisons and float order.
 
-The reference environment accepts an answer when every score is strictly greater than its threshold. Its reasons test
-coherence with `<=` but both novelties with `<`, so an exact tie of a novelty (and a nan) ends with reason `threshold`.
-The original program also lets an exact tie of a novelty pass; a nan never passes here.
+The reference environment accepts an answer if every score is strictly greater than its threshold. Its reasons test
+coherence with `<=` but both novelties with `<`, so a novelty equal to its threshold (and a nan) ends the loop with the
+reason `threshold`. The original program accepts a novelty equal to its threshold; a nan is never accepted here.
 """
 
 from typing import NamedTuple
@@ -11,19 +11,19 @@ LOW_COHERENCE = "low_coherence"
 LOW_EMBEDDING_NOVELTY = "low_embedding_novelty"
 LOW_LLM_NOVELTY = "low_llm_novelty"
 TIE = "threshold"
-"""No score is below its threshold, yet one is not above it."""
+"""No score is below its threshold, but one does not exceed it."""
 EMPTY_ANSWER = "empty_answer"
-"""Ours: the reply held no answer. An embedding service refuses an empty text, so none is asked."""
+"""Ours: the reply had no answer; embedding services refuse empty texts, so none is asked."""
 UNREADABLE_JUDGE = "unreadable_judge"
-"""Ours: the judge gave no usable number twice, and the count depends on it."""
+"""Ours: the judge gave no usable number twice, and the outcome depends on it."""
 NO_NOVELTY = "no_novelty"
-"""Ours: the embedding service gave a vector without direction, and the count depends on it."""
+"""Ours: the embedding service returned a zero vector, and the outcome depends on it."""
 MAX_TURNS = "max_turns"
-"""Ours: shown where the reference leaves the reason empty because the cap on turns ended the loop."""
+"""Ours: the cap on turns ended the loop; the reference leaves this reason empty."""
 
 
 class Thresholds(NamedTuple):
-    """What each score must exceed: coherence 0 to 100, novelties usually 0 to 1."""
+    """Values that scores must exceed: coherence 0 to 100, novelties usually 0 to 1."""
 
     coherence_score: float = 15
     embedding_dissimilarity_score: float = 0.15
@@ -31,7 +31,7 @@ class Thresholds(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """The numbers of one answer; None: could not be determined."""
+    """Scores of one answer; None if undetermined."""
 
     coherence: float | None
     novelty: float | None
@@ -39,7 +39,7 @@ class Scores(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Whether an answer counts. `accepted` is None when the missing numbers decide."""
+    """The decision on an answer; `accepted` is None if it depends on missing scores."""
 
     accepted: bool | None
     reason: str = ""
@@ -51,13 +51,12 @@ class Rule(NamedTuple):
     thresholds: Thresholds = Thresholds()
     use_llm_similarity: bool = False
     tie_passes: bool = False
-    """The original program's reading of a novelty that equals its threshold."""
+    """True to accept a novelty equal to its threshold, like the original program."""
 
     def decide(self, scores: Scores) -> Decision:
         """Judge one answer by its scores.
 
-        A score that is missing makes the answer undecided only when all the others pass; otherwise the answer is
-        rejected whatever the missing one would have been.
+        A missing score makes the answer undecided only if all others pass; otherwise the answer is rejected anyway.
         """
         checks = self._checks(scores)
         if all(passes for _, passes in checks):
@@ -68,7 +67,7 @@ class Rule(NamedTuple):
         return Decision(False, ",".join(self._reasons(scores)) or TIE)
 
     def _checks(self, scores: Scores) -> list[tuple[float | None, bool | None]]:
-        """Pair each score that counts with whether it passes; None for a missing one."""
+        """Return each relevant score with True if it passes, or None if it is missing."""
         limits = self.thresholds
         out = [
             (scores.coherence, _exceeds(scores.coherence, limits.coherence_score)),

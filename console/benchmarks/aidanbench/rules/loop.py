@@ -1,7 +1,7 @@
-"""One loop as it is recorded: its turns, and the metrics that follow from them alone. Pure.
+"""A recorded loop: its turns, and the metrics derived from them.
 
-The output of `play` is the JSON list of turns in order, the rejected one included. Numbers that JSON cannot hold are
-kept as the texts `nan`, `inf` and `-inf`.
+The output of `play` is the JSON list of turns in order, including the rejected one. Numbers that JSON lacks are stored
+as the strings `nan`, `inf` and `-inf`.
 """
 
 import math
@@ -14,42 +14,42 @@ from console.benchmarks.aidanbench.rules import reply_tags
 from console.benchmarks.aidanbench.rules.acceptance import EMPTY_ANSWER, Decision, Rule, Scores
 
 Number = float | str | None
-"""A number, the text of one that JSON lacks, or None for one that could not be determined."""
+"""A number, its name if JSON lacks it, or None if undetermined."""
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """One ask and what came of it."""
+    """A prompt, its reply, and the decision on it."""
 
     answer: str
-    """What was judged: the content of the answer tag, or the whole reply."""
+    """The judged text: the content of the answer tag, or the whole reply."""
     reply: str
-    """The model's words as they came."""
+    """The unchanged reply."""
     coherence: Number = None
     novelty: Number = None
     llm_novelty: Number = None
-    """None also when the language-model similarity is off."""
+    """None also if similarity by a language model is off."""
     accepted: bool | None = None
-    """None: undecided."""
+    """None if undecided."""
     reason: str = ""
-    """Why it was not accepted; empty when it was."""
+    """Reason for the rejection; empty if accepted."""
     nearest: int | None = None
-    """Turn, from 0, of the earlier answer with the greatest cosine."""
+    """Turn, from 0, of the earlier answer with the highest cosine."""
     similarity: Number = None
-    """The cosine to it."""
+    """That cosine."""
     llm_nearest: int | None = None
     """Turn, from 0, of the earlier answer that the judge found most similar."""
     judge: list[str] = []
-    """The coherence judge's words; two when the first could not be read."""
+    """Replies of the coherence judge; two if the first was unreadable."""
     finish: str = "stop"
-    """How the reply ended, such as `length` for one that was cut at the token limit."""
+    """Finish reason of the reply, such as `length` at the token limit."""
 
 
 class Metrics(NamedTuple):
-    """All numbers of a loop, over its accepted answers; averages are 0.0 when there are none."""
+    """Metrics of a loop over its accepted answers; averages are 0.0 without any."""
 
     turns: int
     stopped_at: int | None
-    """The turn, from 1, that ended the loop by its answer; None when the cap or the caller ended it."""
+    """Turn, from 1, whose answer ended the loop; None if the cap or the caller ended it."""
     reason: str
     accepted: int
     decided: bool
@@ -60,19 +60,19 @@ class Metrics(NamedTuple):
 
     @property
     def aidanbench_score(self) -> float:
-        """The count of accepted answers, as the reference names it."""
+        """Number of accepted answers, under the reference's name."""
         return float(self.accepted)
 
     def reward(self, mode: str) -> float:
-        """Return the count, or the sum of embedding novelty in mode `novelty_sum`."""
+        """Return the number of accepted answers, or the sum of novelties in mode `novelty_sum`."""
         return self.sum_embedding_novelty if mode == "novelty_sum" else self.aidanbench_score
 
 
 def measure(answers: Sequence[Scores | None], rule: Rule, max_turns: int | None) -> Metrics:
-    """Replay a loop over the scores of its answers in order; None stands for an empty answer.
+    """Return the metrics of a loop with these scores; None is an empty answer.
 
     Args:
-        answers: scores as far as they go; whatever follows the end of the loop is ignored.
+        answers: scores in order; those after the end of the loop are ignored.
         rule: the stop rule.
         max_turns: cap on turns; None for no cap.
     """
@@ -100,7 +100,7 @@ def measure(answers: Sequence[Scores | None], rule: Rule, max_turns: int | None)
 
 
 def scores_of(turn: Turn) -> Scores | None:
-    """Return the numbers of a turn; None for an empty answer."""
+    """Return the scores of a turn; None for an empty answer."""
     if not turn.answer.strip():
         return None
     return Scores(from_json(turn.coherence), from_json(turn.novelty), from_json(turn.llm_novelty))
@@ -110,8 +110,8 @@ def read_output(output: Any) -> list[Turn]:
     """Read the turns of a recorded loop.
 
     Raises:
-        msgspec.ValidationError: this is no list of turns.
-        ValueError: a number is neither a number nor the text of one.
+        msgspec.ValidationError: not a list of turns.
+        ValueError: a value is neither a number nor the name of one.
     """
     turns = msgspec.convert(output, list[Turn])
     for turn in turns:
@@ -120,17 +120,17 @@ def read_output(output: Any) -> list[Turn]:
 
 
 def format_reward(turns: Sequence[Turn]) -> float:
-    """Return the tag discipline over all replies of a loop."""
+    """Return the format reward over all replies of a loop."""
     return reply_tags.format_reward([turn.reply for turn in turns])
 
 
 def to_json(value: float | None) -> Number:
-    """Return a number in a form that JSON keeps."""
+    """Return a number as JSON can store it."""
     return value if value is None or math.isfinite(value) else str(value)
 
 
 def from_json(value: Number) -> float | None:
-    """Return the number that `to_json` kept."""
+    """Return the number stored by `to_json`."""
     return None if value is None else float(value)
 
 

@@ -1,8 +1,7 @@
-"""How new an answer is: one minus its greatest cosine to any earlier answer, in double precision. Pure.
+"""Novelty of an answer: one minus its highest cosine to any earlier answer, in double precision.
 
-Sums are correctly rounded, so that the same vectors give the same number on every machine and in every resumed run.
-A vector without direction gives nan, which counts as the greatest only where Python's `max` meets it first; this is
-how the reference behaves.
+Sums are correctly rounded, so results are identical on every machine and after a resume. A zero vector gives nan, which
+counts as the highest only where Python's `max` meets it first, as in the reference.
 """
 
 import math
@@ -14,15 +13,15 @@ Vector = Sequence[float]
 
 
 class Nearest(NamedTuple):
-    """The earlier answer that decides the novelty."""
+    """The earlier answer that determines the novelty."""
 
     place: int
-    """Position among the earlier answers, from 0."""
+    """Index among the earlier answers, from 0."""
     similarity: float
 
 
 class Earlier:
-    """The vectors of the earlier answers. The length of each is computed once: vectors are long and compared often."""
+    """Vectors of the earlier answers; each length is computed only once."""
 
     def __init__(self, vectors: Sequence[Vector] = ()) -> None:
         self._known = [(vector, _length(vector)) for vector in vectors]
@@ -32,7 +31,7 @@ class Earlier:
         self._known.append((vector, _length(vector)))
 
     def nearest(self, new: Vector) -> Nearest | None:
-        """Return the earlier answer of greatest similarity, the first of equals; None without earlier answers.
+        """Return the most similar earlier answer, the first of equals; None if there are none.
 
         Raises:
             ValueError: the vectors have different lengths.
@@ -47,7 +46,7 @@ class Earlier:
 
 
 def novelty(new: Vector, previous: Sequence[Vector]) -> float:
-    """Return 1.0 minus the greatest cosine; 1.0 for the first answer. May exceed 1; nan for one without direction.
+    """Return 1.0 minus the highest cosine; 1.0 for the first answer. May exceed 1; nan for zero vectors.
 
     Raises:
         ValueError: the vectors have different lengths.

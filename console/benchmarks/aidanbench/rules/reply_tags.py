@@ -1,8 +1,8 @@
-"""What is taken from a reply: the answer of the model, the number of the judge. Pure; never guesses.
+"""Extracts the model's answer, or the judge's number, from a reply; never guesses.
 
-The last complete tag pair counts, and without one the whole text, as in the original program. A judge's number is
-read in two ways: `strict` gives what the reference environment computes (any trouble is coherence 0.0 or similarity
-1.0, nothing is clamped, `nan` and `inf` are numbers), the other refuses whatever is not a number from 0 to 100.
+The last complete tag pair counts or, without one, the whole text, as in the original program. A judge's number is read
+in two ways: `strict` reproduces the reference environment (any error is coherence 0.0 or similarity 1.0, nothing is
+clamped, `nan` and `inf` are numbers); the other accepts only numbers from 0 to 100.
 """
 
 import math
@@ -16,7 +16,7 @@ SIMILARITY = "similarity_score"
 
 
 def tag_content(text: str, tag: str) -> str:
-    """Return the stripped content of the last complete pair of `tag`, or the whole text as it is."""
+    """Return the stripped content of the last complete pair of `tag`, or the whole text."""
     last: str | None = None
     for content in tag_contents(text, tag):
         last = content
@@ -24,45 +24,45 @@ def tag_content(text: str, tag: str) -> str:
 
 
 def answer_of(text: str) -> str:
-    """Return the answer that a reply gives."""
+    """Return the answer in a reply."""
     return tag_content(text, ANSWER)
 
 
 def strict_coherence(text: str) -> float:
-    """Read a coherence score as the reference environment does; unreadable is 0.0."""
+    """Read a coherence score like the reference environment; 0.0 if unreadable."""
     number = _number(tag_content(text, COHERENCE))
     return 0.0 if number is None else number
 
 
 def strict_similarity(text: str) -> float:
-    """Read a similarity as the reference environment does, 0 to 1 for good replies; unreadable is 1.0."""
+    """Read a similarity like the reference environment, usually 0 to 1; 1.0 if unreadable."""
     number = _number(tag_content(text, SIMILARITY))
     return 1.0 if number is None else number / 100.0
 
 
 def coherence(text: str) -> float | None:
-    """Read a coherence score from 0 to 100; None when the reply holds none."""
+    """Read a coherence score from 0 to 100, or None."""
     return _on_scale(tag_content(text, COHERENCE))
 
 
 def similarity(text: str) -> float | None:
-    """Read a similarity from 0 to 1 (the reply's number divided by 100); None when the reply holds none."""
+    """Read a similarity from 0 to 1 (the number in the reply divided by 100), or None."""
     number = _on_scale(tag_content(text, SIMILARITY))
     return None if number is None else number / 100.0
 
 
 def llm_novelty(similarities: Sequence[float]) -> float:
-    """Return 1.0 minus the greatest similarity, in this order of operations; 1.0 with nothing to compare.
+    """Return 1.0 minus the highest similarity, in this order of operations; 1.0 with nothing to compare.
 
-    A similarity of 85 so gives 0.15000000000000002, which exceeds a threshold of 0.15.
+    A similarity of 85 thus gives 0.15000000000000002, which exceeds a threshold of 0.15.
     """
     return 1.0 - max(similarities) if similarities else 1.0
 
 
 def format_reward(replies: Sequence[str]) -> float:
-    """Return the mean tag discipline of all replies, the rejected one included; 0.0 without replies.
+    """Return the mean format reward of all replies, including the rejected one; 0.0 without replies.
 
-    A reply earns 0.2 always, 0.4 for a complete answer pair, 0.2 for starting and 0.2 for ending with the tag.
+    Each reply earns 0.2, plus 0.4 for a complete answer pair, and 0.2 each for starting and ending with the tag.
     """
     if not replies:
         return 0.0

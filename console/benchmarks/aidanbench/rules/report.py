@@ -1,7 +1,7 @@
-"""From finished loops to the benchmark's numbers. Pure.
+"""Totals of a run.
 
-The total is the sum over questions of the mean reward over rollouts, which with one rollout is the original's total.
-Intervals come from the spread between rollouts of the same question; with one rollout there is none to see.
+The total is the sum over questions of the mean reward over rollouts; with one rollout it equals the original's total.
+Intervals come from the spread between rollouts of the same question, so one rollout gives none.
 """
 
 from collections import Counter, defaultdict
@@ -25,10 +25,10 @@ _MEANS = (
 
 
 def report(results: Sequence[Result], reward_mode: str, note: str) -> Report:
-    """Aggregate.
+    """Return the totals, means and intervals of a run.
 
     Args:
-        results: finished rollouts; only graded ones enter the numbers.
+        results: finished rollouts; only graded ones count.
         reward_mode: `count` or `novelty_sum`.
         note: why totals are or are not comparable.
     """
@@ -46,7 +46,7 @@ def report(results: Sequence[Result], reward_mode: str, note: str) -> Report:
 
 
 def _totals(graded: Sequence[Result], unit: str, note: str) -> tuple[Metric, Metric]:
-    """Return the sum over questions and the mean for one loop."""
+    """Return the sum over questions and the mean per loop."""
     rewards = {case: _rewards(of_case) for case, of_case in _by_case(graded).items()}
     if not rewards:
         return Metric("total", None, unit=unit, note=note), Metric("mean", None, unit="mean")
@@ -58,7 +58,7 @@ def _totals(graded: Sequence[Result], unit: str, note: str) -> tuple[Metric, Met
 
 
 def _metric(name: str, interval: Interval, *, unit: str, note: str = "", questions: int = 1) -> Metric:
-    """Return a number over these questions; its interval, if any, is of repeats of them."""
+    """Return a metric for these questions; its interval covers repeats of the same questions."""
     low, high = (None if bound is None else bound / questions for bound in (interval.low, interval.high))
     made = interval_metric(name, interval, unit=unit, note=note)
     return replace(made, value=interval.value / questions, low=low, high=high)
@@ -74,7 +74,7 @@ def _means(graded: Sequence[Result]) -> list[Metric]:
 
 
 def _score_metric(name: str, scored: Sequence[Result]) -> Metric:
-    """Return the mean of a score over questions; with repeats, its interval for questions like these."""
+    """Return the mean of a score over questions; with repeats, its interval covers similar questions."""
     sample = sample_of_results(scored, lambda result: result.verdict.scores[name])
     interval = mean_interval(sample)
     if interval is None or sample.is_plain:

@@ -1,4 +1,4 @@
-"""The verdict of one loop, from its recorded turns alone. Pure and deterministic."""
+"""Verdict of a loop, derived from its recorded turns."""
 
 from typing import Any
 
@@ -34,8 +34,8 @@ _WORDS = {
 def score_loop(output: Any, options: AidanOptions) -> Verdict:
     """Judge a loop.
 
-    A loop with at least one accepted answer has passed, one without has failed; what counts is the reward among the
-    scores. An output that is no loop is broken, never a score.
+    A loop with an accepted answer passes; the reward among the scores is what counts. An invalid output is broken and
+    gets no score.
     """
     try:
         turns = read_output(output)
@@ -54,7 +54,7 @@ def score_loop(output: Any, options: AidanOptions) -> Verdict:
 
 
 def reason_words(reason: str) -> str:
-    """Return a termination reason in words; reasons joined by commas are joined by `and`."""
+    """Return a termination reason in words, with combined reasons joined by `and`."""
     return " and ".join(_WORDS.get(part, part) for part in reason.split(",") if part)
 
 
@@ -65,7 +65,7 @@ def _outcome(metrics: Metrics) -> Outcome:
 
 
 def _scores(metrics: Metrics, turns: list[Turn], options: AidanOptions) -> dict[str, float]:
-    """Return the reference's metrics by the names of its document; what a record cannot hold is left out."""
+    """Return the metrics under the reference's documented names, except those that a record cannot hold."""
     numbers = {
         "reward": metrics.reward(options.reward_mode),
         "aidanbench_score": metrics.aidanbench_score,

@@ -1,1 +1,1 @@
-"""What only AidanBench shows."""
+"""AidanBench's views."""

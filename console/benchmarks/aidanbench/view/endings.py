@@ -1,4 +1,4 @@
-"""Why loops ended and how many of their answers were accepted, over a run. Pure."""
+"""Statistics over a run's loops: reasons for ending, and numbers of accepted answers."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -17,11 +17,11 @@ from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, muted
 NAME_WIDTH = 22
 BAR_WIDTH = 20
 _STEPS = 4
-"""Bars of the distribution of lengths."""
+"""Number of bins in the distribution of lengths."""
 
 
 def ending_lines(rollouts: Sequence[Rollout], width: int) -> list[Content]:
-    """Return how often each reason ended a loop, most frequent first, with a bar."""
+    """Return the reasons for which loops ended, most frequent first, with counts and bars."""
     ended = [(rollout.reason, _kind(rollout.outcome)) for rollout in rollouts if rollout.outcome is not None]
     counts = Counter(ended).most_common()
     most = counts[0][1] if counts else 1
@@ -35,12 +35,12 @@ def ending_lines(rollouts: Sequence[Rollout], width: int) -> list[Content]:
 
 
 def _kind(outcome: Outcome) -> Outcome:
-    """A loop that was judged to its end is one kind, whether its first answer was accepted or not."""
+    """Treat passed and failed alike, since both are fully judged loops."""
     return Outcome.PASSED if outcome.is_graded else outcome
 
 
 def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
-    """Return the distribution of accepted answers over graded loops: `1-5 ███  6-10 █████`, on one line."""
+    """Return mean, median, best and distribution (`1-5 ███  6-10 █████`) of accepted answers over graded loops."""
     counts = accepted_counts(rollouts)
     if not counts:
         return [muted("nothing graded yet")]
@@ -62,12 +62,12 @@ def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
 
 
 def accepted_counts(rollouts: Iterable[Rollout]) -> list[int]:
-    """Return how many answers were accepted in each graded loop."""
+    """Return the number of accepted answers in each graded loop."""
     return [accepted(rollout) for rollout in rollouts if rollout.outcome is not None and rollout.outcome.is_graded]
 
 
 def accepted(rollout: Rollout) -> int:
-    """Return how many answers of a loop were accepted."""
+    """Return the number of accepted answers in a loop."""
     score = rollout.scores.get("aidanbench_score")
     if score is not None:
         return round(score)

@@ -1,4 +1,4 @@
-"""AidanBench's shape of Live: a row for each question, rounds as they are written, where the scores stand."""
+"""AidanBench's version of Live: a row per question, rounds as they are streamed, and score trends."""
 
 from collections.abc import Sequence
 
@@ -25,15 +25,15 @@ from console.tui.symbols import MUTED, SYMBOLS, muted, spark
 from console.tui.widgets.transcript import Transcript
 
 MOST_ENDINGS = 5
-"""Reasons for the end of a loop that are listed."""
+"""Maximum number of listed reasons for ending."""
 
 # Rows ----------------------------------------------------------------------------------------------------------------
 
 SOON_ROUNDS = 3
-"""A score that at its pace meets its threshold in fewer rounds is marked as falling."""
+"""A score expected to reach its threshold in fewer rounds is marked as falling."""
 NOVELTY_WIDTH = 13
 _OTHER_ROLES = frozenset({"judging", "embedding"})
-"""What other models than the examined one do."""
+"""States of a loop in which a model other than the evaluated one is working."""
 LOOP_COLUMNS = (
     Column("", 1),
     Column("#", 3, right=True),
@@ -47,7 +47,7 @@ LOOP_COLUMNS = (
 
 
 def _score_cell(track: Track | None, *, falls: bool = False) -> Content:
-    """Return the last value; marked when it is too low, and if `falls` matters, when it will soon be."""
+    """Return the last value, marked if it is too low or, with `falls`, if it soon will be."""
     if track is None or not track.values:
         return Content("")
     if track.last is None:
@@ -62,7 +62,7 @@ def _score_cell(track: Track | None, *, falls: bool = False) -> Content:
 
 
 def _now_cell(rollout: Rollout, now: float, live: bool) -> Content:
-    """Return what a loop does in words, else its own words; once it has ended, why."""
+    """Return the activity of a running loop or the tail of its answer; why it waits; or why it ended."""
     if live and rollout.is_running and not rollout.why:
         word = rollout.state if rollout.state in _OTHER_ROLES else ""
         if word or not rollout.recent_text:
@@ -72,17 +72,17 @@ def _now_cell(rollout: Rollout, now: float, live: bool) -> Content:
     return spoken_cell(rollout, now)
 
 
-# Where the scores stand ----------------------------------------------------------------------------------------------
+# Score trends --------------------------------------------------------------------------------------------------------
 
 TREND_WIDTH = 24
 _FAR = 30
-"""Rounds beyond which an estimate says nothing."""
+"""Rounds beyond which an estimate is meaningless."""
 _WITHIN = 1.5
-"""Rounds that are too few to be counted."""
+"""Rounds below which the estimate is shown as `within a round`."""
 
 
 def outlook_words(rollout: Rollout) -> Content:
-    """Return in a few words which score of a running loop will meet its threshold first, and when; empty if none."""
+    """Return which score of a running loop will reach its threshold first, and when; empty if none is falling."""
     scores = [(_left(track), name) for name, track in rollout.tracks.items() if name in SCORES]
     falling = sorted((left, name) for left, name in scores if left is not None)
     if not falling or not rollout.is_running:
@@ -93,7 +93,7 @@ def outlook_words(rollout: Rollout) -> Content:
 
 
 def _left(track: Track) -> float | None:
-    """Return how many rounds are left if the score goes on falling as it does; None when nobody can tell."""
+    """Return the estimated number of rounds until the score reaches its threshold; None without a usable estimate."""
     if track.last is None or track.threshold is None or track.last <= track.threshold:
         return None
     left = rounds_left(track.values, track.threshold)
@@ -133,17 +133,16 @@ def _outlook(track: Track) -> Content:
     return Content.styled(f"   {words}", _urgency(left))
 
 
-# Rounds as they are written ------------------------------------------------------------------------------------------
+# Streamed rounds -----------------------------------------------------------------------------------------------------
 
 
 class LoopBlocks:
-    """Keeps a transcript in step with the conversation of a loop, as `PassageDrawer` does with any other.
+    """Keeps a transcript in sync with the conversation of a loop, as `PassageDrawer` does with any other.
 
-    Prompts, which repeat all earlier answers, and the judge's words are one line each until they are unfolded.
+    Prompts, which repeat all earlier answers, and the judge's replies are folded.
     """
 
     def __init__(self, transcript: Transcript) -> None:
-        """Show nothing yet."""
         self.transcript = transcript
         self.compact = False
         self.unfolded = False
@@ -162,7 +161,6 @@ class LoopBlocks:
         return self._conversation
 
     def show(self, conversation: Conversation | None, *, follow: bool) -> None:
-        """Show a loop from its top, or from its end when following."""
         self._conversation = conversation
         self._begin()
         if conversation is None:
@@ -171,7 +169,6 @@ class LoopBlocks:
         self.transcript.show(self._blocks(conversation), follow=follow)
 
     def update(self) -> None:
-        """Take over what is new in the loop."""
         conversation = self._conversation
         if conversation is None:
             return
@@ -189,7 +186,7 @@ class LoopBlocks:
         self._shown = text
 
     def toggle(self) -> None:
-        """Unfold or fold prompts and the judge's words; the round at the top of the view stays there."""
+        """Fold or unfold prompts and the judge's replies, keeping the round at the top."""
         if self._conversation is None:
             return
         top = self.transcript.block_at_top()
@@ -200,7 +197,7 @@ class LoopBlocks:
             self.transcript.scroll_to_block(" ".join(top.key.split(" ")[:2]))
 
     def _blocks(self, conversation: Conversation) -> list[Block]:
-        """Make what changed anew; blocks of finished rounds stay the same, wrapped as they are."""
+        """Return all blocks, redrawing only changed rounds; other blocks are reused with their wrapping."""
         self._state = loop_state(conversation.state, conversation.why)
         first = self._rounds.add(conversation.passages)
         del self._settled[min(first, max(len(self._rounds.rounds) - 1, 0)) :]
@@ -227,7 +224,7 @@ class LoopBlocks:
         return [passage_block(verdicts[-1], "verdict", gap=False)] if verdicts else []
 
     def _written(self, conversation: Conversation) -> Round | None:
-        """Return the round whose answer is being written, with its text so far."""
+        """Return the round whose answer is being streamed, with its text so far."""
         tail: Sequence[Passage] = [passage for passage in conversation.tail() if passage.role == "model"]
         if not tail:
             return None
@@ -244,17 +241,16 @@ class LoopBlocks:
 
 
 class LoopLiveView:
-    """Rows, conversations and figures of a run of loops."""
+    """Rows, conversations and statistics of a run of loops."""
 
     rows_title: str = "Loops"
     columns: tuple[Column, ...] = LOOP_COLUMNS
 
     def __init__(self) -> None:
-        """Sort by how near a loop is to its end, besides the usual orders."""
         self.sort_orders = (SortOrder("closest to stopping", _distance_to_end, goes_to_first=True),)
 
     def row_cells(self, rollout: Rollout, now: float, *, live: bool) -> tuple[Content, ...]:
-        """Return question, round, last scores, the course of novelty, and what the loop does."""
+        """Return question, round, latest scores, novelty sparkline, and current activity."""
         novelty = rollout.tracks.get(NOVELTY, Track())
         return (
             state_mark(rollout, live=live),
@@ -268,11 +264,10 @@ class LoopLiveView:
         )
 
     def conversation_drawer(self, transcript: Transcript) -> ConversationDrawer:
-        """Return what draws a loop round by round."""
         return LoopBlocks(transcript)
 
     def watched_words(self, rollout: Rollout | None) -> Content:
-        """Return the question, the round, and why the loop ended or which score will end it."""
+        """Return the question, the round, and why the loop ended or which score may end it."""
         if rollout is None:
             return Content("")
         again = f" #{rollout.key.rollout + 1}" if rollout.key.rollout else ""
@@ -285,14 +280,14 @@ class LoopLiveView:
         return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED), outlook_words(rollout)])
 
     def average(self, overview: Overview) -> Content:
-        """Return how many answers were accepted in a loop on average: of graded loops, as in `length_lines`."""
+        """Return the mean number of accepted answers over graded loops."""
         lengths = accepted_counts(overview.rollouts.values())
         if not lengths:
             return Content.empty()
         return Content.styled(f"mean {number_format.number(sum(lengths) / len(lengths))} answers", "bold")
 
     def trend(self, rollout: Rollout | None, *, live: bool) -> Content:
-        """Return one line for every score, with about how long the loop can go on."""
+        """Return one line per score, with the estimated number of rounds left."""
         if rollout is None:
             return Content.empty()
         trends = [
@@ -303,12 +298,12 @@ class LoopLiveView:
         return Content("\n").join(trends)
 
     def facts(self, rollouts: Sequence[Rollout], width: int) -> list[Content]:
-        """Return why loops ended and how many answers they have."""
+        """Return the reasons for ending and the distribution of lengths."""
         return [*ending_lines(rollouts, width)[:MOST_ENDINGS], *length_lines(rollouts)]
 
 
 def _distance_to_end(rollout: Rollout) -> tuple[bool, float]:
-    """Return how near a loop is to its nearest threshold, ended ones last."""
+    """Return the sort key by distance to the nearest threshold, ended loops last."""
     gaps = [
         (track.last - track.threshold) / (100.0 if track.threshold > 1 else 1.0)
         for track in rollout.tracks.values()

@@ -1,8 +1,8 @@
-"""A loop of answers (AidanBench) read from its conversation: rounds in order, how near the end they come, why it ended.
+"""Reading an AidanBench loop from its conversation: its rounds, their scores, and why it ended.
 
-A round is one ask: the prompt, the answer, what the judge and the embedding made of it. Known by what the loop records
-(scores `coherence` and `novelty`, notes `judged`, `nearest`, `accepted`, `rejected`, `undecided`), so that a loop can
-be read while it is played, and without its suite. Values are foreign and may be anything. Pure.
+A round is one request: prompt, answer, and the assessments by judge and embedding. It is reconstructed from journaled
+scores (`coherence`, `novelty`) and notes (`judged`, `nearest`, `accepted`, `rejected`, `undecided`), so that a loop can
+be read while it is being played, and without its suite. Values are foreign and may have any type.
 """
 
 import math
@@ -15,11 +15,11 @@ from console.insight.passage import Passage, PassageKind
 
 NOVELTY = "novelty"
 SCORES = ("coherence", NOVELTY, "llm_novelty")
-"""The scores of a round, in the order they are read."""
+"""The scores of a round, in display order."""
 _OPEN, _SHUT = "<answer>", "</answer>"
 _ENDINGS = {"accepted": True, "rejected": False, "undecided": None}
 _FIT = 5
-"""Rounds that a trend is taken from."""
+"""Number of latest rounds used to fit a trend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class Measure:
     """One score of a round."""
 
     value: float | None
-    """None: could not be determined."""
+    """None if it could not be determined."""
     threshold: float | None
 
     @property
     def passes(self) -> bool:
-        """Whether it is over its threshold; without one, whether it is known."""
+        """Whether the value is above the threshold; without a threshold, whether it is known."""
         if self.value is None:
             return False
         return self.threshold is None or self.value > self.threshold
@@ -40,17 +40,17 @@ class Measure:
 
 @dataclass(slots=True, eq=False)
 class Round:
-    """One ask and what came of it. Texts are foreign."""
+    """One round. Strings are foreign text."""
 
     turn: int
-    """From 0."""
+    """Index from 0."""
     prompt: str = ""
     reply: str = ""
-    """The model's words as they came, or as far as they have come."""
+    """The model's raw reply, as far as received."""
     streaming: bool = False
     measures: dict[str, Measure] = field(default_factory=dict[str, Measure])
     judged: list[str] = field(default_factory=list[str])
-    """What the judge said, every reply."""
+    """All replies of the judge."""
     nearest: int | None = None
     """Turn, from 0, of the nearest earlier answer."""
     similarity: float | None = None
@@ -58,9 +58,9 @@ class Round:
     is_decided: bool = False
     accepted: bool | None = None
     reason: str = ""
-    """Why it was not accepted."""
+    """Why the answer was not accepted."""
     final: str | None = None
-    """The answer as the suite took it from the reply; None until it is decided."""
+    """The answer as extracted by the suite; None until it is decided."""
     reasoning: str = ""
     troubles: list[Passage] = field(default_factory=list[Passage])
     """Failed tries."""
@@ -69,20 +69,20 @@ class Round:
 
     @property
     def answer(self) -> str:
-        """What was judged; before that, what the answer tag holds as far as it has come, or the whole reply."""
+        """The judged answer; before that, the content of the answer tag so far, or the whole reply."""
         if self.final is not None:
             return self.final.strip()
         return answer_so_far(self.reply)
 
     @property
-    def beside(self) -> str:
+    def outside_answer(self) -> str:
         """The text outside the answer tag."""
         before, tag, rest = self.reply.partition(_OPEN)
         return "" if not tag or _OPEN in rest else f"{before.strip()}\n{rest.partition(_SHUT)[2].strip()}".strip()
 
 
 class Rounds:
-    """The rounds of one conversation, added passage by passage in journal order."""
+    """The rounds of one conversation, built from its passages in journal order."""
 
     def __init__(self) -> None:
         self.rounds: list[Round] = []
@@ -90,7 +90,7 @@ class Rounds:
         self._owner: dict[int, Round] = {}
 
     def add(self, passages: Sequence[Passage]) -> int:
-        """Add what is new of a conversation's passages; return the number of the first round that changed."""
+        """Add the new passages of a conversation; return the index of the first changed round."""
         first = len(self.rounds)
         for passage in passages[self._added :]:
             changed = self._add_passage(passage)
@@ -124,7 +124,7 @@ class Rounds:
 
 
 def answer_so_far(reply: str) -> str:
-    """Return what the answer tag of a reply holds as far as it has come, or the whole reply; never half a tag."""
+    """Return the content of a reply's answer tag so far, or the whole reply, without a partial tag at the end."""
     _, tag, rest = reply.rpartition(_OPEN)
     if not tag:
         return _without_beginning_of(_OPEN, reply).strip()
@@ -144,11 +144,11 @@ def is_loop(passages: Iterable[Passage]) -> bool:
 
 
 def collision(rounds: Sequence[Round], earlier: str = "") -> tuple[Round, Round] | None:
-    """Return the two rounds (earlier, last) whose likeness ended the loop; None when it ended otherwise.
+    """Return the two rounds (earlier, last) whose similarity ended the loop; None if it ended otherwise.
 
     Args:
-        rounds: all rounds in order.
-        earlier: the answer that the grader says the last one collided with; empty: by the nearest one recorded.
+        rounds: all rounds, in order.
+        earlier: the answer that the last one collided with, according to the grader; empty to use the nearest recorded.
     """
     last = rounds[-1] if rounds else None
     if last is None or not last.is_decided or last.accepted:
@@ -164,10 +164,10 @@ def collision(rounds: Sequence[Round], earlier: str = "") -> tuple[Round, Round]
 
 
 def rounds_left(values: Sequence[float | None], threshold: float | None) -> float | None:
-    """Estimate after how many more rounds a falling score meets its threshold, by a line through the last few values.
+    """Estimate in how many rounds a falling score reaches its threshold, by linear regression on the latest values.
 
     Returns:
-        The number of rounds; None when it does not fall, or too little is known to say.
+        The number of rounds; None if the score is not falling or there are too few values.
     """
     scores = [value for value in values if value is not None][-_FIT:]
     if threshold is None or len(scores) < _FIT:
@@ -223,7 +223,7 @@ _NOTES = {"judged": _read_judge_note, "nearest": _read_nearest_note, **dict.from
 
 
 def _without_beginning_of(tag: str, text: str) -> str:
-    """Take away what may be the beginning of a tag that is still being written."""
+    """Remove a possible partial tag from the end of streamed text."""
     for length in range(min(len(tag) - 1, len(text)), 0, -1):
         if text.endswith(tag[:length]):
             return text[:-length]

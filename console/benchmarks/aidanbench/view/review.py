@@ -1,7 +1,7 @@
-"""What only AidanBench shows: loops of answers, read round by round, called by their questions, without a pass rate.
+"""AidanBench's view in Review: loops named by their questions, round by round, and a summary of the run.
 
-Review shows why a loop ended, the two answers that collided side by side, then every round, and the run summed up; Live
-has a shape of its own in `live`.
+A loop is shown with its reason for ending, the two colliding answers side by side, and all rounds. Its version of Live
+is in `live`.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, 
 from console.tui.symbols import MUTED, bar, block_title, muted
 
 LEAST_COLUMN = 34
-"""Cells each of two answers needs for side by side."""
+"""Minimum cells per answer for the side-by-side layout."""
 TEXT_LIMIT = 20_000
 
 
@@ -54,7 +54,7 @@ def _ending_blocks(rounds: Sequence[Round], comparison: Comparison | None, width
 
 
 def _collided_with(comparison: Comparison | None) -> str:
-    """Return the earlier answer that the suite laid beside the last one."""
+    """Return the earlier answer that the suite compared with the last one."""
     last = comparison.pairs[-1] if comparison is not None and comparison.pairs else None
     return last.expected if last is not None else ""
 
@@ -77,7 +77,7 @@ def _collision_block(earlier: Round, last: Round, width: int, *, stacked: bool) 
 
 
 def _marked(parts: Iterable[Part], style: str) -> list[Content]:
-    """Return the lines of one answer; words that only it has are underlined, not only coloured."""
+    """Return the lines of one answer, with words that only it has colored and underlined."""
     whole = Content.empty()
     for part in parts:
         text = literal(part.text, TEXT_LIMIT)
@@ -86,7 +86,7 @@ def _marked(parts: Iterable[Part], style: str) -> list[Content]:
 
 
 def _underlined(text: Content, style: str) -> Content:
-    """Underline the words, not the blanks after them."""
+    """Underline text except trailing whitespace."""
     end = len(text.plain.rstrip())
     return text.stylize(f"underline {style}", 0, end) if end else text
 
@@ -114,7 +114,7 @@ def _metric_line(metric: Metric) -> Content:
 
 
 def _question_lines(rollouts: Sequence[Rollout], cases: Mapping[str, tuple[Metric, ...]], width: int) -> list[Content]:
-    """Return one line for every question, in the order of the run: its bar, its number, why it ended."""
+    """Return one line per question, in run order: mean, bar, interval, and reasons for ending."""
     by_case: dict[str, list[Rollout]] = defaultdict(list)
     for rollout in rollouts:
         by_case[rollout.key.case].append(rollout)
@@ -126,7 +126,7 @@ def _question_lines(rollouts: Sequence[Rollout], cases: Mapping[str, tuple[Metri
 
 
 def _value(loops: Sequence[Rollout], metrics: tuple[Metric, ...] | None) -> tuple[float | None, str]:
-    """Return a question's number and its interval in words."""
+    """Return a question's score and its formatted interval."""
     if metrics and metrics[0].value is not None:
         span = number_format.bounds(metrics[0].low, metrics[0].high, number_format.number)
         return metrics[0].value, f" {span}" if span else ""
@@ -180,11 +180,11 @@ LOOP_NOTES: Mapping[str, NoteBlock] = MappingProxyType(
 
 
 _ABSENT = ("truth", "tools")
-"""Standard views that a loop has not: it is offered no tools, and no answer is the right one."""
+"""Standard views omitted, because a loop has neither tools nor ground truth."""
 
 
 class AidanBenchView(SuiteView):
-    """Loops of answers to an open question, each of which must be coherent and new."""
+    """View of loops of answers to an open question, each of which must be coherent and new."""
 
     lists_everything: bool = True
     everything_label: str = "all loops"
@@ -199,17 +199,17 @@ class AidanBenchView(SuiteView):
         return f"{rollout.title} #{rollout.key.rollout + 1}" if rollout.key.rollout else rollout.title
 
     def case_detail(self, rollout: Rollout) -> str:
-        """Return how many answers were accepted."""
+        """Return the number of accepted answers."""
         return number_format.plural(accepted(rollout), "answer")
 
     def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:
-        """Show rounds in place of a difference, and the summary of the run."""
+        """Replace the diff by rounds, and add the summary of the run."""
         views = [_rounds_view(view) if view.id == "diff" else view for view in standard if view.id not in _ABSENT]
         return [*views, CaseView("run", "Run", _draw_run)]
 
 
 def _rounds_view(difference: CaseView) -> CaseView:
-    """Return the view of a case's rounds; a case without rounds is shown as any other."""
+    """Return a view of a case's rounds; a case without rounds is shown by the standard view."""
 
     def draw(case: ReviewedCase, context: DrawContext) -> list[Block]:
         return _draw_rounds(case, context) if _has_rounds(case) else difference.draw(case, context)
@@ -236,7 +236,7 @@ def _draw_rounds(case: ReviewedCase, context: DrawContext) -> list[Block]:
 
 
 def _draw_run(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    """Return the blocks of the run; without the suite's report, what is known from the loops alone."""
+    """Return the blocks of the run; without the suite's report, statistics of the loops alone."""
     report, rollouts, width = context.report(), context.rollouts(), context.width
     blocks: list[Block] = []
     if isinstance(report, str):

@@ -1,4 +1,4 @@
-"""A round of a loop as blocks: prompt, answer, scores on their scales, and why the loop ended there. Pure."""
+"""Blocks of a round: prompt, answer, scores as gauges, and the reason if the loop ended there."""
 
 from textual.content import Content
 
@@ -13,9 +13,9 @@ from console.tui.symbols import MUTED, SYMBOLS, bar, muted
 
 GAUGE_WIDTH = 10
 FIRST_WORDS = 60
-"""Cells of the nearest answer that are shown."""
+"""Maximum cells shown of the nearest answer."""
 SHORT_REPLY = 60
-"""Characters of a judge's reply that need no folding."""
+"""Maximum characters of a judge's reply shown without folding."""
 _SHORT_NAMES = {"coherence": "coh", "novelty": "nov", "llm_novelty": "llm"}
 
 
@@ -26,10 +26,10 @@ def round_blocks(
 
     Args:
         loop_round: the round.
-        state: what is being done, shown until there are scores.
-        compact: leave out prompt, judge and empty lines, for a pane of a few lines.
-        unfolded: whether prompt and judge are shown whole.
-        earlier: how many earlier answers the prompt lists.
+        state: the loop's current activity, shown until there are scores.
+        compact: whether to omit prompt, judge and empty lines, for a pane of a few lines.
+        unfolded: whether prompt and judge are unfolded.
+        earlier: number of earlier answers in the prompt.
     """
     name = f"round {loop_round.turn}"
     title, aside = head_line(loop_round, state)
@@ -57,7 +57,7 @@ def round_blocks(
 
 
 def answer_block(loop_round: Round) -> Block:
-    """Return the block of a round's answer, which grows while it is written."""
+    """Return the block of a round's answer, as far as received."""
     is_missing = loop_round.is_decided and not loop_round.answer and not loop_round.streaming
     body = (muted("(no answer)"),) if is_missing else ()
     return Block(f"round {loop_round.turn} answer", text=loop_round.answer, body=body, indent=1, gap=False)
@@ -65,8 +65,8 @@ def answer_block(loop_round: Round) -> Block:
 
 def _judge_blocks(loop_round: Round, name: str, *, unfolded: bool) -> list[Block]:
     blocks: list[Block] = []
-    if loop_round.is_decided and loop_round.beside:
-        outside = Block(f"{name} beside", muted("said outside the answer"), text=loop_round.beside)
+    if loop_round.is_decided and loop_round.outside_answer:
+        outside = Block(f"{name} beside", muted("outside the answer"), text=loop_round.outside_answer)
         outside.folded, outside.gap = not unfolded, unfolded
         blocks.append(outside)
     judged = "\n\n".join(loop_round.judged)
@@ -83,7 +83,7 @@ def _judge_blocks(loop_round: Round, name: str, *, unfolded: bool) -> list[Block
 
 
 def head_line(loop_round: Round, state: str = "") -> tuple[Content, Content]:
-    """Return the title of a round, and what stands at the right end of it: its scores, or what is going on."""
+    """Return a round's title and the right end of its line: scores, or the current activity."""
     style = "bold $fail" if loop_round.is_decided and loop_round.accepted is False else "bold"
     title = Content.styled(f"round {loop_round.turn + 1}", style)
     if loop_round.measures:
@@ -104,7 +104,7 @@ def gauges(loop_round: Round, width: int = GAUGE_WIDTH) -> Content:
 
 
 def gauge(measure: Measure, width: int = GAUGE_WIDTH) -> Content:
-    """Return a bar of the value on its scale, with a tick where the threshold is."""
+    """Return a bar of the value, with a tick at the threshold."""
     value, threshold = measure.value or 0.0, measure.threshold
     top = 100.0 if max(value, threshold or 0.0) > 1 else 1.0
     drawn = bar(max(value, 0.0) / top, width)[:width].ljust(width, "░")
@@ -126,7 +126,7 @@ def _value(measure: Measure) -> Content:
 
 
 def nearest_line(loop_round: Round) -> Content | None:
-    """Return which earlier answer is nearest, how alike, and its first words."""
+    """Return the round, similarity and beginning of the nearest earlier answer."""
     if loop_round.nearest is None:
         return None
     alike = f", {number_format.number(loop_round.similarity)} alike" if loop_round.similarity is not None else ""
@@ -135,7 +135,7 @@ def nearest_line(loop_round: Round) -> Content | None:
 
 
 def end_line(loop_round: Round) -> Content | None:
-    """Return why the loop ended with this round; None when it goes on or nobody knows yet."""
+    """Return why the loop ended with this round; None if it continued or is undecided yet."""
     if not loop_round.is_decided or loop_round.accepted:
         return None
     words = one_line(reason_words(loop_round.reason), 200)
@@ -146,7 +146,7 @@ def end_line(loop_round: Round) -> Content | None:
 
 
 def trouble_line(passage: Passage) -> Content:
-    """Return one failed try."""
+    """Return the line of a failed try."""
     assert passage.kind is PassageKind.TRY
     then = f", again in {wait_words(passage.threshold)}" if passage.threshold is not None else ", given up"
     words = one_line(reason_words(passage.head), 80, "$broken")
@@ -156,5 +156,5 @@ def trouble_line(passage: Passage) -> Content:
 
 
 def loop_state(state: str, why: str) -> str:
-    """Return in words what a loop is doing."""
+    """Return the current activity of a loop, in words."""
     return why or {"asking": "asking", "streaming": "writing", "": ""}.get(state, state)

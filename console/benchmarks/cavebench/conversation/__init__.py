@@ -1,1 +1,1 @@
-"""How a conversation is played, in cave mode and in JSON mode."""
+"""Playing of conversations, in cave mode and in JSON mode."""

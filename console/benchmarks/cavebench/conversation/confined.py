@@ -1,7 +1,7 @@
-"""What of a scenario enters the sandbox: its code and data files, and of a turn its query and two names.
+"""Selects the parts of a scenario that enter the sandbox: code and data files, and of a turn its query and two names.
 
-What is expected of the model stays outside, in files as well as in messages: code that the model wrote runs in there.
-The validators are code of the scenario and do go in, because they judge the live objects.
+Expectations stay outside, in files as well as in messages, because code written by the model runs inside. Validators
+are scenario code and do enter, because they judge live objects.
 """
 
 import bz2
@@ -22,15 +22,15 @@ _ENTERS = ("query", *_NAMED)
 _MARKS = re.compile(
     rb"expected_function_calls|expected_variable_(?:reads|writes)|expected_calls|reference_response|\"cue\""
 )
-"""Words that stand in files which say what is expected: scenarios, results of runs, copies of either."""
+"""Words in files with expectations: scenarios, run results, or copies of either."""
 _PACKED: dict[bytes, Callable[[Path], BufferedIOBase]] = {
     b"\x1f\x8b": gzip.GzipFile,
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\0": lzma.LZMAFile,
 }
-"""How packed files begin, and what unpacks them; archives of the zip kind are told by their end."""
+"""Signatures of packed files with their decompressors; zip archives are recognized by their end."""
 _UNPACKED_BYTES = 256 << 20
-"""Of a packed file with more in it nobody knows what it says."""
+"""Maximum unpacked bytes to search; larger files are withheld."""
 _PIECE_BYTES = 1 << 20
 _UNREADABLE = (
     *(OSError, EOFError, ValueError, RuntimeError, NotImplementedError),
@@ -40,17 +40,17 @@ _CODE = frozenset({".py", ".pyi", ".pyc", ".so"})
 
 
 def confined_turn(turn: dict[str, Any]) -> dict[str, Any]:
-    """Return what the worker gets of a turn, when it begins."""
+    """Return the parts of a turn that the worker gets when it starts."""
     return {key: turn[key] for key in _ENTERS if key in turn}
 
 
 def named_functions(turn: dict[str, Any]) -> dict[str, Any]:
-    """Return what the worker gets of a turn beforehand: the names of what its module must have."""
+    """Return the names that the turn requires of its module."""
     return {key: turn[key] for key in _NAMED if key in turn}
 
 
 def withheld_files(folder: Path, scenario_files: Iterable[str]) -> list[Path]:
-    """Return what of a dataset's folder a worker may not read: scenario files, results, and hidden folders.
+    """Return the files of a dataset that a worker may not read: scenario files, results, and hidden folders.
 
     Args:
         folder: the dataset.
@@ -69,7 +69,7 @@ def _telling_files(folder: Path) -> Iterator[Path]:
 
 
 def _tells(path: Path) -> bool:
-    """Whether a file that is no code speaks of expectations; yes where it cannot be read."""
+    """Return True if a file other than code mentions expectations, or cannot be read."""
     if path.suffix in _CODE:
         return False
     try:
@@ -82,10 +82,10 @@ def _tells(path: Path) -> bool:
 
 
 def _tells_packed(path: Path, beginning: bytes) -> bool:
-    """Whether a file speaks of expectations once it is unpacked.
+    """Return True if a packed file mentions expectations.
 
     Raises:
-        One of `_UNREADABLE`: it cannot be.
+        One of `_UNREADABLE`: it cannot be unpacked.
     """
     left = _UNPACKED_BYTES
     if zipfile.is_zipfile(path):
@@ -104,7 +104,7 @@ def _tells_packed(path: Path, beginning: bytes) -> bool:
 
 
 def _search(file: BufferedIOBase | IO[bytes], left: int) -> int:
-    """Return how much more may be unpacked after this file; 0: it tells, or is too long."""
+    """Return the bytes left to unpack after this file; 0 if it mentions expectations or is too long."""
     tail = b""
     while piece := file.read(_PIECE_BYTES):
         left -= len(piece)

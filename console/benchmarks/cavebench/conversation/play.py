@@ -1,8 +1,8 @@
-"""Playing a conversation: in cave mode the agent in the worker leads, in json mode a loop here does.
+"""Plays a conversation: led by the agent in the worker in cave mode, by a loop here in JSON mode.
 
-One worker per conversation. Everything that is not deterministic goes through the stage; a resumed conversation
-rebuilds the runtime by going the same way again, with the journaled replies, outputs and clock readings. A provider's
-fault leaves as a fault; what the model's code does to its worker is the model's doing and ends the conversation.
+Each conversation has one worker. Everything nondeterministic goes through the stage; a resumed conversation rebuilds
+its runtime by repeating the same steps with the journaled replies, outputs and clock readings. Provider faults are
+raised; if the model's code ends its worker, the conversation ends.
 """
 
 import contextlib
@@ -40,30 +40,30 @@ from console.suites.stage import Stage
 _CAVE_PROGRAM = "console.benchmarks.cavebench.inside.agent"
 _JSON_PROGRAM = "console.benchmarks.cavebench.inside.tools"
 _SCENARIO_ERROR = "ScenarioError"
-"""Class that the worker's programs raise where the scenario is at fault."""
+"""Exception class that the worker's programs raise for faults of the scenario."""
 _NEW_SPAN = ("model",)
-"""Only a reply of the model gives its code new time."""
+"""Only replies of the model give its code more time."""
 SPARE_S = 10.0
-"""Seconds beyond a cell's own limit that the engine waits before it ends the worker."""
+"""Seconds after a cell's own limit until the engine ends the worker."""
 _KEPT_OF_EXCESS = 2000
-"""Characters kept of an output that the model does not get because it is too long."""
+"""Maximum characters kept of an output that is too long for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """The folder of scenarios that a case is from."""
+    """A folder of scenarios."""
 
     folder: Path
     withheld: Sequence[Path]
-    """What of it no worker may read, because it says what is expected."""
+    """Files that no worker may read, because they hold expectations."""
 
 
 async def play_case(case: Case, stage: Stage, setting: Setting, dataset: Dataset) -> dict[str, Any]:
-    """Hold the conversation of a case and return its output.
+    """Play the conversation of a case and return its output.
 
     Raises:
-        Fault: a model could not be asked, the scenario's module does not load, or the sandbox does not do its work.
-        UsageError: the sandbox is too weak here and that was not accepted.
+        Fault: a model could not be reached, the scenario's module does not load, or the sandbox failed.
+        UsageError: the sandbox is too weak on this machine, and that was not accepted.
     """
     options = read_options(setting)
     start = _WorkerFactory(case, options, dataset)
@@ -81,10 +81,10 @@ class _WorkerFactory:
         self._data, self._options, self._dataset = case.data, options, dataset
 
     async def worker(self) -> Worker:
-        """Start it.
+        """Start the worker.
 
         Raises:
-            Fault: of kind `data`, the scenario's module does not load; of kind `sandbox`, anything else.
+            Fault: `data` if the scenario's module does not load; `sandbox` for anything else.
         """
         options = self._options
         try:
@@ -126,14 +126,14 @@ class _WorkerFactory:
 
 @dataclass(slots=True)
 class _TurnAnswers:
-    """What the worker was told in a turn: enough to bring another one to where it was."""
+    """Answers given to the worker in a turn, enough to bring another worker to the same point."""
 
     now: str
     answers: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
 
 
 class _AgentPlay:
-    """A conversation in cave mode: answers what the agent in the worker asks."""
+    """A conversation in cave mode: answers the requests of the agent in the worker."""
 
     def __init__(self, case: Case, stage: Stage, options: CaveOptions) -> None:
         self._turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
@@ -188,9 +188,9 @@ class _AgentPlay:
         return cast("dict[str, Any]", kept)
 
     async def _retry_if_killed(self) -> Any:
-        """Have the turn played; when the worker is shot, bring another to the same point and go on, once a turn.
+        """Play the turn; if the worker is killed, bring another one to the same point and continue, once per turn.
 
-        Code that shoots its own worker does so again, and that is its doing.
+        Code that kills its own worker will do so again, and that is the model's fault.
         """
         try:
             return await self._call(self._turn, self._answer)
@@ -208,7 +208,7 @@ class _AgentPlay:
         return await self._worker.call("play", arguments, on_ask=on_ask, new_span=_NEW_SPAN)
 
     def _replay_answers(self, turn: int, next_answer: OnAsk) -> OnAsk:
-        """Answer what was asked in a turn before as it was answered then, and leave the rest to `then`."""
+        """Repeat the recorded answers of a turn, and leave further requests to `then`."""
         earlier_answers = iter(list(self._answers_by_turn[turn].answers))
 
         async def answer(kind: str, data: Any) -> Any:
@@ -257,7 +257,7 @@ class _AgentPlay:
 
 
 def _messages(question: Question) -> list[Message]:
-    """Return the messages the agent wants sent; the worker's word is taken for text and role only."""
+    """Return the messages that the agent sends; only text and role are taken from the worker."""
     messages: list[Message] = []
     for item in question.messages:
         if item.role not in ("system", "user", "assistant"):

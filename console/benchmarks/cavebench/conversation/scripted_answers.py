@@ -1,7 +1,7 @@
-"""Scripted answers for the simulated models, for a turn: a right step and plausible wrong ones, in either mode.
+"""Scripted answers for simulated models: a correct step and plausible wrong ones, in either mode.
 
-A scenario may give a turn a `cue` of its own: `code` (cave mode), `calls` (json mode, `[name, arguments]` pairs) and
-`answer`. Without one, the expected calls make the step.
+A scenario may give a turn its own `cue`: `code` (cave mode), `calls` (JSON mode, `[name, arguments]` pairs) and
+`answer`. Otherwise the expected calls make up the step.
 """
 
 from typing import Any, cast
@@ -14,7 +14,7 @@ _DONE = "Done."
 
 
 def scripted_answers_for(turn: dict[str, Any], mode: Mode, step: int) -> ScriptedAnswers:
-    """Return the scripted answers at one step of a turn: first the work, then the answer."""
+    """Return the scripted answers at one step of a turn: the work first, then the answer."""
     script = cast("dict[str, Any]", turn.get("cue") or {})
     answer = Utterance(str(script.get("answer", _DONE)))
     wrong_answer = Utterance("I could not find out.")
@@ -32,12 +32,12 @@ def scripted_answers_for(turn: dict[str, Any], mode: Mode, step: int) -> Scripte
 
 
 def own_calls(script: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Return the calls that a scenario's own scripted answer spells out."""
+    """Return the calls in the scenario's own scripted answer."""
     return tuple((str(name), dict(arguments)) for name, arguments in script["calls"])
 
 
 def expected_calls(turn: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Return calls that meet a turn's expectations as far as these say values."""
+    """Return calls that meet a turn's expectations, as far as these give values."""
     return tuple((call.name, _values(call)) for call in read_expectation(turn).calls if call.required)
 
 
@@ -54,7 +54,7 @@ def _values(call: ExpectedCall) -> dict[str, Any]:
 
 
 def _mutated(calls: tuple[tuple[str, dict[str, Any]], ...]) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Return the calls with the first argument of the last one wrong, or without the last one."""
+    """Return the calls with a wrong first argument in the last one, or without the last one."""
     if not calls:
         return ()
     name, arguments = calls[-1]

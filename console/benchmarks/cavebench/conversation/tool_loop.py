@@ -1,8 +1,8 @@
-"""A conversation in json mode: native tool calls, answered until the model answers in text or runs out of steps.
+"""A conversation in JSON mode: native tool calls, until the model answers in text or runs out of steps.
 
-Tools run in the worker. Every call is an effect of the stage; while a resumed conversation is still on known ground no
-worker is needed, and before the first new call the known ones are made again, so that the tools' state is as it was. So
-they are in the place of a worker that was killed.
+Tools run in the worker, and every call is an effect of the stage. While a resumed conversation has recorded effects no
+worker is needed; before the first new call the recorded ones are repeated, to restore the tools' state. The same
+happens after a worker was killed.
 """
 
 import json
@@ -24,7 +24,7 @@ class ToolLoop:
     """Plays one conversation."""
 
     def __init__(self, case: Case, stage: Stage, options: CaveOptions, start: Callable[[], Awaitable[Worker]]) -> None:
-        """Prepare the loop; the worker is started when a tool must really run."""
+        """Prepare the loop; the worker starts with the first tool call that is not recorded."""
         self._data = case.data
         self._stage, self._options = stage, options
         self._tool_worker = _ToolWorker(stage, start)
@@ -36,7 +36,7 @@ class ToolLoop:
         """Play the turns in order; a lost worker ends the conversation.
 
         Raises:
-            Fault: a model could not be asked, or the tools cannot be offered natively.
+            Fault: a model could not be reached, or a tool cannot be offered natively.
         """
         played: list[dict[str, Any]] = []
         try:
@@ -108,7 +108,7 @@ class ToolLoop:
 
 
 class _ToolWorker:
-    """The worker behind the stage: known effects are remembered, and made good before the first new one."""
+    """The worker behind the stage; recorded effects are repeated before the first new one."""
 
     def __init__(self, stage: Stage, start: Callable[[], Awaitable[Worker]]) -> None:
         self._stage, self._start = stage, start
@@ -116,14 +116,14 @@ class _ToolWorker:
         self._made: list[dict[str, Any]] = []
         """Tool calls of the conversation, in order."""
         self._caught_up = 0
-        """How many of them this worker has done."""
+        """Number of them that this worker has done."""
 
     async def do(self, operation: str, arguments: dict[str, Any], *, turn: int) -> Any:
         """Do an operation once.
 
         Raises:
             WorkerError: the operation raised.
-            WorkerLost: the worker ended while it ran.
+            WorkerLost: the worker ended during the operation.
         """
         is_new = False
 
@@ -144,7 +144,7 @@ class _ToolWorker:
             await self._worker.kill()
 
     async def _retry_if_killed(self, operation: str, arguments: dict[str, Any]) -> Any:
-        """Do an operation; when the worker is killed, do it in another one, once."""
+        """Do an operation; if the worker is killed, repeat it in another one, once."""
         try:
             return await (await self._ready()).call(operation, arguments)
         except WorkerLost as lost:
@@ -164,7 +164,7 @@ class _ToolWorker:
 
 
 def read_arguments(text: str) -> Any:
-    """Return the arguments a model wrote; what is not JSON counts as no arguments, as in the reference."""
+    """Return the arguments that a model wrote; if they are not JSON there are none, as in the reference."""
     try:
         return json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
@@ -184,11 +184,11 @@ _HEAD = """You are an assistant that fulfils requests by calling the tools it is
 - Do not invent results, and do not ask for what you can look up.
 - When everything is done, answer in plain text."""
 MAX_STEPS_ANSWER = "The maximum number of steps was reached before the task was finished."
-"""What stands for the answer when a turn has used up its steps."""
+"""The answer recorded for a turn that used up its steps."""
 
 
 def system_prompt(description: str, requirements: str) -> str:
-    """Return the system prompt with the scenario's own texts."""
+    """Return the system prompt with the scenario's texts."""
     parts = [_HEAD]
     if description:
         parts.append(f"TASK DESCRIPTION:\n{description}")

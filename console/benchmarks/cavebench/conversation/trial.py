@@ -1,7 +1,7 @@
-"""One real turn of cave-bench on this machine, without a model: whether code runs at the confinement that is reached.
+"""Plays one real turn of cave-bench without a model, to test whether code runs at this machine's confinement level.
 
-In cave mode where the package for it is installed: agent, IPython, a cell that writes, sets mode and times, and calls a
-tool, then the grade. Else the same in json mode, which calls the tool only.
+In cave mode if its package is installed: agent, IPython, a cell that writes files, changes modes and times, and calls a
+tool, then the grade. Otherwise in JSON mode, which only calls the tool.
 """
 
 import importlib.util
@@ -59,21 +59,21 @@ _SCENARIO = {
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """How a trial went."""
+    """Outcome of a trial."""
 
     mode: str
     level: Level | None
-    """What confinement was reached; None: no worker came up."""
+    """Confinement level reached; None if no worker started."""
     seconds: float
     trouble: str
-    """Why the turn was not graded as passed; empty if it was."""
+    """Why the turn did not pass; empty if it did."""
     fault: FaultKind | None = None
-    """The kind of it, where no verdict came about."""
+    """Kind of fault, if there is no verdict."""
     hint: str = ""
 
 
 async def play_trial() -> Trial:
-    """Play the turn at the level that this machine reaches, however weak it is."""
+    """Play the turn at this machine's confinement level, however weak."""
     mode = "json" if importlib.util.find_spec("cave_agent") is None else "cave"
     setting = Setting(mode=mode, options={"i_trust_this_model": True, "cell_seconds": 10.0})
     stage, began = _TrialStage(), time.monotonic()
@@ -99,7 +99,7 @@ def _write_scenario(name: str) -> Path:
 
 @dataclass
 class _TrialStage:
-    """A stage without model and journal: says what a right answer is, and keeps what a reader wants to know."""
+    """A stage without model and journal: gives the correct answer and keeps what the trial reports."""
 
     key: Key = field(default_factory=lambda: Key("trial"))
     level: Level | None = None
@@ -123,23 +123,23 @@ class _TrialStage:
         return Reply(None, (ToolCall("1", "add", '{"a": 2, "b": 3}'),)) if tools else Reply(f"```python\n{_CELL}\n```")
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
-        """Refuse: nothing of cave-bench is embedded."""
+        """Raise an error, since cave-bench embeds nothing."""
         raise AssertionError("cave-bench embeds nothing")
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
-        """Do an effect; nothing is kept."""
+        """Perform an effect without recording it."""
         del kind, request
         return await action()
 
     def output_of(self, case_id: str) -> Any:
-        """Know of no other case."""
+        """Return None, since there are no other cases."""
         del case_id
 
     def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
-        """Keep no number."""
+        """Ignore the score."""
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        """Keep the level, and what a cell raised."""
+        """Keep the confinement level and exceptions of cells."""
         del turn, step
         if kind == "sandbox":
             self.level = read_level(data)

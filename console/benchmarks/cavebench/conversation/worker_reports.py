@@ -1,8 +1,8 @@
-"""How much a worker may report, counted on the engine's side: its code may be the model's, and may forge every message.
+"""Bounds what a worker may report: the model's code runs in it and may forge any message.
 
-In a turn of cave mode the model is asked, its code runs as one cell, the model is asked again. Whatever does not follow
-that order, or is longer than the program ever sends, is forged; it ends the worker and fails the turn. So a turn cannot
-leave more in the journal than its replies, and the outputs the model is shown, account for.
+In a cave-mode turn the model is asked, its code runs as one cell, and the model is asked again. Messages out of order,
+or longer than the program ever sends, are forged; they end the worker and fail the turn. So a turn cannot add more to
+the journal than its replies, and the outputs shown to the model, account for.
 """
 
 from typing import Any
@@ -13,20 +13,20 @@ from console.benchmarks.cavebench.rules.json_values import CALLS_BYTES, SHOWN
 from console.benchmarks.cavebench.rules.record import BadRecord, CellJson, Question, TurnJson
 
 _TURN_BYTES = 4 << 20
-"""Longest record of a turn, as JSON."""
+"""Maximum length of a turn's record, as JSON."""
 _QUESTION_SLACK = 256 << 10
-"""Characters by which a question may grow beyond what was said: its query, and words around outputs."""
+"""Maximum characters by which a question may exceed the exchange so far: its query, and text around outputs."""
 _CODE_SLACK = 1000
 _NAMES_PER_CODE = 40
-"""A name may be longer than it is written: some single characters stand for eighteen; reads and writes are apart."""
+"""Factor for the length of names: some characters expand to eighteen; reads and writes count separately."""
 _ERROR = 200
 
 
 class ReportGuard:
-    """What the worker of a conversation may report next."""
+    """Checks the next report of a conversation's worker."""
 
     def __init__(self, max_steps: int, max_output: int) -> None:
-        """Begin a conversation, which nothing was said in yet."""
+        """Start a conversation without messages."""
         self._max_steps, self._max_output = max_steps, max_output
         self._asked = self._reply = self._replies = self._tokens = self._output = 0
         self._question: int | None = None
@@ -34,12 +34,12 @@ class ReportGuard:
 
     @property
     def step(self) -> int:
-        """Number of the last question of the turn, from 0."""
+        """Index of the turn's last question, from 0."""
         return max(0, self._asked - 1)
 
     @property
     def is_answered(self) -> bool:
-        """Whether the model has answered yet in this conversation: only then can code of the model have run."""
+        """True once the model has answered in this conversation, since only then can its code have run."""
         return self._question is not None
 
     def begin_turn(self) -> None:
@@ -51,7 +51,7 @@ class ReportGuard:
         """Check a question for the model.
 
         Raises:
-            BadRecord: it is out of order, one too many, or holds more than the conversation.
+            BadRecord: out of order, one too many, or longer than the conversation allows.
         """
         if self._asked >= self._max_steps:
             raise BadRecord("it is one more than a turn has")
@@ -64,7 +64,7 @@ class ReportGuard:
         self._question, self._output = size, 0
 
     def reply(self, content: str, tokens: int) -> None:
-        """Note the model's answer to the last question, and the tokens it took."""
+        """Record the model's answer to the last question and its tokens."""
         self._reply, self._cell_is_due = len(content), True
         self._replies += len(content)
         self._tokens += tokens
@@ -73,7 +73,7 @@ class ReportGuard:
         """Check the report of a cell.
 
         Raises:
-            BadRecord: it is out of order, or longer than the program sends.
+            BadRecord: out of order, or longer than the program sends.
         """
         if not self._cell_is_due:
             raise BadRecord("no reply of the model had a cell left")
@@ -88,11 +88,10 @@ class ReportGuard:
         self._output = min(cell.length, self._max_output)
 
     def turn(self, record: Any, turn: TurnJson) -> None:
-        """Check the record of a turn, as it was sent and as it was read.
+        """Check the record of a turn, as sent and as read.
 
         Raises:
-            BadRecord: it is too long, nothing that a journal can hold, or tells of more code, steps or tokens than the
-                turn had.
+            BadRecord: too long, not storable in a journal, or with more code, steps or tokens than the turn had.
         """
         size = _size(record)
         if size > _TURN_BYTES:

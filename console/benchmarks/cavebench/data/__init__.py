@@ -1,1 +1,1 @@
-"""Scenario files: pulling and reading."""
+"""Scenario files: download and reading."""

@@ -1,7 +1,7 @@
-"""Scenario files of a dataset folder, read strictly: what is wrong is said with file and place before any run.
+"""Reads the scenario files of a dataset folder strictly; errors name file and place before any run.
 
-A file is a JSON list of scenarios; other JSON files (results, data) are no scenario files and are left alone. A
-scenario names a Python module, by its dotted path from the folder or else lying beside the JSON under its last name.
+A file is a JSON list of scenarios; other JSON files (results, data) are ignored. A scenario names a Python module: by
+its dotted path from the folder, or by its last name next to the JSON file.
 """
 
 from dataclasses import dataclass, field
@@ -28,9 +28,9 @@ class Scenario:
     name: str
     module: str
     file: str
-    """JSON file, from the dataset folder."""
+    """JSON file, relative to the dataset folder."""
     beside: str
-    """Python file beside the JSON, from the dataset folder; empty if the dotted path is the one to import."""
+    """Python file next to the JSON file, relative to the dataset folder; empty to import the dotted path."""
     conversations: list[dict[str, Any]]
     description: str = ""
     requirements: str = ""
@@ -38,13 +38,13 @@ class Scenario:
 
     @property
     def family(self) -> str:
-        """The folder it lies in, such as function_calling or smart_home."""
+        """Its folder, such as function_calling or smart_home."""
         parts = [part for part in Path(self.file).parts[:-1] if part not in _ROOTS]
         return parts[0] if parts else ""
 
     @cached_property
     def needs_runtime(self) -> bool:
-        """Whether it can only be played in cave mode: hooks, variables, or validators that look into the runtime."""
+        """True if it needs cave mode: it has hooks, variables, or validators that use the runtime."""
         turns = [turn for conversation in self.conversations for turn in conversation["turns"]]
         if any(turn.get("pre_turn_hook") for turn in turns):
             return True
@@ -57,7 +57,7 @@ def read_scenarios(folder: Path) -> list[Scenario]:
     """Return all scenarios of a folder, by file name, then in file order.
 
     Raises:
-        UsageError: a scenario file is damaged; names file and place. Or there is none at all.
+        UsageError: no scenario file, or a damaged one; names file and place.
     """
     scenarios: list[Scenario] = []
     names: dict[str, int] = {}
@@ -107,7 +107,7 @@ def _read_scenario(folder: Path, path: Path, number: int, data: Any, names: dict
 
 
 def _own_name(name: str, names: dict[str, int]) -> str:
-    """Return the name, told apart from earlier ones; the peer silently drops the later scenario."""
+    """Return a unique name; the peer silently drops later scenarios of the same name."""
     names[name] = names.get(name, 0) + 1
     return name if names[name] == 1 else f"{name}~{names[name]}"
 

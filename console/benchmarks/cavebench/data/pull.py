@@ -1,7 +1,7 @@
-"""Getting the published cave-bench scenarios: the last revision that runs, pinned, or a checkout you have.
+"""Downloads the published cave-bench scenarios: the last working revision, pinned, or a local checkout.
 
-Takes the scenario folders only; nothing of it runs here, and the project's own engine is not taken. The scenario files
-are read once before the new folder replaces an old one.
+Only the scenario folders are taken, not the project's engine, and nothing runs. The scenario files are read once before
+the new folder replaces an old one.
 """
 
 import json
@@ -18,9 +18,9 @@ from console.suites.pull import Pin, Pull
 
 NAME = "cavebench"
 REVISION = "a074e6a999ef34ca00c53301a587834980e47d41"
-"""Commit of 13 January 2026, the last one that runs; its licence is MIT."""
+"""Commit of 13 January 2026, the last working one; its license is MIT."""
 OFFICIAL_TREE = "ab4e4152c820cd295a7c0ce2bf114103140c20c4f6f138289987eda1e861bef2"
-"""Digest of the files kept of that commit."""
+"""Digest of the kept files of that commit."""
 
 _ADDRESS = f"https://github.com/acodercat/cave-bench/archive/{REVISION}.zip"
 _TIMEOUT_S = 60
@@ -30,10 +30,10 @@ _HINT = "Check the network, or get the cave-bench repository elsewhere and give 
 
 
 def pull(request: Pull) -> Path:
-    """Bring the scenarios, by download or from a checkout, and return their folder.
+    """Get the scenarios, by download or from a checkout, and return their folder.
 
     Raises:
-        UsageError: no network, no checkout of cave-bench, another revision, damaged scenarios, or an unwritable folder.
+        UsageError: no network, not a cave-bench checkout, another revision, damaged scenarios, or an unwritable folder.
     """
     return request.into(NAME, lambda new_folder, scratch: _fill(new_folder, scratch, request))
 
@@ -63,7 +63,7 @@ def _copy(source: Path, new_folder: Path) -> None:
     """Copy the kept files of a checkout.
 
     Raises:
-        UsageError: there are none.
+        UsageError: it has none.
     """
     names = list(_kept_files(source))
     if not names:
@@ -91,10 +91,10 @@ def _is_kept(name: PurePosixPath) -> bool:
 
 
 def _describe(new_folder: Path, request: Pull) -> None:
-    """Read the scenarios once, then write the `suite.toml` that makes the folder visible.
+    """Read the scenarios, then write the `suite.toml` that makes the folder a suite.
 
     Raises:
-        UsageError: another revision, or a scenario file is damaged.
+        UsageError: another revision, or a damaged scenario file.
     """
     tree = tree_sha256(new_folder)
     pinned = request.is_pinned([Pin(f"the files of cave-bench {REVISION[:7]}", tree, OFFICIAL_TREE)])

@@ -1,4 +1,4 @@
-"""Reading a scenario's module without running it: names of validators and hooks, use of the runtime."""
+"""Reads facts about a scenario's module from its source: names of validators and hooks, use of the runtime."""
 
 import ast
 import re
@@ -12,22 +12,22 @@ _STAR_IMPORT = re.compile(rb"import\s*\*")
 
 @dataclass(frozen=True, slots=True)
 class ModuleSource:
-    """Facts read off a module's source; None where only running it would tell."""
+    """Facts from a module's source; None if only running it would tell."""
 
     validators: frozenset[str] | None = None
     hooks: frozenset[str] | None = None
     functions: dict[str, bool] = field(default_factory=dict[str, bool])
-    """Whether a function that may be a validator uses its second parameter."""
+    """True for functions, by name, that use their second parameter, as validators may."""
     targets: dict[str, str] = field(default_factory=dict[str, str])
     """Function name by validator name."""
 
     def uses_runtime(self, validator: str) -> bool:
-        """Whether a validator looks into the runtime; yes, where that cannot be told."""
+        """Return True if a validator uses the runtime, or might."""
         return self.functions.get(self.targets.get(validator, validator), True)
 
 
 def read_source(path: Path) -> ModuleSource:
-    """Read the facts off a module; nothing of it is run, and what does not parse tells nothing."""
+    """Return the facts about a module without running it; source that does not parse gives none."""
     try:
         source = path.read_bytes()
         tree = ast.parse(source)
@@ -49,7 +49,7 @@ def read_source(path: Path) -> ModuleSource:
 
 
 def _table(tree: ast.Module, source: bytes, name: str) -> dict[str, str] | None:
-    """Return a module-level literal dictionary of functions: key to function name; None if it is made otherwise."""
+    """Return a module-level literal dictionary of functions by key; None if it is built otherwise."""
     if name.encode() not in source and not _STAR_IMPORT.search(source):
         return {}  # without a walk through the whole tree: Home waits for it
     assigned = [value for node in tree.body if (value := _assigned(node, name)) is not None]
@@ -71,7 +71,7 @@ def _assigned(node: ast.stmt, name: str) -> ast.expr | None:
 
 
 def _is_mentioned(tree: ast.Module, name: str) -> bool:
-    """Whether a name could come into being some other way: an import, a star, a loop."""
+    """Return True if a name could be defined in another way: an import, a star, a loop."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and node.id == name:
             return True

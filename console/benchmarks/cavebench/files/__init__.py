@@ -1,1 +1,1 @@
-"""Result files of cave-bench, written and read."""
+"""Reading and writing of cave-bench's result files."""

@@ -1,4 +1,4 @@
-"""The format in which only runs of cave-bench can be exported. Light to load: it stands in the app's menu."""
+"""Export format for runs of cave-bench only; light to load, since menus list it."""
 
 from console.exchange.exports.formats import ExportFormat
 

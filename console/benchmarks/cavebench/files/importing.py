@@ -1,7 +1,6 @@
-"""Result files of cave-bench as a run of ours, to be reviewed and compared like any other.
+"""Imports result files of cave-bench as runs.
 
-Every turn is judged anew by our evaluator from what was recorded of it; where the file says otherwise, its verdict is
-kept beside ours as the official one.
+Our evaluator judges every turn again from its record; if the file differs, its verdict is kept as the official one.
 """
 
 import time
@@ -28,7 +27,7 @@ _VALIDATOR = "Custom validator failed: "
 
 
 class PeerCall(msgspec.Struct, frozen=True):
-    """One call as the peer writes it."""
+    """A call in the peer's format."""
 
     function: str
     arguments: Any = None
@@ -36,7 +35,7 @@ class PeerCall(msgspec.Struct, frozen=True):
 
 
 class PeerMetrics(msgspec.Struct, frozen=True):
-    """What is taken over of a turn's metrics; files of 2025 have no tokens."""
+    """Imported metrics of a turn; files of 2025 have no tokens."""
 
     steps: int = 0
     prompt_tokens: int = 0
@@ -45,7 +44,7 @@ class PeerMetrics(msgspec.Struct, frozen=True):
 
 
 class PeerTurn(msgspec.Struct, frozen=True):
-    """One turn as the peer writes it."""
+    """A turn in the peer's format."""
 
     query: str = ""
     reference_response: str | None = ""
@@ -62,14 +61,14 @@ class PeerTurn(msgspec.Struct, frozen=True):
 
 
 class PeerConversation(msgspec.Struct, frozen=True):
-    """One conversation as the peer writes it."""
+    """A conversation in the peer's format."""
 
     turns: list[PeerTurn]
     id: str = ""
 
 
 class OwnFacts(msgspec.Struct, frozen=True):
-    """What files that we wrote say besides."""
+    """Additional facts in files that we wrote."""
 
     mode: str = ""
     model: str = ""
@@ -77,17 +76,17 @@ class OwnFacts(msgspec.Struct, frozen=True):
 
 
 class PeerScenario(msgspec.Struct, frozen=True):
-    """One scenario as the peer writes it."""
+    """A scenario in the peer's format."""
 
     conversations: list[PeerConversation]
     eval_console: OwnFacts | None = None
 
 
 def import_results(path: Path, runs_root: Path) -> RunFolder:
-    """Make a run of a result file and return it.
+    """Create a run from a result file and return it.
 
     Raises:
-        UsageError: the file is missing, damaged, or no result file of cave-bench.
+        UsageError: the file is missing, damaged, or not a result file of cave-bench.
     """
     scenarios = read_results(path)
     manifest = _manifest(path, scenarios)
@@ -95,10 +94,10 @@ def import_results(path: Path, runs_root: Path) -> RunFolder:
 
 
 def read_results(path: Path) -> dict[str, PeerScenario]:
-    """Read a result file: scenarios by name.
+    """Return the scenarios of a result file by name.
 
     Raises:
-        UsageError: names what is wrong, and where.
+        UsageError: invalid; names what and where.
     """
     try:
         data = read_json(path.read_bytes())

@@ -1,4 +1,4 @@
-"""The format of results that become runs of cave-bench."""
+"""Import format for runs of cave-bench."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Runs of cave-bench in the layout of its own result files: one JSON object, scenarios with conversations and turns.
+"""Writes runs of cave-bench in the layout of its result files: one JSON object, scenarios with conversations and turns.
 
-The peer's fields mean what they mean there, and what it leaves out (mode, model, true missing calls, broken
-conversations) stands under a key of ours in each scenario. Values JSON cannot carry are written as `{"$repr": …}`.
-Written whole and atomically; one file for each rollout.
+The peer's fields keep their meaning; what it lacks (mode, model, true missing calls, broken conversations) goes under a
+key of ours in each scenario. Values that JSON lacks are written as `{"$repr": …}`. Each rollout has a file, written
+atomically.
 """
 
 import json
@@ -26,17 +26,17 @@ from console.store.runs import RunFolder
 
 FORMAT = "cavebench"
 OURS = "eval_console"
-"""Key of what the peer's layout has no place for."""
+"""Key for facts that the peer's layout lacks."""
 _NO_METRICS = ("missing_calls", "wrong_argument_types", "wrong_argument_values", "missing_arguments", "steps",
                "missing_variable_reads", "missing_variable_writes", "prompt_tokens", "completion_tokens",
                "total_tokens")  # fmt: skip
 
 
 def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Path]:
-    """Write a run below `root` and return the files, one for each rollout; no suite is needed.
+    """Write a run below `root` and return the files, one per rollout; no suite is needed.
 
     Raises:
-        UsageError: it holds no finished conversation of cave-bench, or a file cannot be written.
+        UsageError: no finished conversation of cave-bench, or an unwritable file.
     """
     manifest = run.manifest()
     cases, finished = _read(run)
@@ -126,7 +126,7 @@ def _left_out(record: Finished) -> dict[str, Any]:
 
 
 def _read(run: RunFolder) -> tuple[dict[str, Case], list[Finished]]:
-    """Return the cases by id and the latest end of every rollout, in order of first appearance."""
+    """Return the cases by id and the latest outcome of each rollout, in order of first appearance."""
     cases: dict[str, Case] = {}
     reader = JournalReader(run.journal_path)
     latest: dict[Slot, Finished] = {}

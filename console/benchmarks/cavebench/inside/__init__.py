@@ -1,1 +1,1 @@
-"""What runs in the worker: the scenario's own Python, its tools and validators, and in cave mode the agent."""
+"""Code that runs in the worker: the scenario's Python, its tools and validators, and in cave mode the agent."""

@@ -1,8 +1,8 @@
-"""Worker program of cave mode: the real cave-agent with a live runtime, its model asked through the engine.
+"""Worker program of cave mode: the real cave-agent with a live runtime, whose model is reached through the engine.
 
-The agent's loop, prompts and history are the package's own. What is ours: the model's replies come from the engine, the
-clock is the engine's, each cell has a time limit and is watched for calls, and the output the agent sees is the one the
-engine holds for official, so that a resumed conversation goes on exactly as it was.
+The agent's loop, prompts and history are the package's own. Ours are the differences: replies and clock come from the
+engine, each cell has a time limit and its calls are tracked, and the agent sees the output recorded by the engine, so
+that a resumed conversation continues identically.
 """
 
 import signal
@@ -26,15 +26,15 @@ from console.benchmarks.cavebench.rules.json_values import CALLS_BYTES, SHOWN, s
 from console.sandbox.serve import Operation, Port
 
 _ERROR = 200
-"""Longest name of an exception."""
+"""Maximum length of an exception's name."""
 
 
 class CellTimeout(BaseException):
-    """A cell ran too long; the conversation goes on."""
+    """A cell exceeded its time limit; the conversation continues."""
 
 
 class ProxyModel(Model):
-    """A model whose answers come from the engine."""
+    """A model whose replies come from the engine."""
 
     def __init__(self, port: Port) -> None:
         self._port = port
@@ -48,19 +48,19 @@ class ProxyModel(Model):
         return ModelResponse(answer["content"], TokenUsage(*answer["tokens"]))
 
     async def stream(self, messages: list[dict[str, str]]) -> Any:
-        """Refuse: the engine streams to those who watch, the agent gets whole replies."""
+        """Raise an error: the engine streams to its viewers, and the agent gets whole replies."""
         raise RuntimeError("replies come whole")
 
 
 class WatchedRuntime(PythonRuntime):
-    """The agent's runtime, with cells watched and limited."""
+    """The agent's runtime, with tracked and time-limited cells."""
 
     def watch(self, port: Port, tracker: CallTracker, model: ProxyModel, cell_s: float) -> None:
-        """Set where cells are reported."""
+        """Set the receiver of cell reports."""
         self._port, self._tracker, self._model, self._cell_s = port, tracker, model, cell_s
 
     async def execute(self, code: str) -> ExecutionResult:
-        """Run one cell and return the output that the engine records."""
+        """Run one cell and return the output recorded by the engine."""
         already = len(self._tracker.calls)
         with _alarm(self._cell_s), self._tracker:
             result = await super().execute(code)
@@ -87,13 +87,13 @@ class WatchedRuntime(PythonRuntime):
 
 
 class ValidatorRuntime:
-    """The runtime as validators and hooks know it, under the names it had over the versions."""
+    """The runtime under the names that validators and hooks have used over the versions."""
 
     def __init__(self, runtime: PythonRuntime) -> None:
         self._runtime = runtime
 
     def retrieve(self, name: str) -> Any:
-        """Return a variable's current value; KeyError for names the scenario did not declare."""
+        """Return a variable's current value; raises KeyError for undeclared names."""
         return self._runtime.retrieve(name)
 
     def update_variable(self, name: str, value: Any) -> None:
@@ -126,7 +126,7 @@ class AgentSession:
         )
 
     async def play(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Play one turn: hook, agent, validator. Returns what is recorded of it."""
+        """Play one turn (hook, agent, validator) and return its record."""
         turn = arguments["turn"]
         query, trouble = self._run_hook(turn)
         if trouble:
@@ -149,7 +149,7 @@ class AgentSession:
         }
 
     def _run_hook(self, turn: dict[str, Any]) -> tuple[str, str]:
-        """Return the query after the turn's hook, and what the hook raised."""
+        """Return the query after the turn's hook, and the hook's exception."""
         query, hook = turn.get("query", ""), turn.get("pre_turn_hook")
         if not hook:
             return query, ""
@@ -161,13 +161,13 @@ class AgentSession:
 
 
 class _Clock(datetime):
-    """The clock the agent's prompt reads: the moment the engine recorded for the turn."""
+    """The clock of the agent's prompt: the time recorded for the turn."""
 
     moment = datetime.fromtimestamp(0)  # noqa: DTZ006 - only its text is shown
 
     @classmethod
     def now(cls, tz: Any = None) -> datetime:
-        """Return the turn's moment."""
+        """Return the turn's time."""
         del tz
         return cls.moment
 
@@ -187,7 +187,7 @@ def _alarm(seconds: float) -> Generator[None]:
 
 
 def _instructions(setup: dict[str, Any], scenario: ScenarioModule) -> str:
-    """Return the agent's instructions with the scenario's texts, in which braces are doubled."""
+    """Return the agent's instructions with the scenario's texts, whose braces are doubled."""
     text = agent_module.DEFAULT_INSTRUCTIONS
     for title, key in (("TASK DESCRIPTION", "description"), ("TASK REQUIREMENTS", "requirements")):
         part = setup[key] or getattr(scenario, key)
@@ -209,7 +209,7 @@ def _type(item: Any) -> Type:
 
 
 def start(port: Port, setup: dict[str, Any]) -> dict[str, Operation]:
-    """Import the scenario, make the agent and offer to play its turns."""
+    """Import the scenario, create the agent and offer to play its turns."""
     agent_module.datetime = _Clock  # pyright: ignore[reportAttributeAccessIssue,reportPrivateImportUsage]
     scenario = load(setup["root"], setup["module"], setup["beside"])
     scenario.check(setup["turns"])

@@ -20,18 +20,18 @@ _OF_THE_MACHINE = frozenset(
         *(errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.ENOBUFS),
     }
 )
-"""What the confinement or the machine refuses, which is no fault of a module."""
+"""Exceptions due to the confinement or the machine, not the module."""
 
 
 class ScenarioError(Exception):
-    """The scenario itself is at fault: its module does not import, or lacks what its turns name."""
+    """A fault of the scenario: its module does not import, or lacks something its turns name."""
 
 
 class ScenarioModule:
-    """The imported module, with what the contract asks of it."""
+    """The imported module and the attributes of the contract."""
 
     def __init__(self, module: ModuleType) -> None:
-        """Read the attributes of the contract; each may be absent."""
+        """Read the attributes of the contract, all of which are optional."""
         self.tools = cast("list[Callable[..., Any]]", list(getattr(module, "tools", None) or []))
         self.variables = list(getattr(module, "variables", None) or [])
         self.types = list(getattr(module, "types", None) or [])
@@ -41,7 +41,7 @@ class ScenarioModule:
         self.requirements = _text(module, "requirements")
 
     def check(self, turns: list[dict[str, Any]]) -> None:
-        """Make sure that all the turns name exists.
+        """Check that everything named by the turns exists.
 
         Raises:
             ScenarioError: names the turn and what is missing.
@@ -58,7 +58,7 @@ class ScenarioModule:
     def validate(
         self, turn: dict[str, Any], response: str, runtime: Any, calls: list[tuple[str, Any, str]]
     ) -> dict[str, Any] | None:
-        """Ask the turn's validator; None without one. What it raises or wrongly returns becomes its trouble."""
+        """Return the result of the turn's validator, or None without one; errors become part of it."""
         name = turn.get("validator")
         if not name:
             return None
@@ -72,11 +72,11 @@ class ScenarioModule:
 
 
 def load(root: str, module: str, beside: str) -> ScenarioModule:
-    """Import a scenario's module under the stand-ins, from the root or from the file beside its JSON.
+    """Import a scenario's module with the stubs, from the root or from the file next to its JSON.
 
     Raises:
         ScenarioError: the module raised on import.
-        OSError: the confinement refused what the module needs.
+        OSError: the confinement refused something the module needs.
         MemoryError: the same, for memory.
     """
     stubs.install()
@@ -104,7 +104,7 @@ def _import_module(root: str, module: str, beside: str) -> ModuleType:
 
 
 def coded_calls(calls: list[tuple[str, Any, str]]) -> list[dict[str, Any]]:
-    """Return calls in the form of the record."""
+    """Return calls in the format of the record."""
     return [
         {"function": function, "arguments": encode(arguments), "call_id": call_id}
         for function, arguments, call_id in calls
@@ -112,7 +112,7 @@ def coded_calls(calls: list[tuple[str, Any, str]]) -> list[dict[str, Any]]:
 
 
 def first_calls(calls: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
-    """Return as many calls, from the first, as fit into a size in bytes of JSON."""
+    """Return the first calls that fit into a size in bytes of JSON."""
     for number, call in enumerate(calls):
         size -= len(json.dumps(call)) + 2
         if size < 2:
@@ -121,7 +121,7 @@ def first_calls(calls: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
 
 
 def _import_file(path: Path) -> ModuleType:
-    """Import a file as a module of the package its folder would be, so that relative imports work."""
+    """Import a file as a module of a package for its folder, so that relative imports work."""
     package = ModuleType("scenario")
     package.__path__ = [str(path.parent)]
     sys.modules["scenario"] = package

@@ -1,8 +1,8 @@
-"""Stand-ins for the modules that published scenario modules import, so that these run unchanged.
+"""Stubs of the modules that published scenario modules import, so that these run unchanged.
 
-`core`, `core.types`, `core.validation`, `utils` and, in all the places it had over the versions, `cave_agent`. They are
-put in place before a scenario is imported; the checkout's own modules of these names are never imported. Types are
-tolerant: keywords that came and went between versions are accepted.
+`core`, `core.types`, `core.validation`, `utils` and `cave_agent` at all its places over the versions. They are
+installed before a scenario is imported; the checkout's own modules of these names are never imported. Types accept the
+keywords of all versions.
 """
 
 import ast
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 
 class ValidatorResult(NamedTuple):
-    """What a validator returns."""
+    """The result of a validator."""
 
     success: bool
     message: str
@@ -31,34 +31,34 @@ class ToolCall:
 
 
 class Turn:
-    """A turn as validators and hooks see it: what of its JSON enters the sandbox, as attributes."""
+    """A turn as validators and hooks see it: the JSON fields that enter the sandbox, as attributes."""
 
     query: str
 
     def __init__(self, **fields: Any) -> None:
-        """Take the turn's JSON, with defaults for what is absent."""
+        """Take the turn's JSON, with defaults for missing fields."""
         self.__dict__.update({"query": "", "validator": None, "pre_turn_hook": None} | fields)
 
     def __getattr__(self, name: str) -> Any:
-        """Refuse what a turn does not have here.
+        """Raise an error for missing attributes.
 
         Raises:
-            AttributeError: always; what is expected of the model does not enter the sandbox.
+            AttributeError: always; expectations do not enter the sandbox.
         """
         raise AttributeError(f"a turn has no {name} here: what is expected of the model does not enter the sandbox")
 
 
 class Variable:
-    """A live object the scenario puts into the runtime."""
+    """A live object that the scenario puts into the runtime."""
 
     def __init__(self, name: str, value: Any = None, description: str | None = None, **others: Any) -> None:
-        """Keep name, value and description; other keywords belong to other versions."""
+        """Keep name, value and description; other keywords belong to other versions and are ignored."""
         del others
         self.name, self.value, self.description = name, value, description
 
 
 class Type:
-    """A class the scenario shows to the model."""
+    """A class that the scenario shows to the model."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Function:
 
 
 class PythonRuntime:
-    """A holder of variables, for modules that make one of their own and for annotations."""
+    """Holds variables, for modules that create a runtime of their own and for annotations."""
 
     def __init__(self, functions: Any = (), variables: Any = (), types: Any = (), **_: Any) -> None:
         del functions, types
@@ -98,7 +98,7 @@ class PythonRuntime:
 
 
 def extract_json_from_response(text: str) -> Any:
-    """Return the JSON in an answer: of a fenced block, else of the outermost braces or brackets; None without any."""
+    """Return the JSON in an answer: from a fenced block, else between the outermost braces or brackets; or None."""
     fenced = re.findall(r"```(?:json)?\s*\n(.*?)```", text, re.DOTALL | re.IGNORECASE)
     for candidate in [*fenced, *_bracketed(text), text]:
         for read in (json.loads, _lenient):
@@ -116,7 +116,7 @@ def _bracketed(text: str) -> list[str]:
 
 
 def _lenient(text: str) -> Any:
-    """Read what is nearly JSON: trailing commas, single quotes, Python's names."""
+    """Read almost-JSON: trailing commas, single quotes, Python's names."""
     tidied = re.sub(r",\s*([}\]])", r"\1", text)
     try:
         return json.loads(tidied)
@@ -127,7 +127,7 @@ def _lenient(text: str) -> Any:
 
 
 def install() -> None:
-    """Put the stand-ins where scenario modules look for them."""
+    """Install the stubs where scenario modules look for them."""
     runtime = {
         "PythonRuntime": PythonRuntime,
         "IPythonRuntime": PythonRuntime,

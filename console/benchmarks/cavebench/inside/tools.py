@@ -1,4 +1,4 @@
-"""Worker program of JSON mode: the scenario's tools, called one at a time with the arguments the model wrote."""
+"""Worker program of JSON mode: calls the scenario's tools one at a time with the model's arguments."""
 
 import inspect
 import json
@@ -22,7 +22,7 @@ class Toolbox:
         """Return tool schemas, and the module's description and requirements.
 
         Raises:
-            ToolSchemaError: a tool cannot be offered as a native tool.
+            ToolSchemaError: a tool cannot be offered natively.
         """
         del arguments
         return {
@@ -32,7 +32,7 @@ class Toolbox:
         }
 
     def invoke(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Call a tool and return the text the model gets: a str as it is, the rest as JSON, trouble as an error."""
+        """Call a tool and return the text for the model: strings unchanged, other values as JSON, or an error."""
         try:
             result = self._tools[arguments["tool"]](**arguments["arguments"])
             if inspect.iscoroutine(result):
@@ -46,7 +46,7 @@ class Toolbox:
         return {"text": sendable(text)}
 
     def validate(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
-        """Ask the validator of a turn; there is no runtime in this mode."""
+        """Run the validator of a turn; this mode has no runtime."""
         calls: list[tuple[str, Any, str]] = [
             (call["function"], call["arguments"], call["call_id"]) for call in arguments["calls"]
         ]

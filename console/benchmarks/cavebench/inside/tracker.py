@@ -1,8 +1,8 @@
-"""Recording which tools the code called: by function name, wherever and however they are called.
+"""Records the tool calls made by code: by function name, wherever and however the tools are called.
 
-A profile callback sees every Python function that is entered while cells run. Each whose name is a tool's is a call,
-with its bound parameters, defaults filled in and `self` dropped; nested and raising calls count, lambdas do not.
-Arguments are kept as references: what the tool changes is seen changed.
+A profile callback sees every Python function entered while cells run. Functions with a tool's name count as calls, with
+their bound parameters, defaults filled in and `self` dropped; nested and raising calls count, lambdas do not. Arguments
+are kept by reference, so later changes by the tool are visible.
 """
 
 import sys
@@ -20,7 +20,7 @@ class CallTracker:
         self.calls: list[tuple[str, dict[str, Any]]] = []
 
     def forget(self) -> None:
-        """Drop the calls so far: a new turn begins."""
+        """Drop the recorded calls, for a new turn."""
         self.calls = []
 
     def __enter__(self) -> "CallTracker":

@@ -1,1 +1,1 @@
-"""The rules of cave-bench: matching calls, comparing values, scoring turns. Pure."""
+"""The rules of cave-bench: matching calls, comparing values, scoring turns. No I/O."""

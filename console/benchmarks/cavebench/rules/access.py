@@ -1,8 +1,8 @@
-"""Which names a code snippet reads and writes, by cave-bench's definition: names only, no flow analysis.
+"""Names that a code snippet reads and writes, by cave-bench's definition: names only, no flow analysis.
 
-Every name in load position is a read and every name in store position a write, wherever it stands. Deleting, importing,
-`def`, `class`, `except … as` and match captures count as neither; a snippet that does not parse, or is too long to be
-parsed in reasonable time and memory, counts as nothing. The grammar is that of the running Python.
+Every name in load position is a read and every name in store position a write, anywhere. Deleting, importing, `def`,
+`class`, `except … as` and match captures are neither; a snippet that does not parse, or is too long to parse, has no
+names. The grammar is that of the running Python.
 """
 
 import ast
@@ -11,19 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LONGEST = 200_000
-"""Characters of a snippet that is parsed; the longest of the recorded ones has a few thousand."""
+"""Maximum characters of a parsed snippet; the longest recorded one has a few thousand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Names read and written, sorted, each once."""
+    """Names read and written, sorted and unique."""
 
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
 
 
 def access_of(code: str) -> Access:
-    """Return the names one snippet reads and writes."""
+    """Return the names that a snippet reads and writes."""
     if len(code) > LONGEST:
         return Access()
     try:
@@ -40,7 +40,7 @@ def access_of(code: str) -> Access:
 
 
 def expected_access(snippets: Sequence[str], reads: Sequence[str], writes: Sequence[str]) -> Access:
-    """Return the expected names that the snippets touched, one entry for each snippet that did, sorted."""
+    """Return the expected names that snippets used, sorted, once per snippet."""
     accesses = [access_of(snippet) for snippet in snippets]
     return Access(
         reads=tuple(sorted(name for access in accesses for name in access.reads if name in reads)),

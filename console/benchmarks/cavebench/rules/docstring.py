@@ -1,7 +1,7 @@
-"""Parameter descriptions out of docstrings in the three common styles, as the published tool schemas have them.
+"""Parameter descriptions from docstrings in the three common styles, as in the published tool schemas.
 
-The style is the one most of whose marks occur (reStructuredText before numpy before Google on a tie, Google without
-any). Google sections need an indented body; items of the same indentation start a parameter, deeper lines continue it.
+The style with most markers wins (on a tie reStructuredText before numpy before Google; Google without any). Google
+sections need an indented body; items of the same indentation start a parameter, deeper lines continue it.
 """
 
 import inspect
@@ -16,7 +16,7 @@ _HEADER = re.compile(r"^(?P<title>[\w ][\s\w-]*): *(?P<rest>[^\s].*)?\s*$")
 
 
 def parameter_descriptions(doc: str) -> dict[str, str]:
-    """Return description by parameter name."""
+    """Return descriptions by parameter name."""
     lines = inspect.cleandoc(doc.rstrip()).split("\n")
     reader = {"sphinx": _sphinx, "numpy": _numpy, "google": _google}[_style("\n".join(lines))]
     return dict(reader(lines))
@@ -45,7 +45,7 @@ def _google(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _without_type(name: str) -> str:
-    """Return the name of `name (type)`; what else stands before the colon is the name as it is."""
+    """Return the name in `name (type)`; any other text before the colon is the name itself."""
     return name.split("(", 1)[0].strip() if "(" in name and name.endswith(")") else name
 
 

@@ -1,7 +1,7 @@
-"""What a turn expects of the model: calls with their arguments, and variables read and written.
+"""Expectations of a turn: calls with their arguments, and variables read and written.
 
-Reads the scenario's JSON strictly where the reference evaluator would crash (unknown argument keys, things that are no
-objects), and ignores what it ignores (unknown keys of turns and calls).
+The scenario's JSON is read strictly where the reference evaluator would crash (unknown argument keys, values that are
+not objects); what it ignores is ignored (unknown keys of turns and calls).
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class ExpectedArgument:
 
     name: str
     value: Any = None
-    """None: any value will do."""
+    """None for any value."""
     type: str | None = None
-    """Python class name; None: any type will do."""
+    """Python class name; None for any type."""
     required: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        """Return the peer's form, without what is not set."""
+        """Return the peer's format, without unset fields."""
         out: dict[str, Any] = {"name": self.name, "required": self.required}
         if self.value is not None:
             out["value"] = self.value
@@ -35,16 +35,16 @@ class ExpectedArgument:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """One call that a turn expects."""
+    """An expected call."""
 
     name: str
     arguments: tuple[ExpectedArgument, ...] = ()
     required: bool = True
     strict_args: bool = False
-    """Whether arguments that are not listed are errors."""
+    """True if unlisted arguments are errors."""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the peer's form."""
+        """Return the peer's format."""
         return {
             "name": self.name,
             "required": self.required,
@@ -55,7 +55,7 @@ class ExpectedCall:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """All that one turn expects."""
+    """All expectations of a turn."""
 
     calls: tuple[ExpectedCall, ...] = ()
     reads: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def read_expectation(turn: dict[str, Any]) -> Expectation:
     """Read the expectations of a scenario's turn.
 
     Raises:
-        EvaluatorError: something is missing, unknown or of the wrong kind.
+        EvaluatorError: something missing, unknown or of the wrong type.
     """
     calls = _items(turn.get("expected_function_calls", []), "expected_function_calls")
     return Expectation(

@@ -1,8 +1,8 @@
 """Python values as JSON, for journals and result files, and back.
 
-What JSON carries exactly goes as it is. Everything else goes as `{"$foreign": {…}}` with the texts the evaluator needs,
-worked out where the value lives; it comes back as `value.Foreign`. Never pickle. A value whose own `str` or `repr`
-misbehaves is named by its class.
+Values that JSON stores exactly stay as they are. All others become `{"$foreign": {…}}` with the texts the evaluator
+needs, computed where the value lives, and are read back as `value.Foreign`. Never pickled. A value whose own `str` or
+`repr` fails is named by its class.
 """
 
 import math
@@ -11,19 +11,19 @@ from typing import Any, cast
 from console.benchmarks.cavebench.rules.value import EvaluatorError, Foreign, canonical
 
 MARK = "$foreign"
-"""Key of the object that stands for a value JSON cannot carry."""
+"""Key of the object for a value that JSON cannot store."""
 SHOWN = 200_000
-"""Longest output, in characters, that leaves a worker; what is longer is only counted."""
+"""Maximum characters of an output that leaves a worker; longer ones are only counted."""
 CALLS_BYTES = 256 << 10
-"""Longest list of calls, as JSON, that the report of one cell shows; the record of the turn has all."""
+"""Maximum length of the calls in a cell's report, as JSON; the turn's record has all of them."""
 _DEPTH = 40
 _DIGITS = 4000
 _TEXT = 20_000
-"""Longest text kept of a foreign value."""
+"""Maximum length of a foreign value's text."""
 
 
 def encode(value: Any, depth: int = 0) -> Any:
-    """Return the JSON form of any value."""
+    """Return any value as JSON."""
     if value is None or type(value) in (bool, str, int):
         return _plain(value)
     if type(value) is float:
@@ -38,7 +38,7 @@ def encode(value: Any, depth: int = 0) -> Any:
 
 
 def decode(data: Any) -> Any:
-    """Return the value a JSON form stands for."""
+    """Return the value encoded in JSON."""
     if isinstance(data, list):
         return [decode(item) for item in cast("list[Any]", data)]
     if not isinstance(data, dict):
@@ -50,12 +50,12 @@ def decode(data: Any) -> Any:
 
 
 def sendable(text: str) -> str:
-    """Return a text that every JSON reader takes: lone surrogates become question marks."""
+    """Return a text that every JSON reader accepts: lone surrogates become question marks."""
     return text.encode("utf-8", "replace").decode()
 
 
 def for_peer(value: Any) -> Any:
-    """Return the JSON form for result files of other tools: foreign values as `{"$repr": …}`."""
+    """Return the JSON for result files of other tools: foreign values as `{"$repr": …}`."""
     if isinstance(value, Foreign):
         return _exact_integer(value) or {"$repr": value.representation}
     if isinstance(value, list):

@@ -1,8 +1,8 @@
-"""Which actual call answers which expected one, and what is wrong with it: cave-bench's greedy matching.
+"""Matches actual calls to expected ones and checks them: cave-bench's greedy matching.
 
-Pure. Calls are grouped by function name; within a name every expectation, in its listed order and the optional ones
-too, takes the unused call of lowest cost, the earliest on a tie. Order is not judged and extra calls never fail.
-Calls that no rule tells apart are compared once, and what is worked out of a value is worked out once.
+Calls are grouped by function name; within a name every expectation, in listed order and including optional ones, takes
+the unused call of lowest cost, the earliest on a tie. Order is not judged and extra calls never fail. Calls that no
+rule distinguishes are compared once, and derived facts of a value are computed once.
 """
 
 from bisect import insort
@@ -25,29 +25,29 @@ from console.benchmarks.cavebench.rules.value import (
 )
 
 MOST_COMPARISONS = 1_000_000
-"""Arguments that are compared to match the calls of one function; fifty expectations and 5,000 different calls fit."""
+"""Maximum argument comparisons per function; fifty expectations and 5,000 different calls fit."""
 MOST_TEXT = 32_000_000
-"""Characters of all messages about one turn: twice what the longest line of `check` has."""
+"""Maximum characters of a turn's messages: twice those of the longest line of `check`."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActualCall:
-    """One call that the model made."""
+    """A call by the model."""
 
     function: str
     arguments: Any
-    """Name to value; anything else that JSON mode recorded cannot be judged against listed arguments."""
+    """Values by name; anything else recorded in JSON mode cannot be judged against listed arguments."""
     call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CallError:
-    """One thing wrong with the calls of a turn; `message` is the official text."""
+    """An error in the calls of a turn; `message` is the official text."""
 
     type: str
     message: str
     call_index: int | None = None
-    """Place of the expectation in the turn's list."""
+    """Index of the expectation in the turn's list."""
     arg: str | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -57,11 +57,11 @@ class CallError:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An expectation with the actual call it took, for the errors and for review."""
+    """An expectation with its actual call, for the errors and for review."""
 
     expected_index: int
     actual_index: int | None
-    """None: nothing was left for it."""
+    """None if no call was left for it."""
     cost: float = 0.0
 
 
@@ -71,14 +71,14 @@ class CallCheck:
 
     errors: list[CallError] = field(default_factory=list[CallError])
     matches: list[Match] = field(default_factory=list[Match])
-    """In the order the evaluator made them; expectations of functions called too seldom are not matched at all."""
+    """In the evaluator's order; expectations of functions called too rarely are not matched."""
 
 
 def check_calls(expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], rule: TypeRule) -> CallCheck:
     """Match and check all calls of a turn.
 
     Raises:
-        EvaluatorError: a value or an argument record that cannot be judged.
+        EvaluatorError: a value or arguments that cannot be judged.
     """
     check = CallCheck()
     try:
@@ -107,7 +107,7 @@ def mismatch_cost(expected: Sequence[ExpectedArgument], arguments: dict[str, Any
 
 
 class _Value:
-    """A value that is compared often; what is worked out of it is worked out once, when it is first needed."""
+    """A value that is compared often; derived facts are computed once, on demand."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -126,7 +126,7 @@ class _Value:
 
 
 class _Expected:
-    """One expected argument, likewise."""
+    """An expected argument, with the same caching."""
 
     def __init__(self, argument: ExpectedArgument) -> None:
         self.argument = argument
@@ -153,15 +153,15 @@ def _cost(expected: Sequence[_Expected], arguments: dict[str, _Value]) -> float:
 
 @dataclass(slots=True)
 class _EqualCalls:
-    """Calls of one function with the same arguments: each costs the same for any expectation."""
+    """Calls of one function with the same arguments, and thus the same cost for any expectation."""
 
     call: ActualCall
     free: deque[int]
-    """Their places, ascending, without those that an expectation took."""
+    """Indexes of the calls not yet taken, ascending."""
     values: dict[str, _Value] = field(default_factory=dict[str, _Value])
 
     def arguments(self, expected: ExpectedCall) -> dict[str, _Value]:
-        """Return what was passed by name; the same errors as `_arguments`."""
+        """Return the arguments by name; raises as `_arguments`."""
         passed = _arguments(expected, self.call)
         if passed and not self.values:
             self.values = {name: _Value(value) for name, value in passed.items()}
@@ -177,7 +177,7 @@ def _group(actual: Sequence[ActualCall], indices: Sequence[int]) -> list[_EqualC
 
 
 def _key(value: Any, depth: int = 0) -> Any:
-    """Return what is equal only for values that no rule tells apart; None where that cannot be said."""
+    """Return a key that is equal only for indistinguishable values; None if there is none."""
     if isinstance(value, (str, int, float, Foreign)) or value is None:
         return (type(value), value)
     if not isinstance(value, (list, dict)) or depth == DEEPEST:
@@ -194,7 +194,7 @@ def _pieces(value: dict[Any, Any]) -> Iterator[Any]:
 
 
 def check_arguments(index: int, expected: ExpectedCall, arguments: dict[str, Any], rule: TypeRule) -> list[CallError]:
-    """Return what is wrong with the arguments of a matched call, in listed order.
+    """Return the errors in the arguments of a matched call, in listed order.
 
     Raises:
         EvaluatorError: a value that cannot be judged, or messages of more than `MOST_TEXT` characters.
@@ -228,7 +228,7 @@ def _check_name(
     actual: Sequence[ActualCall],
     rule: TypeRule,
 ) -> None:
-    """Check all expectations of one function; `indices` are its expectations, and the places of its calls."""
+    """Check all expectations of one function; `indices` are those of its expectations and of its calls."""
     expectations, places = indices
     required = sum(1 for _, call in expectations if call.required)
     if len(places) < required:
@@ -273,9 +273,9 @@ def _check_argument(head: str, index: int, argument: ExpectedArgument, value: An
 
 
 def _arguments(expected: ExpectedCall, call: ActualCall) -> dict[str, Any]:
-    """Return what was passed by name.
+    """Return the arguments by name.
 
-    A list or a text passes nothing, as long as no expected name stands in it: the reference asks only that of it.
+    A list or string has none, unless an expected name is in it: the reference checks only that.
     """
     arguments = call.arguments
     if not isinstance(arguments, (list, str)) or any(item.name in arguments for item in expected.arguments):

@@ -1,7 +1,6 @@
-"""The recorded output of a conversation, in JSON: what is scored, turn by turn.
+"""The recorded output of a conversation, scored turn by turn.
 
-What a worker sends may be forged by the code in it: everything is read strictly into these forms, and what does not fit
-is a `BadRecord`.
+The code in a worker may forge its messages, so everything is read strictly; invalid data is a `BadRecord`.
 """
 
 from typing import Any, TypeVar
@@ -16,7 +15,7 @@ FormT = TypeVar("FormT")
 
 
 class BadRecord(Exception):
-    """Something that should be a record is none; the text says where."""
+    """An invalid record; the message says where."""
 
 
 class CallJson(msgspec.Struct, frozen=True):
@@ -28,7 +27,7 @@ class CallJson(msgspec.Struct, frozen=True):
 
 
 class ValidatorJson(msgspec.Struct, frozen=True):
-    """What the validator said, or what it raised."""
+    """The validator's result, or what it raised."""
 
     success: bool = False
     message: str = ""
@@ -47,18 +46,18 @@ class TurnJson(msgspec.Struct, frozen=True):
     validator: ValidatorJson | None = None
     status: str = ""
     lost: str = ""
-    """How the worker was lost in this turn."""
+    """How the worker ended in this turn, if it did."""
     cause: str = ""
     trouble: str = ""
-    """What the hook or the agent raised."""
+    """Exception of the hook or the agent."""
 
     @property
     def reason(self) -> str:
-        """What kept the turn from being judged by its calls; empty when nothing did."""
+        """Why the turn was not judged by its calls; empty if it was."""
         return f"sandbox_{self.cause or 'died'}" if self.lost else "hook_error" if self.trouble else ""
 
     def record(self) -> TurnRecord:
-        """Return what the evaluator needs."""
+        """Return the turn as the evaluator needs it."""
         answer = None
         if self.validator is not None:
             trouble = self.validator.trouble
@@ -74,14 +73,14 @@ class TurnJson(msgspec.Struct, frozen=True):
 
 
 class SentMessage(msgspec.Struct, frozen=True):
-    """One message the agent wants sent."""
+    """A message that the agent sends."""
 
     role: str
     content: str
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What the agent asks of the model."""
+    """The agent's question for the model."""
 
     messages: list[SentMessage]
 
@@ -92,7 +91,7 @@ class CellJson(msgspec.Struct, frozen=True):
     code: str
     output: str
     length: int
-    """Characters of the whole output, of which `output` may be the beginning."""
+    """Characters of the whole output; `output` may be cut."""
     error: str = ""
     calls: list[CallJson] = []
     reads: list[str] = []
@@ -103,23 +102,23 @@ def read_turn(data: Any) -> TurnJson:
     """Read a played turn.
 
     Raises:
-        BadRecord: it is not one.
+        BadRecord: invalid.
     """
     return _read(data, TurnJson)
 
 
 def read_question(data: Any) -> Question:
-    """Read a question for the model; the same errors."""
+    """Read a question for the model; raises as `read_turn`."""
     return _read(data, Question)
 
 
 def read_cell(data: Any) -> CellJson:
-    """Read a report of a cell; the same errors."""
+    """Read the report of a cell; raises as `read_turn`."""
     return _read(data, CellJson)
 
 
 def lost_turn(query: str, message: str, cause: str) -> dict[str, Any]:
-    """Return the record of a turn in which the worker was lost, as the model's doing."""
+    """Return the record of a turn whose worker ended, as the model's doing."""
     return {"query": query, "lost": message, "cause": cause}
 
 

@@ -1,7 +1,7 @@
-"""Metrics of a run and of each scenario: the official evaluator's sums over turns, and what it does not say.
+"""Metrics of a run and of each scenario: the official evaluator's sums over turns, and additions.
 
-The headline is the share of successful turns over all graded conversations. Broken conversations are left out; the
-peer's `missing_calls`, which counts function names, stands beside the true number of missing calls.
+The headline is the share of successful turns over all graded conversations. Broken conversations are excluded; the
+peer's `missing_calls`, which counts function names, is shown next to the true number of missing calls.
 """
 
 from collections import Counter, defaultdict
@@ -28,7 +28,7 @@ _COUNTS = (
 
 
 def build_report(results: Sequence[Result]) -> Report:
-    """Aggregate finished rollouts."""
+    """Return the metrics of finished rollouts."""
     scenarios = sorted({result.category for result in results})
     conversations: dict[str, list[Result]] = defaultdict(list)
     for result in results:
@@ -75,7 +75,7 @@ def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
 
 
 def _success_rate(graded: Sequence[Result], rate: float, turns: int) -> Metric:
-    """Return the share of successful turns; turns of one conversation, and those of one scenario, go together."""
+    """Return the share of successful turns; turns of a conversation, and of a scenario, form clusters."""
     if not turns:
         return Metric("success rate", None, count=turns, note="turns")
     parts = [Part(result.case_id, *_turns(result), result.cluster) for result in graded]
@@ -97,12 +97,12 @@ def _conversations_passed(graded: Sequence[Result]) -> Metric:
 
 
 def _tells_spread(graded: Sequence[Result]) -> bool:
-    """Whether scenarios or repeats are known; runs of before they were kept have no interval, as they had none."""
+    """Return True if scenarios or repeats are recorded; older runs lack them and have no interval."""
     return any(result.cluster or result.rollout for result in graded)
 
 
 def _brief(results: Sequence[Result]) -> tuple[Metric, ...]:
-    """Return the metrics of a part without the counts that are zero; the two counts of missing calls stay together."""
+    """Return the metrics of a part without zero counts; the two counts of missing calls stay together."""
     metrics = _metrics(results)
     missing = any(metric.value for metric in metrics if metric.name.startswith("missing calls"))
     return tuple(
@@ -113,7 +113,7 @@ def _brief(results: Sequence[Result]) -> tuple[Metric, ...]:
 
 
 def _conversation(results: Sequence[Result]) -> tuple[Metric, ...]:
-    """Return a conversation's metrics, of all its rollouts together."""
+    """Return a conversation's metrics over all its rollouts."""
     return tuple(metric for metric in _brief(results) if metric.name != "conversations passed")
 
 

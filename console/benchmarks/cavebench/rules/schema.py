@@ -1,8 +1,8 @@
-"""Tool schemas as JSON mode sends them: from a function's signature and docstring.
+"""Tool schemas for JSON mode, from a function's signature and docstring.
 
-The form is that of the published runs: parameters as pydantic renders them, under the title `<name>_args`, with the
-descriptions that the docstring gives; the description is the raw docstring. A function whose parameters have types
-without a JSON schema (arrays, data frames) is refused. Works on a live function, or on its signature as text.
+The format is that of the published runs: parameters as rendered by pydantic, with the title `<name>_args` and
+descriptions from the docstring; the description is the raw docstring. Functions with parameter types without a JSON
+schema (arrays, data frames) are refused. Works on a live function, or on its signature as text.
 """
 
 import ast
@@ -24,7 +24,7 @@ from console.benchmarks.cavebench.rules.docstring import parameter_descriptions
 
 
 class ToolSchemaError(Exception):
-    """A function that cannot be offered as a native tool; the text names the parameter or the reason."""
+    """A function that cannot be offered as a native tool; the message names the parameter or the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def build_schema(name: str, parameters: Sequence[ToolParameter], doc: str | None) -> dict[str, Any]:
-    """Return the schema of a function given by its parts."""
+    """Return the schema of a function from its parts."""
     descriptions = parameter_descriptions(doc or "")
     fields: dict[str, Any] = {item.name: _field(item, descriptions.get(item.name)) for item in parameters}
     try:
@@ -69,10 +69,10 @@ def build_schema(name: str, parameters: Sequence[ToolParameter], doc: str | None
 
 
 def schema_from_text(name: str, signature: str, doc: str | None) -> dict[str, Any]:
-    """Return the schema of a function known only by the text of its signature, such as `(a: int = 1) -> str`.
+    """Return the schema of a function from the text of its signature, such as `(a: int = 1) -> str`.
 
     Raises:
-        ToolSchemaError: annotations outside the known list, or a text that is no signature.
+        ToolSchemaError: annotations outside the closed list, or an invalid signature.
     """
     try:
         function = ast.parse(f"def {name}{signature}: pass").body[0]
@@ -148,7 +148,7 @@ _PREFIXES = ("typing.", "builtins.", "collections.abc.", "datetime.", "decimal."
 
 
 def _type(node: ast.expr) -> Any:
-    """Return the type an annotation names, from the closed list; nothing is evaluated."""
+    """Return the type named by an annotation, from the closed list; nothing is evaluated."""
     match node:
         case ast.Constant(value=None):
             return None

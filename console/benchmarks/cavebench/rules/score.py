@@ -1,7 +1,7 @@
-"""The verdict of a turn, and the sums over conversation, scenario and run, by cave-bench's evaluator.
+"""Verdict of a turn, and the sums over conversation, scenario and run, by cave-bench's evaluator.
 
-Pure: a turn is judged from what was recorded of it. A turn succeeds when its calls and variables show no error and its
-validator agreed; the answer's text, steps and tokens play no part.
+A turn is judged from its record alone. It succeeds if its calls and variables have no error and its validator agrees;
+the text of the answer, steps and tokens are irrelevant.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,12 +25,12 @@ _SUMMED = {
     "total_completion_tokens": "completion_tokens",
     "total_tokens": "total_tokens",
 }
-"""Metric of a scenario, by metric of a turn."""
+"""Scenario metric by turn metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValidatorAnswer:
-    """What a scenario's own validator said; its truthiness decides."""
+    """The result of a scenario's validator; its truth value decides."""
 
     success: bool
     message: str = ""
@@ -38,7 +38,7 @@ class ValidatorAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """What was seen of one turn."""
+    """The record of one turn."""
 
     calls: tuple[ActualCall, ...] = ()
     snippets: tuple[str, ...] = ()
@@ -47,23 +47,23 @@ class TurnRecord:
     tokens: tuple[int, int, int] = (0, 0, 0)
     """Prompt, completion and total, as reported."""
     validator: ValidatorAnswer | None = None
-    """None: the turn has no validator, which counts as agreement."""
+    """None if the turn has no validator, which counts as agreement."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnScore:
-    """The verdict of one turn, in the peer's terms."""
+    """Verdict of one turn, in the peer's terms."""
 
     success: bool
     validator_result: bool
     errors: tuple[str, ...]
-    """Official texts: calls first, then variables, then the validator."""
+    """Official messages: calls first, then variables, then the validator."""
     call_errors: tuple[CallError, ...]
     matches: tuple[Match, ...]
     access: Access
     metrics: dict[str, int]
     missing_required: int
-    """Required expected calls that no actual call answered: the true count beside the peer's `missing_calls`."""
+    """Number of required calls without an actual call, as opposed to the peer's `missing_calls`."""
     expected_calls: int = 0
     actual_calls: int = 0
 
@@ -100,7 +100,7 @@ def score_turn(expected: Expectation, record: TurnRecord, rule: TypeRule = "comp
 
 @dataclass(slots=True)
 class Totals:
-    """Sums over turns: of a conversation, a scenario or a run."""
+    """Sums over the turns of a conversation, a scenario or a run."""
 
     turns: int = 0
     successful: int = 0
@@ -181,7 +181,7 @@ def _turn_metrics(
 
 
 def _missing_required(expected: Expectation, check: CallCheck, record: TurnRecord) -> int:
-    """Count, name by name, how many required calls were not made or were left without a call of their own."""
+    """Return the number of required calls, by name, that were missing or had no call of their own."""
     missing = sum(
         1 for match in check.matches if match.actual_index is None and expected.calls[match.expected_index].required
     )

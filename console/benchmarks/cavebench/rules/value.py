@@ -1,8 +1,7 @@
-"""When two values count as equal and when a value fits a type name, as cave-bench decides it.
+"""Equality of values, and whether a value fits a type name, as cave-bench decides them.
 
-Pure. Values that JSON cannot carry cross from the worker as `Foreign`, with their texts worked out where they lived;
-values whose text cannot be worked out (infinities, mixed dictionary keys) raise `EvaluatorError`, where the reference
-evaluator ends its run.
+Values that JSON cannot store leave the worker as `Foreign`, with texts computed inside it; values without a text
+(infinities, mixed dictionary keys) raise `EvaluatorError`, where the reference evaluator crashes.
 """
 
 from dataclasses import dataclass
@@ -13,51 +12,51 @@ TypeRule = Literal["compatible", "exact"]
 
 
 DEEPEST = 100
-"""Levels of nesting that can be compared; no official value has five."""
+"""Maximum nesting of comparable values; no official value has five levels."""
 _LONGEST = 1_000_000
-"""Characters of a canonical text that is written out."""
+"""Maximum characters of a canonical text."""
 _SPELLED = 20_000
-"""Longest text that may spell out a list or dictionary and so equal it."""
+"""Maximum length of a string that may spell out, and so equal, a list or dictionary."""
 
 
 class EvaluatorError(Exception):
-    """An expectation or a value that cannot be judged; the text says which and why."""
+    """An expectation or a value that cannot be judged; the message says which and why."""
 
 
 class TooLong(Exception):
-    """A canonical text is longer than was asked for."""
+    """A canonical text exceeds the requested length."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Items:
-    """A list, to be compared."""
+    """A comparable list."""
 
     values: "tuple[Comparable, ...]"
 
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """A dictionary, to be compared; its keys in their order."""
+    """A comparable dictionary, with its keys in order."""
 
     names: tuple[str, ...]
     values: "tuple[Comparable, ...]"
 
 
 Comparable = str | _Items | _Fields
-"""What of a value is compared: a text, or the parts whose texts its own is made of."""
+"""The comparable form of a value: a text, or parts with texts."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Foreign:
-    """A Python value that stayed in the worker: what is known of it is text."""
+    """A Python value that stayed in the worker, known only by texts."""
 
     type_name: str
-    """Class name, as the type rule compares it."""
+    """Class name, for the type rule."""
     text: str
-    """str() of the value, as messages show it."""
+    """str() of the value, for messages."""
     representation: str
     canonical: str = ""
-    """Canonical text, as the value rule compares it."""
+    """Canonical text, for the value rule."""
     error: str = ""
     """Why there is no canonical text."""
 
@@ -71,9 +70,9 @@ class Foreign:
 
 
 def canonical(value: Any) -> str:
-    """Return the text by which values are compared: 5, 5.0 and "5" are one, True and 1 are not.
+    """Return the text by which values are compared: 5, 5.0 and "5" are equal, True and 1 are not.
 
-    Each level of nesting writes the text below it with quotes and escapes, so it doubles with every level.
+    Each level of nesting escapes the text below it, so the length doubles with every level.
 
     Raises:
         EvaluatorError: as `comparable`; or the text is longer than `_LONGEST`.
@@ -85,10 +84,10 @@ def canonical(value: Any) -> str:
 
 
 def comparable(value: Any, depth: int = 0) -> Comparable:
-    """Return what of a value is compared, in memory and time that grow with its size.
+    """Return the comparable form of a value, in memory and time proportional to its size.
 
     Raises:
-        EvaluatorError: infinities, not-a-number, dictionary keys that cannot be ordered, or more than `DEEPEST` levels.
+        EvaluatorError: infinities, nan, dictionary keys without an order, or more than `DEEPEST` levels.
     """
     if isinstance(value, Foreign):
         if value.error:
@@ -110,10 +109,10 @@ def comparable(value: Any, depth: int = 0) -> Comparable:
 
 
 def is_same(left: Comparable, right: Comparable) -> bool:
-    """Whether two values have one canonical text, found out without writing it.
+    """Return True if two values have the same canonical text, without writing it.
 
-    Python's form of a list or dict of texts tells every text in it, so equal texts mean equal parts. A value that is a
-    text itself may spell out a list; that is looked at up to `_SPELLED` characters.
+    Python's representation of a list or dict is unambiguous, so equal texts mean equal parts. A string may spell out a
+    list; this is checked up to `_SPELLED` characters.
     """
     if isinstance(left, str):
         return left == right if isinstance(right, str) else _spells(left, right)
@@ -125,10 +124,10 @@ def is_same(left: Comparable, right: Comparable) -> bool:
 
 
 def text_of(value: Comparable, longest: int) -> str:
-    """Return the canonical text of what `comparable` returned.
+    """Return the canonical text of a comparable form.
 
     Raises:
-        TooLong: it has more than `longest` characters.
+        TooLong: it exceeds `longest` characters.
     """
     if isinstance(value, str):
         if len(value) > longest:
@@ -160,7 +159,7 @@ def _spells(text: str, value: Comparable) -> bool:
 
 
 def fits(value: Any, type_name: str, rule: TypeRule = "compatible") -> bool:
-    """Whether a value fits a Python type name; `number`, `string` and `any` are no type names and never fit."""
+    """Return True if a value fits a Python type name; `number`, `string` and `any` are not type names."""
     actual = type_name_of(value)
     if actual == type_name:
         return True
@@ -170,7 +169,7 @@ def fits(value: Any, type_name: str, rule: TypeRule = "compatible") -> bool:
 
 
 def type_name_of(value: Any) -> str:
-    """Return the class name the type rule compares."""
+    """Return the class name for the type rule."""
     return value.type_name if isinstance(value, Foreign) else type(value).__name__
 
 
@@ -192,7 +191,7 @@ def _comparable_dict(value: dict[Any, Any], depth: int) -> "_Fields":
 
 
 def _is_numeric(text: str) -> bool:
-    """Whether float() accepts a text, such as "1e3", " 1 " or "nan"."""
+    """Return True if float() accepts a text, such as "1e3", " 1 " or "nan"."""
     try:
         float(text)
     except ValueError:

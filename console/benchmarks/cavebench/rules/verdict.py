@@ -1,7 +1,7 @@
-"""From a conversation's output to its verdict: every turn judged, the first failure named.
+"""Verdict of a conversation: every turn judged, the first failure named.
 
-A conversation passes when all its turns succeed. A turn that could not be played to its end, because the model's code
-ended the worker, fails, and so do the turns after it. A validator that raises fails its turn only.
+A conversation passes if all its turns succeed. If the model's code ends the worker, the turn and all later ones fail. A
+validator that raises fails only its turn.
 """
 
 from dataclasses import dataclass
@@ -19,22 +19,22 @@ NOT_PLAYED = "Not played: the conversation had ended before"
 
 @dataclass(frozen=True, slots=True)
 class JudgedTurn:
-    """One turn with what was expected, what was seen and what follows."""
+    """A turn with its expectations, record and score."""
 
     expectation: Expectation
     record: TurnRecord
     score: TurnScore | None
-    """None: the turn was not judged by its calls."""
+    """None if the turn was not judged by its calls."""
     reason: str
     """Empty on success."""
     errors: tuple[str, ...]
     query: str = ""
-    """What was really asked, after the hook."""
+    """The query sent, after the hook."""
     response: str | None = None
 
     @property
     def success(self) -> bool:
-        """Whether the turn counts as a success."""
+        """True if the turn succeeded."""
         return not self.reason
 
 
@@ -100,7 +100,7 @@ def _reason(score: TurnScore, played: TurnJson) -> str:
 
 
 def _subject(turn: JudgedTurn) -> str:
-    """Name what a failure is about: the argument, else the function or the variable."""
+    """Return the subject of a failure: the argument, else the function or the variable."""
     if turn.score is None:
         return ""
     for error in turn.score.call_errors:
@@ -120,7 +120,7 @@ def _subject(turn: JudgedTurn) -> str:
 
 
 def _detail(turn: JudgedTurn) -> dict[str, Any]:
-    """Return what the report sums up."""
+    """Return the numbers that the report sums."""
     score = turn.score
     if score is None:
         prompt, completion, tokens = turn.record.tokens

@@ -1,4 +1,4 @@
-"""What the keys of Compare do: choose what is listed, export and copy, and lead to other runs."""
+"""Actions of Compare: filter the list, export and copy, and open other runs."""
 
 import json
 import time
@@ -24,13 +24,13 @@ from console.tui.shell_commands import command, run_words
 
 @dataclass
 class ChangeFilters:
-    """Lists other pairs."""
+    """Selects the pairs that are listed."""
 
     controller: CompareController
     listed: Callable[[], None]
-    """Told that other pairs are listed."""
-    forget_words: Callable[[], None]
-    """Empties the find bar, after which the list is told."""
+    """Called after the list has changed."""
+    clear_find: Callable[[], None]
+    """Clears the find bar, which updates the list."""
 
     def _list(self, scope: str) -> None:
         self.controller.list_scope(scope)
@@ -45,7 +45,7 @@ class ChangeFilters:
 
     def action_filter_clear(self) -> None:
         self.controller.list_scope("changed")
-        self.forget_words()
+        self.clear_find()
 
 
 def _comparison_json(comparison: RunComparison) -> str:
@@ -54,7 +54,7 @@ def _comparison_json(comparison: RunComparison) -> str:
 
 @dataclass
 class ComparisonCopies:
-    """Exports and copies what Compare shows."""
+    """Exports and copies the comparison."""
 
     services: Services
     controller: CompareController
@@ -80,34 +80,33 @@ class ComparisonCopies:
             self.services.copy(": ".join((str(pair.a.key), *change_words(pair))), "the change")
 
     def action_copy_command(self) -> None:
-        """Copy the shell command that compares the same runs."""
+        """Copy the shell command for the same comparison."""
         words = command("compare", *run_words(self.controller.folders), places=self.services.paths)
         self.services.copy(words, "the shell command")
 
 
 @dataclass
 class OtherRuns:
-    """Leads from the two runs that are compared to others."""
+    """Opens or starts runs to compare with the current two."""
 
     services: Services
     controller: CompareController
     in_worker: Callable[[Coroutine[None, None, None]], object]
-    """Runs what waits for an answer of the reader."""
+    """Runs a dialog."""
     in_thread: Callable[[Callable[[], None]], object]
-    """Runs in a thread what takes long; quitting waits for it."""
+    """Runs a slow call in a thread; quitting waits for it."""
 
     def action_compare_pick(self) -> None:
-        """Choose another run for B."""
         self.in_worker(self._choose_b())
 
     def action_compare_add(self) -> None:
-        """Show a third run with the two."""
+        """Add a third run to the comparison."""
         self.in_worker(self._choose_third())
 
     def action_lost_again(self) -> None:
-        """Ask B's model again what was lost, as a run of its own; the cost comes first."""
+        """Ask for confirmation, then rerun the lost cases with B's model as a new run."""
         if self.controller.pair is not None:
-            self.in_worker(self._ask_lost_again())
+            self.in_worker(self._rerun_lost())
 
     async def _choose_b(self) -> None:
         a = self.controller.folders[0]
@@ -125,11 +124,11 @@ class OtherRuns:
         candidates = {str(line.folder.path): line for line in self._candidates(shown)}
         now = time.time()
         cells = {path: row_cells.run_narrow(line, None, now) for path, line in candidates.items()}
-        chosen = await self.services.ask(Chooser(title, row_cells.RUNS_NARROW, cells, "There is no other run of it."))
+        chosen = await self.services.ask(Chooser(title, row_cells.RUNS_NARROW, cells, "There is no other run."))
         return candidates[chosen].folder if chosen is not None else None
 
     def _candidates(self, shown: Sequence[RunFolder]) -> list[RunLine]:
-        """Return the runs that are not shown yet, those of the same suite first."""
+        """Return the runs not shown yet, those of the same suite first."""
         workspace, paths = self.services.workspace, [folder.path for folder in shown]
         lines = [line for line in workspace.runs or () if line.summary and line.folder.path not in paths]
         first = workspace.find(paths[0])
@@ -138,15 +137,15 @@ class OtherRuns:
             lines.sort(key=lambda line: line.summary is None or line.summary.suite != suite)
         return lines
 
-    async def _ask_lost_again(self) -> None:
+    async def _rerun_lost(self) -> None:
         lost, comparison = self.controller.lost_cases, self.controller.comparison
         if comparison is None or not lost:
-            self.services.notify(Content("Nothing was lost."))
+            self.services.notify(Content("No case was lost."))
             return
         text = Content.assemble(
-            "Ask ", one_line(comparison.b.model, 40, "bold"), f" the {len(lost)} lost again?",
-            "\nThey become a run of their own, compared with B.",
+            f"Rerun the {len(lost)} lost with ", one_line(comparison.b.model, 40, "bold"), "?",
+            "\nThis starts a new run, compared with B.",
         )  # fmt: skip
-        if await self.services.ask(Question(text, [Answer("y", "ask again")])):
+        if await self.services.ask(Question(text, [Answer("y", "rerun")])):
             b = self.controller.folders[1]
             self.in_thread(lambda: start_branch(self.services, b, lost))

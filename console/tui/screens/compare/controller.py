@@ -1,6 +1,6 @@
-"""`CompareController`: the rules of Compare: which pairs are listed in which order, the current one, when to read.
+"""`CompareController`: listing, filtering and stepping in Compare.
 
-Knows no widgets and no event loop. Cases are read by the suites' code in a thread (`case`), as that may be slow.
+Independent of widgets and the event loop. The suites' code reads cases in a thread (`case`), since it may be slow.
 """
 
 import time
@@ -19,7 +19,7 @@ from console.tui.data.opened_run import OpenedRun, open_run
 from console.tui.render.rollout_rows import row_key
 
 LOOK_EVERY_S = 1.0
-"""Time between two looks at a run that grows; longer when comparing takes long."""
+"""Minimum seconds between checks for new records in a live run."""
 SCOPES: dict[str, tuple[PairOutcome, ...]] = {
     "changed": (PairOutcome.LOST, PairOutcome.GAINED),
     "lost": (PairOutcome.LOST,),
@@ -28,35 +28,35 @@ SCOPES: dict[str, tuple[PairOutcome, ...]] = {
     "left out": (PairOutcome.LEFT_OUT,),
     "all": tuple(PairOutcome),
 }
-"""What can be listed, by the word for it."""
-SIDE_BY_SIDE, TALK_A, TALK_B, NUMBERS = VIEWS = ("Beside", "Talk A", "Talk B", "Numbers")
-"""How a case is shown, by the word on the screen."""
+"""Outcomes listed, by filter label."""
+SIDE_BY_SIDE, TALK_A, TALK_B, NUMBERS = VIEWS = ("Side by side", "Talk A", "Talk B", "Numbers")
+"""Views of a case, by label."""
 
 
 @dataclass(slots=True)
 class RunPair:
-    """Two runs, read to their present ends, and compared."""
+    """Two runs, read completely and compared."""
 
     a: OpenedRun
     b: OpenedRun
     comparison: RunComparison
     read_s: float
-    """Seconds that reading and comparing took."""
+    """Seconds taken to read and compare."""
 
     def read_case(self, pair: RolloutPair) -> CaseInBoth:
-        """Return a case in both runs, compared by the suites; call it in a thread.
+        """Return a case in both runs, compared by the suites. Call in a thread.
 
         Raises:
-            UsageError: a run folder is not there any more.
+            UsageError: a run folder no longer exists.
         """
         return CaseInBoth(self.a.read_case(pair.a), self.b.read_case(pair.b))
 
 
 def read_pair(a: RunFolder, b: RunFolder, data: Path | None) -> RunPair:
-    """Read both journals, open the suites and compare; call it in a thread.
+    """Read both journals, open the suites and compare. Call in a thread.
 
     Raises:
-        UsageError: one of them is not a run.
+        UsageError: a folder is not a run.
     """
     begun = time.monotonic()
     run_a, run_b = open_run(a, data), open_run(b, data)
@@ -64,7 +64,7 @@ def read_pair(a: RunFolder, b: RunFolder, data: Path | None) -> RunPair:
 
 
 class CompareController:
-    """Two runs, what is listed of them and what is shown of the current pair."""
+    """Two runs, the listed pairs and the current one."""
 
     def __init__(
         self,
@@ -75,26 +75,26 @@ class CompareController:
         in_loop: Callable[[Callable[[], None]], object],
         case_arrived: Callable[[], None],
     ) -> None:
-        """Compare two runs; nothing is read yet.
+        """Initialize without reading.
 
         Args:
             a: the first run.
-            b: the second one.
-            first: the rollout to begin with, if it is listed.
-            in_loop: has a function called in the interface's loop; may be called from any thread.
-            case_arrived: told, in that loop, that a case is there that drawing did not wait for.
+            b: the second run.
+            first: the rollout to start at, if listed.
+            in_loop: schedules a call in the event loop; thread-safe.
+            case_arrived: called in that loop when a case that was not ready for drawing is available.
         """
         self.folders: tuple[RunFolder, RunFolder] = (a, b)
         self.pair: RunPair | None = None
-        """Both runs, once they are read."""
+        """Both runs, once read."""
         self.scope = "changed"
         self.words = ""
-        """Only pairs with these words in id, category or reason are listed."""
+        """Filter on id, category and reason."""
         self.view = SIDE_BY_SIDE
         self.pairs: dict[str, RolloutPair] = {}
-        """What is listed, by row key, in order."""
+        """Listed pairs by row key, in order."""
         self.current_key = ""
-        """Row key of the pair that is looked at."""
+        """Row key of the current pair."""
         self._first_slot = first
         self._case_arrived = case_arrived
         self._cases = CaseReads[str, CaseInBoth](in_loop, self._arrive)
@@ -103,20 +103,20 @@ class CompareController:
 
     @property
     def comparison(self) -> RunComparison | None:
-        """What is said of the two runs; None until they are read."""
+        """The comparison; None until the runs are read."""
         return self.pair.comparison if self.pair is not None else None
 
     def read(self, data: Path | None) -> RunPair:
-        """Read both runs to their present ends; call it in a thread and give `use_runs` the result.
+        """Read both runs. Call in a thread and pass the result to `use_runs`.
 
         Raises:
-            UsageError: one of them is not a run.
+            UsageError: a folder is not a run.
             OSError: a journal cannot be read.
         """
         return read_pair(*self.folders, data)
 
     def use_runs(self, pair: RunPair) -> None:
-        """Show both runs as they were read; all pairs where none has changed."""
+        """Show runs that were read; list all pairs if none has changed."""
         self.pair = pair
         self._cases.forget()
         if self.scope == "changed" and not pair.comparison.changes():
@@ -124,19 +124,19 @@ class CompareController:
         self._list()
 
     def swap(self) -> None:
-        """Make A of B and B of A."""
+        """Swap A and B."""
         if (pair := self.pair) is not None:
             self.folders = self.folders[1], self.folders[0]
             self.use_runs(RunPair(pair.b, pair.a, compare(pair.b.reader.side, pair.a.reader.side), pair.read_s))
 
     @property
     def look_every_s(self) -> float:
-        """Seconds until the next look whether a run has grown."""
+        """Seconds until the next check for new records."""
         return max(LOOK_EVERY_S, 4 * self.pair.read_s if self.pair is not None else 0.0)
 
     @property
     def has_grown(self) -> bool:
-        """Whether the runs must be read again."""
+        """Whether a journal has unread records."""
         return any(run.reader.is_behind for run in self._runs)
 
     @property
@@ -145,18 +145,18 @@ class CompareController:
 
     @property
     def live(self) -> tuple[bool, bool]:
-        """Whether A and B are being played."""
+        """Whether A and B are live."""
         a, b = self.folders
         return a.is_live, b.is_live
 
     @property
     def damages(self) -> int:
-        """Journal lines of either that could not be read."""
+        """Number of unreadable journal lines in both runs."""
         return sum(run.reader.damages for run in self._runs)
 
     @property
     def why_no_suite(self) -> str:
-        """Why a suite cannot be opened; expected is then not known."""
+        """Why a suite cannot be opened, in which case expected results are unavailable; otherwise empty."""
         return next((run.suite.why for run in self._runs if run.suite.why), "")
 
     @property
@@ -167,19 +167,19 @@ class CompareController:
 
     @property
     def disputed(self) -> list[int]:
-        """How many cases of A and of B have a disputed ground truth."""
+        """Number of cases with a disputed ground truth, in A and in B."""
         annotations = [run.reader.annotations() for run in self._runs]
         return [sum(bool(annotation.dispute) for annotation in of_run.values()) for of_run in annotations]
 
     def export_path(self, extension: str) -> Path:
-        """Return the file that the comparison is written to."""
+        """Return the default export path."""
         a, b = (slug(folder.name, 60) for folder in self.folders)
         return Path(f"compare-{a}-{b}{extension}")
 
-    # What is listed --------------------------------------------------------------------------------------------------
+    # Listing ----------------------------------------------------------------------------------------------------------
 
     def list_scope(self, scope: str) -> None:
-        """List other pairs, by a word of `SCOPES`."""
+        """List the pairs of a filter label in `SCOPES`."""
         assert scope in SCOPES
         self.scope = scope
         self._list()
@@ -190,7 +190,7 @@ class CompareController:
         self._list()
 
     def _list(self) -> None:
-        """List the pairs of the scope: what was lost first, then what was gained, then the others."""
+        """List the pairs of the scope: lost first, then gained, then the others."""
         if self.comparison is None:
             return
         outcomes = SCOPES[self.scope]
@@ -200,7 +200,7 @@ class CompareController:
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
-        """The words that narrow the list, and how many of the pairs of the scope have them."""
+        """The active text filter with its counts."""
         if not self.words or self.comparison is None:
             return None
         total = sum(pair.outcome in SCOPES[self.scope] for pair in self.comparison.pairs)
@@ -211,27 +211,26 @@ class CompareController:
 
     @property
     def empty_words(self) -> str:
-        """What is said when no pair is listed."""
+        """Message for an empty list."""
         if self.comparison is not None and not self.comparison.pairs:
             return "The two runs have no case in common. p picks another run."
         if self.words:
             return "Nothing matches. F clears the filter."
-        return f"No case is {self.scope}. f chooses others."
+        return f"No case under “{self.scope}”. f changes the filter."
 
     # The current pair ------------------------------------------------------------------------------------------------
 
     @property
     def current(self) -> RolloutPair | None:
-        """The pair that is looked at."""
         return self.pairs.get(self.current_key)
 
     def pop_first_row(self) -> str:
-        """Return the row key of the rollout to begin with, once; empty: there is none, or it is not listed."""
+        """Return the row key of the rollout to start at, once; empty if there is none or it is not listed."""
         slot, self._first_slot = self._first_slot, None
         return next((key for key, pair in self.pairs.items() if pair.slot == slot), "")
 
     def step(self, by: int) -> str | None:
-        """Return the row key of the next (or previous) pair; None at the end."""
+        """Return the row key of the next or previous pair; None at the end."""
         keys = list(self.pairs)
         if self.current_key not in self.pairs:
             return (keys[0] if by > 0 else keys[-1]) if keys else None
@@ -240,24 +239,22 @@ class CompareController:
 
     @property
     def position_words(self) -> str:
-        """Where the current pair is among those that are listed."""
+        """Position of the current pair in the list."""
         return f"{list(self.pairs).index(self.current_key) + 1} of {len(self.pairs)} {self.scope}"
 
     def show_next_view(self) -> None:
-        """Show the current pair in the next way."""
+        """Switch to the next view."""
         self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
 
     def toggle_numbers(self) -> None:
-        """Show every category and error type, or the case again."""
+        """Toggle between the numbers and the case."""
         self.view = SIDE_BY_SIDE if self.view == NUMBERS else NUMBERS
 
     def case(self) -> CaseInBoth | None:
-        """Return the current case, read and compared by the suites in their thread.
-
-        None: it takes long, and `case_arrived` will be called.
+        """Return the current case; None if it is still being read, after which `case_arrived` is called.
 
         Raises:
-            UsageError: a run folder is not there any more.
+            UsageError: a run folder no longer exists.
         """
         pair, current = self.pair, self.current
         assert pair is not None
@@ -269,5 +266,5 @@ class CompareController:
             self._case_arrived()
 
     def close(self) -> None:
-        """Read no more cases."""
+        """Stop reading cases."""
         self._cases.close()

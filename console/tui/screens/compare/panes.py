@@ -1,4 +1,4 @@
-"""The panes of Compare: the numbers, the list of pairs, and the case with expected, A and B side by side."""
+"""The panes of Compare: numbers, list of pairs, and the case with expected, A and B side by side."""
 
 from collections.abc import Mapping, Sequence
 
@@ -25,17 +25,17 @@ from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
 NUMBER_LINES = 6
-"""Numbers below the difference where there is room."""
+"""Maximum rows of numbers below the difference."""
 
 
 class SummaryPane(Static):
-    """Two lines of numbers and the counts, or a box with everything that has a number on both sides."""
+    """Headline numbers and counts in two lines, or in a box with all numbers that both sides have."""
 
     def __init__(self) -> None:
         super().__init__(id="numbers")
 
     def show_comparison(self, comparison: RunComparison, *, wide: bool, screen_width: int) -> None:
-        """Show the numbers; `screen_width` counts until the pane is laid out."""
+        """Show the numbers; `screen_width` is used until the pane is laid out."""
         width = max((self.content_size.width or screen_width) - 1, 40)
         if wide:
             a, b = comparison.a, comparison.b
@@ -50,15 +50,14 @@ class SummaryPane(Static):
 
 
 PLOT_WIDTH = 9
-"""Cells of the line of dots in a row."""
+"""Width in cells of the dot plot in a row."""
 COLUMNS = (Column("case", 22, 2), Column("A", 3), Column("B", 3), Column("why", 18, 6))
 
 
 class ChangeList(RowList):
-    """One row for each pair; the cursor stays on its case whatever is listed."""
+    """One row for each pair; the cursor stays on its case when the list changes."""
 
     def __init__(self) -> None:
-        """Say that both runs are being read."""
         super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
         self._pairs: Mapping[str, RolloutPair] = {}
         self._headline = ""
@@ -67,7 +66,7 @@ class ChangeList(RowList):
     def show_pairs(
         self, pairs: Mapping[str, RolloutPair], comparison: RunComparison, scope: str, empty_words: str
     ) -> None:
-        """List pairs by row key, or say why there are none."""
+        """List pairs by row key, or show `empty_words`."""
         self._pairs, self._headline = pairs, comparison.headline
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)
@@ -76,7 +75,7 @@ class ChangeList(RowList):
         self.show(list(pairs), draw=self._cells, empty=Content(empty_words))
 
     def refuse(self, why: str) -> None:
-        """Say why the runs cannot be shown. Foreign text."""
+        """Show why the runs cannot be shown. Foreign text."""
         self.show([], empty=literal(why, 400, "$broken"))
 
     def _cells(self, key: str) -> tuple[Content, ...]:
@@ -88,7 +87,7 @@ class ChangeList(RowList):
         return (one_line(self._case_name(pair), 120), self._outcome_mark(pair.a), self._outcome_mark(pair.b), why)
 
     def _case_name(self, pair: RolloutPair) -> str:
-        """A loop is called by its question, as everywhere; other cases by their id."""
+        """Return the question of a scored case, or the id of any other."""
         if not self._headline or not pair.a.title:
             return str(pair.a.key)
         return pair.a.title + (f" #{pair.a.key.rollout + 1}" if pair.a.key.rollout else "")
@@ -104,7 +103,7 @@ class ChangeList(RowList):
 
 
 class CasePane(Vertical):
-    """A title, one transcript, and where there is room the conversations of both sides below it."""
+    """A title, one transcript and, if there is room, both conversations below it."""
 
     def __init__(self) -> None:
         super().__init__(id="case-side")
@@ -126,11 +125,11 @@ class CasePane(Vertical):
         self._caption.tell(Content.empty())
 
     def show_fault(self, why: str) -> None:
-        """Say why the case cannot be shown. Foreign text."""
+        """Show why the case cannot be shown. Foreign text."""
         self._case.show([Block("fault", literal(why, 600, "$broken"))])
 
     def show_title(self, key: str, position: Content, view: str, *, is_first_view: bool) -> None:
-        """Name the case, where it is in the list, and how it is shown."""
+        """Show the case's name, its position in the list and the view."""
         name = one_line(key, 50, "bold")
         self._caption.tell(name if is_first_view else name.append_text(f"  {view}", MUTED), position)
         self._case.border_title, self._case.border_subtitle = name, muted(view)
@@ -139,7 +138,7 @@ class CasePane(Vertical):
         self._case.show(blocks)
 
     def show_conversations(self, case: CaseInBoth, models: tuple[str, str]) -> None:
-        """Show what both sides said, where there is room for it."""
+        """Show both conversations; hidden if there is no room."""
         sides = zip(self._conversations, (case.a, case.b), "AB", models, strict=True)
         for transcript, side, letter, model in sides:
             transcript.border_title = Content.assemble(f"{letter} ", one_line(model, 40))
@@ -147,7 +146,7 @@ class CasePane(Vertical):
 
 
 def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[Block]:
-    """Return expected, A and B side by side, and why something of it is not known."""
+    """Return expected, A and B side by side, followed by faults."""
     blocks = prompt_blocks(case)
     answered = [
         AnsweredCase(Content.styled(letter, f"bold {MUTED}"), side) for letter, side in (("A", case.a), ("B", case.b))
@@ -162,11 +161,11 @@ def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[B
 
 
 MOST_PROMPT_LINES = 12
-"""Changed lines of a prompt that are shown before the answers."""
+"""Maximum changed prompt lines shown before the answers."""
 
 
 def prompt_blocks(case: CaseInBoth) -> list[Block]:
-    """Return what B was told otherwise than A, line by line; nothing where both were told the same."""
+    """Return the line differences between the prompts of A and B, if any."""
     changes = prompt_changes(case.a.conversation, case.b.conversation)
     if not changes:
         return []

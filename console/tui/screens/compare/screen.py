@@ -1,6 +1,6 @@
-"""Compare: what changed? Two runs case by case, what was lost first, with expected, A and B side by side.
+"""Compare: two runs case by case, lost cases first, with expected, A and B side by side.
 
-Reads both runs in a thread when it opens, when asked to and as long as they grow; the cursor stays on its case.
+Reads both runs in a thread on opening, on request and while they grow; the cursor stays on its case.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
 LIST_WIDTH = 60
-"""Cells of the list where it stands next to the case."""
+"""Width in cells of the list next to the case."""
 
 
 class CompareScreen(BaseScreen):
@@ -63,7 +63,7 @@ class CompareScreen(BaseScreen):
     """
 
     def __init__(self, services: Services, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
-        """Compare two runs, with the cursor on a rollout if one is named; reads nothing before it is mounted."""
+        """Initialize the screen, with the cursor on `slot` if given; runs are read after mounting."""
         super().__init__(services)
         self.controller = CompareController(
             a, b, slot, in_loop=services.workspace.hand_over, case_arrived=self._show_case
@@ -73,7 +73,7 @@ class CompareScreen(BaseScreen):
         self.changes = ChangeList()
         self.case = CasePane()
         self._responders = (
-            ChangeFilters(self.controller, listed=self._relist, forget_words=self.find_session.clear),
+            ChangeFilters(self.controller, listed=self._relist, clear_find=self.find_session.clear),
             ComparisonCopies(services, self.controller),
             OtherRuns(
                 services,
@@ -85,7 +85,6 @@ class CompareScreen(BaseScreen):
 
     @property
     def responders(self) -> Sequence[object]:
-        """Filters, copies and ways to other runs."""
         return self._responders
 
     # Layout and reading ----------------------------------------------------------------------------------------------
@@ -100,17 +99,16 @@ class CompareScreen(BaseScreen):
             yield self.case
 
     def on_mount(self) -> None:
-        """Say what is compared, and begin to read."""
+        """Start reading."""
         names = " and ".join(folder.name for folder in self.controller.folders)
         self.top_line.tell(title=one_line(names, 60))
         self.action_reload()
 
     def on_unmount(self) -> None:
-        """Read no more cases."""
         self.controller.close()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay everything out again for the new size."""
+        """Redraw for the new size."""
         self.call_after_refresh(self._draw)
 
     @work(thread=True, exclusive=True, group="read")
@@ -127,7 +125,7 @@ class CompareScreen(BaseScreen):
         is_first = self.controller.pair is None
         self.controller.use_runs(pair)
         if damages := self.controller.damages:
-            self.services.notify(Content(f"{damages} damaged journal lines were passed over."), severity="warning")
+            self.services.notify(Content(f"{damages} damaged journal lines were skipped."), severity="warning")
         self._draw()
         if key := self.controller.pop_first_row():
             self._move_to(key)
@@ -135,7 +133,7 @@ class CompareScreen(BaseScreen):
             self.set_timer(self.controller.look_every_s, self._follow)
 
     def _follow(self) -> None:
-        """Read again if one of the runs has grown, and look again later."""
+        """Read again if a run has grown, and schedule the next check."""
         if self.is_current and self.controller.has_grown:
             self.action_reload()
         self.set_timer(self.controller.look_every_s, self._follow)
@@ -163,7 +161,7 @@ class CompareScreen(BaseScreen):
         self._show_case()
 
     def _show_case(self) -> None:
-        """Show the current case; one that is not read yet is shown when it is."""
+        """Show the current case, or a placeholder until it is read."""
         controller, current = self.controller, self.controller.current
         if controller.pair is None or current is None:
             self.case.clear()
@@ -181,7 +179,7 @@ class CompareScreen(BaseScreen):
                 summary.number_blocks(controller.pair.comparison, controller.disputed, self._case_width)
             )
         elif case is None:
-            self.case.show_blocks([Block("wait", muted("expected and actual are being compared"))])
+            self.case.show_blocks([Block("wait", muted("comparing expected and actual …"))])
         elif first:
             self.case.show_blocks(comparison_blocks(case, controller.why_no_suite, self._case_width))
         else:
@@ -193,10 +191,10 @@ class CompareScreen(BaseScreen):
 
     @property
     def _case_width(self) -> int:
-        """Cells of a line of the case: computed, because the pane may not have been laid out at this size yet."""
+        """Width in cells of the case pane, computed since the pane may not be laid out at this size yet."""
         return max(self.size.width - LIST_WIDTH - 5 if self.has_class("-wide") else self.size.width - 2, 40)
 
-    # What the reader does --------------------------------------------------------------------------------------------
+    # User input -------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowHighlighted, "#changes")
     def _highlighted(self, event: RowList.RowHighlighted) -> None:
@@ -218,7 +216,7 @@ class CompareScreen(BaseScreen):
     def _step(self, by: int) -> None:
         key = self.controller.step(by)
         if key is None:
-            words = "That was the last one." if by > 0 else "This is the first one."
+            words = "This is the last one." if by > 0 else "This is the first one."
             self.services.notify(Content(words if self.controller.pairs else "Nothing is listed."))
         else:
             self._move_to(key)
@@ -235,7 +233,7 @@ class CompareScreen(BaseScreen):
         self._show_case()
 
     def action_view_numbers(self) -> None:
-        """Show every category and error type, or the case again."""
+        """Toggle between the numbers and the case."""
         self.controller.toggle_numbers()
         self._show_case()
 
@@ -244,7 +242,6 @@ class CompareScreen(BaseScreen):
         self._draw()
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """List only pairs with these words."""
         self.controller.find(text)
         self._relist()
 
@@ -253,7 +250,6 @@ class CompareScreen(BaseScreen):
         return self.controller.filter_in_force
 
     def why_not(self, action: Action) -> str:
-        """Say why an action cannot act now."""
         if self.controller.pair is None and action.where == "compare" and action.id not in ("compare.pick", "reload"):
             return "the runs are being read"
         return ""

@@ -1,6 +1,6 @@
-"""`GridController`: where the reader is among categories and runs, which cases are listed, their answers. No Textual.
+"""`GridController`: navigation, listing and answers of Grid, without Textual.
 
-Cases are read by the suites' code in a thread (`answers`), as that may be slow.
+The suites' code reads cases in a thread (`answers`), since it may be slow.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,18 +17,18 @@ from console.tui.data.opened_run import OpenedRun, open_run
 from console.tui.render.rollout_rows import row_key
 
 EVERY = "every"
-"""Row key of all categories together."""
+"""Row key of all categories combined."""
 
 
 class ReadRuns(NamedTuple):
-    """Several runs as they were read."""
+    """Several runs, read completely."""
 
     grid: Grid
     opened: tuple[OpenedRun, ...]
 
 
 class GridController:
-    """Several runs, how they did in each category, and what is listed of their cases."""
+    """Several runs, their results by category, and the listed cases."""
 
     def __init__(
         self,
@@ -37,24 +37,24 @@ class GridController:
         in_loop: Callable[[Callable[[], None]], object],
         case_arrived: Callable[[], None],
     ) -> None:
-        """List what differs; nothing is read yet.
+        """Initialize without reading; only cases that differ are listed.
 
         Args:
             runs: the runs.
-            in_loop: has a function called in the interface's loop; may be called from any thread.
-            case_arrived: told, in that loop, that a case is there that drawing did not wait for.
+            in_loop: schedules a call in the event loop; thread-safe.
+            case_arrived: called in that loop when a case that was not ready for drawing is available.
         """
         self.runs = list(runs)
         self.grid: Grid | None = None
-        """All runs, once they are read."""
+        """All runs, once read."""
         self.place = 0
-        """The run under the cursor, counted from 0."""
+        """Zero-based index of the run under the cursor."""
         self.category: str | None = None
-        """The category under the cursor; None: all of them."""
+        """The category under the cursor; None for all."""
         self.rows: dict[str, GridRow] = {}
-        """The cases that are listed, by row key, in order."""
+        """Listed cases by row key, in order."""
         self.current_key = ""
-        """Row key of the case that is looked at."""
+        """Row key of the current case."""
         self._opened: tuple[OpenedRun, ...] = ()
         self._only_different = True
         self._words = ""
@@ -62,44 +62,42 @@ class GridController:
         self._cases = CaseReads[str, tuple[CaseInRun | None, ...]](in_loop, self._arrive)
 
     def read(self, data: Path | None) -> ReadRuns:
-        """Read all runs; call it in a thread and give `use_runs` the result.
+        """Read all runs. Call in a thread and pass the result to `use_runs`.
 
         Raises:
-            UsageError: one of them is not a run.
+            UsageError: a folder is not a run.
             OSError: a journal cannot be read.
         """
         opened = tuple(open_run(run, data) for run in self.runs)
         return ReadRuns(grid([run.reader.side for run in opened]), opened)
 
     def use_runs(self, runs: ReadRuns) -> None:
-        """Show the runs as they were read."""
         self.grid, self._opened = runs
         self._cases.forget()
         self._list()
 
     def close(self) -> None:
-        """Read no more cases."""
+        """Stop reading cases."""
         self._cases.close()
 
     # Categories ------------------------------------------------------------------------------------------------------
 
     @property
     def category_keys(self) -> list[str]:
-        """Row keys of the table of categories, all of them together first; a single category is no row of its own."""
+        """Row keys of the category table, all categories combined first; a single category has no row of its own."""
         names = self.grid.categories if self.grid is not None else ()
         return [EVERY, *(f"category {name}" for name in names)] if len(names) > 1 else [EVERY] * bool(names)
 
     def category_of(self, key: str) -> str | None:
-        """Return the category of a row key; None: all of them."""
+        """Return the category of a row key; None for all."""
         return None if key == EVERY else key.partition(" ")[2]
 
     def go_to_category(self, key: str) -> None:
-        """List the cases of a category."""
         self.category = self.category_of(key)
         self._list()
 
     def step_run(self, by: int) -> bool:
-        """Go to the next (or previous) run; say whether there is one."""
+        """Move to the next or previous run; return False if there is none."""
         place = self.place + by
         if not 0 <= place < len(self.runs):
             return False
@@ -107,7 +105,7 @@ class GridController:
         self._list()
         return True
 
-    # What is listed --------------------------------------------------------------------------------------------------
+    # Listing ----------------------------------------------------------------------------------------------------------
 
     def find(self, words: str) -> None:
         """List only cases with these words."""
@@ -115,24 +113,24 @@ class GridController:
         self._list()
 
     def toggle_same(self) -> None:
-        """List what differs, or every case."""
+        """Toggle between cases that differ and all cases."""
         self._only_different = not self._only_different
         self._list()
 
     def list_different(self) -> None:
-        """List what differs."""
+        """List only cases that differ."""
         self._only_different = True
         self._list()
 
     def _list(self) -> None:
-        """List the cases of the category: first what the run under the cursor failed and another passed."""
+        """List the cases of the category, those that the current run failed and another passed first."""
         listed = [
             row for row in self._in_scope if has_words(self._words, row.slot[0], row.category, row.title, *row.reasons)
         ]
         self.rows = {row_key(row.slot): row for row in sorted(listed, key=self._order)}
 
     def _order(self, row: GridRow) -> tuple[bool, bool]:
-        """Rows that differ come first, of these what the run under the cursor failed, or has fewer points in."""
+        """Return a sort key: rows that differ first, among them those where the current run is below the best."""
         most = max(row.points(place) for place in range(len(self.runs)))
         return not row.differs, row.points(self.place) == most
 
@@ -143,29 +141,29 @@ class GridController:
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
-        """The words that narrow the list, and how many of the cases that would be listed have them."""
+        """The active text filter with its counts."""
         return FilterInForce(self._words, len(self.rows), len(self._in_scope)) if self._words else None
 
     @property
     def status(self) -> str:
-        """How many cases differ, in words."""
+        """Number of cases that differ, in words."""
         rows = self.grid.rows if self.grid is not None else ()
         return f"{sum(row.differs for row in rows)} of {len(rows)} differ"
 
     @property
     def list_words(self) -> str:
-        """How many cases are listed, and which."""
+        """Number and scope of the listed cases, in words."""
         return f"{len(self.rows)} {'differ' if self._only_different else 'in all'}"
 
     @property
     def empty_words(self) -> str:
-        """What is said when no case is listed."""
+        """Message for an empty list."""
         return "Nothing matches. F clears the filter." if self._words.split() else "No case differs. f lists all."
 
     def pair_for(self, row: GridRow) -> tuple[RunFolder, RunFolder] | None:
-        """Return two runs that a case is compared by, the one under the cursor among them where that shows a change.
+        """Return two runs to compare a case by, a passing one first, preferring the run under the cursor.
 
-        Who passed comes first. None: only one run has played it.
+        None if fewer than two runs have the case.
         """
         outcomes = list(zip(self.runs, row.outcomes, strict=True))
         current = outcomes[self.place : self.place + 1]
@@ -180,21 +178,20 @@ class GridController:
 
     @property
     def current(self) -> GridRow | None:
-        """The case that is looked at."""
         return self.rows.get(self.current_key)
 
     @property
     def why_no_suite(self) -> str:
-        """Why a suite cannot be opened; expected is then not known."""
+        """Why a suite cannot be opened, in which case expected results are unavailable; otherwise empty."""
         return next((run.suite.why for run in self._opened if run.suite.why), "")
 
     def answers(self) -> tuple[CaseInRun | None, ...] | None:
-        """Return how each run played the current case (None: not at all), compared by the suites in their thread.
+        """Return the current case in each run, None in a run without it; None while reading.
 
-        None: it takes long, and `case_arrived` will be called.
+        `case_arrived` is called when reading is done.
 
         Raises:
-            UsageError: a run folder is not there any more.
+            UsageError: a run folder no longer exists.
         """
         current, opened = self.current, self._opened
         assert current is not None

@@ -1,4 +1,4 @@
-"""The panes of the grid: the table of categories and runs, the list of cases, and reasons or answers."""
+"""The panes of Grid: category table, case list, and reasons or answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,19 +21,18 @@ from console.tui.widgets.transcript import Transcript
 
 
 class CategoryTable(RowList):
-    """A row for each category, a column for each run; the cursor is on a cell, whose run the screen steps through."""
+    """A row for each category, a column for each run. The cursor marks a cell; the screen moves it between runs."""
 
     def __init__(self, runs: GridController) -> None:
-        """Say that the runs are being read."""
         super().__init__(id="heat", classes="pane", names=True, empty=Content("reading the runs …"))
         self._controller = runs
 
     def refuse(self, why: str) -> None:
-        """Say why the runs cannot be shown. Foreign text."""
+        """Show why the runs cannot be shown. Foreign text."""
         self.show([], empty=literal(why, 400, "$broken"))
 
     def show_grid(self) -> None:
-        """Show the runs and the cell under the cursor as they are now."""
+        """Redraw the table and its cursor."""
         grid = self._controller.grid
         if grid is None:
             return
@@ -43,7 +42,7 @@ class CategoryTable(RowList):
         self.show(self._controller.category_keys, draw=self._face, empty=Content("No case was graded."))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose the columns that fit."""
+        """Redraw with the columns that fit."""
         self.show_grid()
 
     def _shown(self, grid: Grid) -> range:
@@ -58,7 +57,7 @@ class CategoryTable(RowList):
 
 
 class GridCaseList(RowList):
-    """One row for each case of the cell, with a mark for each run."""
+    """The cases of the current cell, with a verdict symbol for each run."""
 
     def __init__(self) -> None:
         super().__init__(id="grid", classes="pane", names=True)
@@ -67,7 +66,6 @@ class GridCaseList(RowList):
         self._runs = self._place = 0
 
     def show_cases(self, controller: GridController) -> None:
-        """List the cases of the cell under the cursor."""
         self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
         name = grid_rows.EVERY_CATEGORY if controller.category is None else controller.category or "no category"
         title = Content.assemble(one_line(name, 40, "bold"), (f"  {controller.list_words}", MUTED))
@@ -76,7 +74,7 @@ class GridCaseList(RowList):
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose the columns that fit."""
+        """Select the columns that fit."""
         self.set_columns(grid_rows.case_columns(self._shown))
 
     @property
@@ -88,20 +86,20 @@ class GridCaseList(RowList):
 
 
 class DetailPane(Transcript):
-    """Why the runs failed in a category, or what all of them answered to a case beside what was expected."""
+    """Why runs failed in a category, or the expected and actual answers to a case."""
 
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane")
         self.pane_title = PaneTitle("detail", id="detail-caption")
 
     def show_reasons(self, grid: Grid, category: str | None, place: int) -> None:
-        """Show what the cell under the cursor rests on, and the reasons that differ."""
+        """Show the counts of the current cell and the reasons that differ."""
         name = grid_rows.EVERY_CATEGORY if category is None else category or "no category"
         self.pane_title.tell(Content("Reasons"), one_line(name, 40, MUTED))
         self.show([Block("reasons", body=tuple(grid_rows.reason_lines(grid, category, place, self._width)), indent=0)])
 
     def show_answers(self, grid: Grid, row: GridRow, answers: Sequence[CaseInRun | None], why_no_suite: str) -> None:
-        """Show expected beside what each run did that has played the case."""
+        """Show expected next to the answers of all runs that have the case."""
         self._name_case(row)
         played = [(place, side) for place, side in enumerate(answers) if side is not None]
         headings = grid_rows.answer_headings(grid, [place for place, _ in played])
@@ -111,22 +109,21 @@ class DetailPane(Transcript):
             if side.fault:
                 blocks.append(Block(f"fault {place}", one_line(f"{place + 1}: {side.fault}", 400, "$undecided")))
         if missing := [str(place + 1) for place, side in enumerate(answers) if side is None]:
-            blocks.append(Block("missing", muted(f"not played by {', '.join(missing)}")))
+            blocks.append(Block("missing", muted(f"not in {', '.join(missing)}")))
         if why_no_suite:
             blocks.append(Block("why", one_line(why_no_suite, 400, "$undecided")))
         self.show(blocks)
 
     def show_wait(self, row: GridRow) -> None:
-        """Say that the suite is at work on a case."""
+        """Show a placeholder while the suite compares a case."""
         self._name_case(row)
-        self.show([Block("wait", muted("expected and actual are being compared"))])
+        self.show([Block("wait", muted("comparing expected and actual …"))])
 
     def show_fault(self, error: UsageError) -> None:
-        """Say why a case cannot be shown."""
+        """Show why a case cannot be shown."""
         self.show([Block("fault", literal(str(error), 600, "$broken"))])
 
     def clear(self) -> None:
-        """Show nothing."""
         self.pane_title.tell(Content.empty())
         self.show([])
 

@@ -1,6 +1,6 @@
-"""Grid: more than two runs side by side, category by category; then the cases of a cell, with everybody's answers.
+"""Grid: more than two runs by category, and the cases of a cell with all answers.
 
-In a narrow terminal the table gives way to the list of cases while that has the focus; escape leads back to its cell.
+In a narrow terminal the case list replaces the table while focused; escape returns to the table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from console.tui.widgets.titles import Rule
 
 
 class GridScreen(BaseScreen):
-    """Several runs: a line for each, their categories, their cases, and reasons or answers."""
+    """Several runs: a line for each, categories, cases, and reasons or answers."""
 
     where: ClassVar[str] = "grid"
     heading: ClassVar[str] = "Compare"
@@ -53,7 +53,7 @@ class GridScreen(BaseScreen):
     """
 
     def __init__(self, services: Services, runs: Sequence[RunFolder]) -> None:
-        """Show runs side by side; nothing is read before the screen is mounted."""
+        """Initialize the screen; runs are read after mounting."""
         super().__init__(services)
         self.controller = GridController(runs, in_loop=services.workspace.hand_over, case_arrived=self._show_detail)
         self.run_lines = Static(id="sides")
@@ -80,11 +80,10 @@ class GridScreen(BaseScreen):
         self.action_reload()
 
     def on_unmount(self) -> None:
-        """Read no more cases."""
         self.controller.close()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Draw for the new width."""
+        """Redraw for the new width."""
         self.call_after_refresh(self._show_detail)
 
     @work(thread=True, exclusive=True, group="grid")
@@ -115,7 +114,7 @@ class GridScreen(BaseScreen):
         self._show_detail()
 
     def _show_detail(self) -> None:
-        """Show reasons while the reader is among categories, else everybody's answers."""
+        """Show the reasons for the current category, or all answers to the current case."""
         controller, grid = self.controller, self.controller.grid
         if grid is None or not self.is_mounted:
             return
@@ -136,31 +135,30 @@ class GridScreen(BaseScreen):
         else:
             self.detail.show_answers(grid, current, answers, controller.why_no_suite)
 
-    # What the reader does --------------------------------------------------------------------------------------------
+    # User input -------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowHighlighted, "#heat")
     def _category_changed(self, event: RowList.RowHighlighted) -> None:
         if self.controller.category_of(event.key) != self.controller.category:
             self.controller.go_to_category(event.key)
-            self._list_anew()
+            self._relist_from_first()
 
     def _step_run(self, by: int) -> None:
-        """Go to the cell of the next (or previous) run."""
+        """Move to the cell of the next or previous run."""
         if self.controller.step_run(by):
             self.categories.show_grid()
-            self._list_anew()
+            self._relist_from_first()
 
     action_column_next = partialmethod(_step_run, 1)
     action_column_prev = partialmethod(_step_run, -1)
 
-    def _list_anew(self) -> None:
-        """List the cases of another cell, from the first one on."""
+    def _relist_from_first(self) -> None:
+        """List the cases of another cell, with the cursor on the first."""
         self._relist()
         self.cases.move_to_first()
 
     @on(RowList.RowChosen, "#heat")
     def _to_cases(self) -> None:
-        """List the cases of the cell."""
         self._set_cases_shown(True)
         self.cases.focus()
 
@@ -180,7 +178,7 @@ class GridScreen(BaseScreen):
             self.services.notify(Content("Only one run has this case."))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """What lies beside the list that has the focus belongs to it."""
+        """Show details of the focused list."""
         super().on_descendant_focus(event)
         if self.focused in (self.categories, self.cases):
             self._set_cases_shown(self.focused is self.cases)
@@ -191,7 +189,7 @@ class GridScreen(BaseScreen):
             self.call_after_refresh(self._show_detail)
 
     def go_back(self) -> bool:
-        """Go back from the cases to the cell they are of."""
+        """Return from the cases to their cell."""
         if super().go_back():
             return True
         if not self.has_class("-cases"):
@@ -201,7 +199,6 @@ class GridScreen(BaseScreen):
         return True
 
     def key_words(self) -> Mapping[str, str]:
-        """Say what enter opens here."""
         return {"open": "its cases" if self.focused is self.categories else "compare two"}
 
     @property
@@ -209,7 +206,6 @@ class GridScreen(BaseScreen):
         return self.controller.filter_in_force
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """List only cases with these words."""
         self.controller.find(text)
         self._relist()
         if text:
@@ -218,7 +214,7 @@ class GridScreen(BaseScreen):
                 self.cases.focus()
 
     def action_filter(self) -> None:
-        """List what differs, or every case."""
+        """Toggle between cases that differ and all cases."""
         self.controller.toggle_same()
         self._relist()
 

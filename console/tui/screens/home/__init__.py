@@ -1,1 +1,1 @@
-"""The panes of Home: each shows one part of the workspace and says what was chosen."""
+"""Home: next steps, runs, models and suites."""

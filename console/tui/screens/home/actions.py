@@ -1,6 +1,6 @@
-"""What the keys of Home do, by what they act on: the queue, one run, engines.
+"""Actions of Home on the queue, on a run and on engines.
 
-Deleting moves a run to `.trash` of the runs folder, after asking by its name.
+Deleting asks first, then moves the run to `.trash` in the runs folder.
 """
 
 from collections.abc import Awaitable, Callable
@@ -25,12 +25,12 @@ _DEMO_SEED = 7
 
 @dataclass
 class QueueActions:
-    """Moves, takes out and deletes the run under the cursor."""
+    """Reorders, dequeues and deletes runs."""
 
     services: Services
     line_under_cursor: Callable[[], RunLine | None]
     why_not: Callable[[str], str]
-    """Returns why an action, by its id, cannot act on the run under the cursor; empty if it can."""
+    """Returns why an action, given by id, is unavailable, or an empty string."""
     run_dialog: Callable[[Awaitable[None]], object]
 
     @property
@@ -41,7 +41,7 @@ class QueueActions:
     def _move(self, step: int) -> None:
         line, queue = self.line_under_cursor(), self._queue
         if line is None or queue is None or not line.is_queued:
-            self.services.notify(Content("Only a run that waits in the queue can be moved."))
+            self.services.notify(Content("Only queued runs can be moved."))
             return
         try:
             queue.move(line.name, step)
@@ -53,7 +53,7 @@ class QueueActions:
     action_queue_later = partialmethod(_move, 1)
 
     def action_queue_go(self) -> None:
-        """Play the queue on, after whoever played it was killed."""
+        """Restart the queue after its process was killed."""
         from console.engine.runner import wake
 
         queue = self._queue
@@ -68,7 +68,7 @@ class QueueActions:
         self.services.workspace.look()
 
     def action_run_delete(self) -> None:
-        """Take the run under the cursor out of the queue, or delete it, after asking."""
+        """Dequeue or delete the run under the cursor, after asking."""
         line, queue = self.line_under_cursor(), self._queue
         if reason := self.why_not("run.delete"):
             self.services.notify(Content(reason))
@@ -76,11 +76,11 @@ class QueueActions:
             self.run_dialog(self._ask_and_delete(line, queue))
 
     async def _ask_and_delete(self, line: RunLine, queue: RunQueue) -> None:
-        delete = "Delete it? It goes to .trash of the runs folder."
+        delete = "Delete it? It moves to .trash in the runs folder."
         question = Content.assemble(
-            one_line(line.name, 64, "bold"), "\n", "Take it out of the queue?" if line.is_queued else delete
+            one_line(line.name, 64, "bold"), "\n", "Remove it from the queue?" if line.is_queued else delete
         )
-        answer = Answer("y", "take it out" if line.is_queued else "delete it")
+        answer = Answer("y", "remove it" if line.is_queued else "delete it")
         if await self.services.ask(Question(question, [answer])) != "y":
             return
         try:
@@ -92,22 +92,22 @@ class QueueActions:
 
 @dataclass
 class RunActions:
-    """Acts on one run of the list."""
+    """Acts on the run under the cursor."""
 
     services: Services
     controller: HomeController
     line_under_cursor: Callable[[], RunLine | None]
     marks_changed: Callable[[], None]
-    """Called when runs are marked for Compare or no longer."""
+    """Called when the runs marked for Compare have changed."""
 
     def open(self, line: RunLine) -> None:
-        """Open a run where it is best looked at, or say why it cannot be opened."""
+        """Open a run in Live or Review, or show why it cannot be opened."""
         if line.summary is None:
             self.services.notify(literal(line.mistake, 400), severity="error")
         elif line.is_live:
             self.services.navigator.open_live(line.folder)
         elif line.is_queued:
-            words = f"It waits in the queue, place {line.place}. [ ] move it, D takes it out."
+            words = f"Queued at position {line.place}. [ ] move it, D removes it."
             self.services.notify(Content(words))
         else:
             self.services.navigator.open_review(line.folder)
@@ -118,7 +118,7 @@ class RunActions:
             self.services.navigator.open_review(line.folder)
 
     def action_run_failed(self) -> None:
-        """Open the form for the failed cases of the run under the cursor, with its model and suite."""
+        """Open the launch form for the failed cases of the run under the cursor."""
         line = self.line_under_cursor()
         if line is None or line.summary is None or not line.tally.failed:
             self.services.notify(Content("The run under the cursor has no failed case."))
@@ -126,7 +126,7 @@ class RunActions:
         self.services.navigator.open_form(model=line.summary.model, suite=line.summary.suite, failed_of=line.name)
 
     def action_mark(self) -> None:
-        """Mark the run under the cursor for Compare; the second mark opens it."""
+        """Mark the run under the cursor for Compare; a second mark opens it."""
         line, navigator = self.line_under_cursor(), self.services.navigator
         marked = self.controller.toggle_mark(line)
         if len(marked) == 2:
@@ -155,17 +155,17 @@ class RunActions:
 
 @dataclass
 class ImportActions:
-    """Makes runs of logs of other tools."""
+    """Imports logs of other tools as runs."""
 
     services: Services
     run_dialog: Callable[[Awaitable[None]], object]
 
     def action_import(self) -> None:
-        """Ask for paths and import them, then review the first run if the reader wants to."""
+        """Ask for paths, import them, and open the first run on request."""
         self.run_dialog(self._ask_and_open())
 
     async def _ask_and_open(self) -> None:
-        from console.tui.data.import_session import ImportSession  # both here, as importing is rare
+        from console.tui.data.import_session import ImportSession  # lazy, as importing is rare
         from console.tui.dialogs.import_dialog import ImportDialog
 
         services, root = self.services, self.services.workspace.runs_root
@@ -179,16 +179,16 @@ class ImportActions:
 
 @dataclass
 class EngineActions:
-    """Starts engines and watches them."""
+    """Starts and resumes engines."""
 
     services: Services
     line_to_resume: Callable[[], RunLine | None]
     demo_starting: Callable[[bool], None]
-    """Called with True when the demo is being started, with False when that is over."""
+    """Called with True when the demo starts launching and with False when all its runs are launched."""
     _is_demo_starting: bool = False
 
     def action_run_resume(self) -> None:
-        """Go on with the run under the cursor, or from another list with the newest that can be resumed."""
+        """Resume the run under the cursor or, from another list, the newest resumable one."""
         self.resume(self.line_to_resume())
 
     def resume(self, line: RunLine | None) -> None:
@@ -211,7 +211,7 @@ class EngineActions:
             workspace.hand_over(self._show_started, run, True)
 
     def start_demo(self) -> None:
-        """Start the demo's runs; the first is watched while the others are still being started."""
+        """Launch the demo's runs and open the first."""
         if not self._is_demo_starting:
             self._set_starting(True)
             self.services.workspace.in_thread(self._spawn_demo)
@@ -225,7 +225,7 @@ class EngineActions:
         workspace, paths = self.services.workspace, self.services.paths
         runs = demo_runs(workspace.suites or read_suites(paths))
         if not runs:
-            workspace.hand_over(self.services.notify, Content("No suite that is here has a demo."))
+            workspace.hand_over(self.services.notify, Content("No installed suite has a demo."))
         for number, (suite, demo) in enumerate(runs):
             plan = Plan(
                 demo.model,

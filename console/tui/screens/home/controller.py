@@ -1,4 +1,4 @@
-"""`HomeController`: the rules of Home: which runs are listed and how, what the first list offers, what keys can do."""
+"""`HomeController`: listing, sorting, next steps and key labels of Home."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,60 +20,59 @@ _ORDERS: tuple[tuple[str, _SortKey, bool], ...] = (
     ("worst score first", lambda line: (line.score < 0, line.score), False),
     ("most expensive first", lambda line: line.tally.cost_usd, True),
 )
-"""Words, key and whether the largest comes first."""
+"""Label, sort key and whether to sort in descending order."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextSteps:
-    """What a newcomer and a returning reader most likely want next, as far as it makes sense now."""
+    """Likely next steps for the user."""
 
     queued: Sequence[RunLine] = ()
-    """Runs that wait, the next one first."""
+    """Queued runs, next one first."""
     is_stranded: bool = False
-    """Whether runs wait that nobody plays."""
+    """Whether runs are queued but no engine runs the queue."""
     resumable: RunLine | None = None
-    """The newest run that can be resumed."""
+    """The newest resumable run."""
     failed: RunLine | None = None
-    """The run whose failures Review shows, or the newest with failures."""
+    """The run that Review shows if it has failures, otherwise the newest with failures."""
     is_failed_reviewed: bool = False
     """Whether the key of Review opens that run."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunListing:
-    """The runs that are listed, and what there is to say of the others."""
+    """The listed runs with their filter, order and marks."""
 
     lines: Sequence[RunLine]
     total: int
     words: str
-    """Only runs with these words are listed."""
+    """Filter; only runs with these words are listed."""
     order: str
-    """Words for how they are sorted."""
+    """Label of the sort order."""
     marked: frozenset[Path]
-    """Folders of runs that are marked for Compare."""
+    """Folders of the runs marked for Compare."""
 
 
 class HomeController:
-    """What Home lists and offers. Knows neither Textual nor the disk."""
+    """Contents and state of Home, without Textual or disk access."""
 
     def __init__(self) -> None:
         self.words = ""
-        """Only runs with these words are listed."""
+        """Filter; only runs with these words are listed."""
         self._order = 0
         self.next_steps = NextSteps()
-        """What makes sense to do now."""
         self._runs: Sequence[RunLine] = ()
         self._total = 0
         self._marked: list[Path] = []
 
     def use_runs(self, runs: Sequence[RunLine], total: int, *, reviewed: Path | None, is_stranded: bool) -> None:
-        """Take the runs of the workspace.
+        """Update from the workspace.
 
         Args:
-            runs: all that were read so far, newest first.
-            total: how many there are.
+            runs: all runs read so far, newest first.
+            total: number of runs.
             reviewed: the run that the key of Review opens.
-            is_stranded: whether nobody plays the runs that wait.
+            is_stranded: whether runs are queued but no engine runs the queue.
         """
         self._runs, self._total = runs, total
         failed_and_reviewed = next(
@@ -91,7 +90,7 @@ class HomeController:
 
     @property
     def listing(self) -> RunListing:
-        """The runs that have all the words in name, suite, model or state, in the chosen order."""
+        """The runs that match the filter in name, suite, model or state, sorted."""
         order, key, is_largest_first = _ORDERS[self._order]
         lines = list(self._runs)
         if self.words:
@@ -101,7 +100,7 @@ class HomeController:
 
     @property
     def order(self) -> str:
-        """Words for how the runs are sorted; others than those of an order mean the first one."""
+        """Label of the sort order; an unknown label selects the first order."""
         return _ORDERS[self._order][0]
 
     @order.setter
@@ -110,12 +109,12 @@ class HomeController:
         self._order = names.index(words) if words in names else 0
 
     def next_order(self) -> str:
-        """Sort another way from now on; return the words for it."""
+        """Switch to the next sort order and return its label."""
         self._order = (self._order + 1) % len(_ORDERS)
         return self.order
 
     def toggle_mark(self, line: RunLine | None) -> list[RunLine]:
-        """Mark a run for Compare, or take its mark away; return the listed marked runs in the order of marking."""
+        """Toggle a run's mark for Compare; return the listed marked runs in order of marking."""
         if line is not None and line.summary is not None:
             path = line.folder.path
             self._marked = [marked for marked in self._marked if marked != path] + [path] * (path not in self._marked)
@@ -125,10 +124,10 @@ class HomeController:
     def unmark_all(self) -> None:
         self._marked.clear()
 
-    # What keys can do ------------------------------------------------------------------------------------------------
+    # Available actions ------------------------------------------------------------------------------------------------
 
     def why_not(self, action: str, line: RunLine | None, to_resume: RunLine | None) -> str:
-        """Return why an action cannot act now, or nothing.
+        """Return why an action is unavailable, or an empty string.
 
         Args:
             action: its id.
@@ -137,7 +136,7 @@ class HomeController:
         """
         match action:
             case "queue.earlier" | "queue.later":
-                return "" if line is not None and line.is_queued else "this run does not wait in the queue"
+                return "" if line is not None and line.is_queued else "this run is not queued"
             case "queue.go":
                 return "" if self.next_steps.is_stranded else "the queue is empty, or running"
             case "run.failed":
@@ -153,10 +152,10 @@ class HomeController:
                 return ""
 
     def key_words(self, line: RunLine | None) -> dict[str, str]:
-        """Return the words of keys that act on a run; those that cannot act on it are hidden.
+        """Return the key line labels for a run; keys of unavailable actions are hidden.
 
         Args:
-            line: the run under the cursor; None while another list has the focus.
+            line: the run under the cursor; None while another list is focused.
         """
         is_queued, has_failed = line is not None and line.is_queued, line is not None and line.tally.failed > 0
         return {
@@ -167,7 +166,7 @@ class HomeController:
 
 
 def demo_runs(suites: Suites) -> "list[tuple[str, DemoRun]]":
-    """Return suite and run of everything that the demo plays; the first one is watched."""
+    """Return suite and run of each demo, in order; the first is opened in Live."""
     runs = [(line.name, run) for line in suites.lines for run in line.entry.demo if not line.mistake]
     return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
 

@@ -1,6 +1,6 @@
-"""The lists of Home: what to do next, runs with what there is to say of one, models and suites.
+"""The lists of Home: next steps, runs with details, models and suites.
 
-Every empty and damaged state is said in a sentence; what stands in the way of a model or a suite, with its hint.
+Empty and damaged states show a message; unusable models and suites show a hint.
 """
 
 import time
@@ -27,11 +27,11 @@ from console.tui.widgets.titles import ListTitle
 
 _NO_RUN = Content("Nothing has been run yet.\nEnter on Try the demo shows everything without a key.")
 _ROOMY = 112
-"""Cells from which every count has a column of its own."""
+"""Minimum width in cells for a separate column per count."""
 
 
 class RunList(RowList):
-    """Runs of the runs folder."""
+    """The runs of the runs folder."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -60,7 +60,7 @@ class RunList(RowList):
             self.set_columns(row_cells.RUNS_WIDE if is_roomy else row_cells.RUNS_NARROW)
 
     def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str) -> None:
-        """Show runs, or why there are none: they are still being read, or a mistake, which may be foreign text."""
+        """Show runs, or why there are none; `mistake` may be foreign text."""
         self._listing = listing
         self._by_path = {str(line.folder.path): line for line in listing.lines}
         self._parents = {line.name: line for line in listing.lines}
@@ -88,12 +88,12 @@ def _why_empty(words: str, *, is_complete: bool, mistake: str) -> Content:
     if not is_complete:
         return Content("reading runs …")
     if words:
-        return Content.assemble("No run has “", one_line(words, 30), "”. F shows all.")
+        return Content.assemble("No run matches “", one_line(words, 30), "”. F shows all.")
     return _NO_RUN
 
 
 class RunDetails(Static):
-    """What there is to say of the run under the cursor, on wide and tall screens."""
+    """Details of the run under the cursor, on large screens."""
 
     def __init__(self) -> None:
         super().__init__(id="about")
@@ -114,7 +114,7 @@ _MORE = muted(f"  {'':15}  function calls, creativity loops and code, by simulat
 
 
 class StartList(RowList):
-    """Demo, new run, queue, resume, last failures; only what makes sense now."""
+    """Possible next steps: demo, new run, queue, resume, last failures."""
 
     FIXED: ClassVar[frozenset[str]] = frozenset({"more", "gap"})
 
@@ -125,12 +125,12 @@ class StartList(RowList):
         self._is_starting = False
 
     def set_steps(self, steps: NextSteps, *, wide: bool, most: int) -> None:
-        """Show what can be done.
+        """Show the possible steps.
 
         Args:
-            steps: what makes sense now.
-            wide: whether there is room for a second line about the demo.
-            most: how many rows there is room for; what is left out has a key of its own.
+            steps: the possible steps.
+            wide: whether the demo gets a second line.
+            most: maximum number of rows; steps left out have keys of their own.
         """
         self._steps = steps
         self.title_line.show("Start")
@@ -166,14 +166,14 @@ class StartList(RowList):
         queued = self._steps.queued
         waits = f"{number_format.plural(len(queued), 'run')} {'waits' if len(queued) == 1 else 'wait'}"
         if self._steps.is_stranded:
-            return Content.styled(f"{waits}, nobody plays them: enter goes on", "$fail")
-        return _muted(Content.assemble(f"{waits}, next: ", _who(queued[0])) if queued else Content(waits))
+            return Content.styled(f"{waits}, queue stopped: enter resumes", "$fail")
+        return _muted(Content.assemble(f"{waits}, next: ", _suite_and_model(queued[0])) if queued else Content(waits))
 
 
 def _resume_words(line: RunLine | None) -> Content:
     if line is None or line.summary is None:
         return Content.empty()
-    return _who(line).append(
+    return _suite_and_model(line).append(
         f", {line.tally.finished} of {line.summary.planned} finished, {state_word(line.state).plain}"
     )
 
@@ -181,10 +181,10 @@ def _resume_words(line: RunLine | None) -> Content:
 def _failure_words(line: RunLine | None) -> Content:
     if line is None:
         return Content.empty()
-    return Content(f"{line.tally.failed + line.tally.broken} in ").append(_who(line))
+    return Content(f"{line.tally.failed + line.tally.broken} in ").append(_suite_and_model(line))
 
 
-def _who(line: RunLine) -> Content:
+def _suite_and_model(line: RunLine) -> Content:
     model = line.summary.model if line.summary else ""
     return Content.assemble(one_line(line.label, 24), " / ", one_line(model, 24))
 
@@ -198,7 +198,7 @@ def _key(key: str) -> Content:
 
 
 class ModelList(RowList):
-    """Models with the state of their keys; mistakes of models.toml come first."""
+    """Models with the state of their API keys, preceded by errors in models.toml."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -219,14 +219,14 @@ class ModelList(RowList):
         number = f"{ready} ready, {_need_a_key(missing)}" if missing else f"{ready} ready" if ready else ""
         path = self._models.path
         self.title_line.show(
-            "Models", number, one_line(path.name, 40) if path else "no models.toml, e makes one" if models else ""
+            "Models", number, one_line(path.name, 40) if path else "no models.toml, e creates one" if models else ""
         )
         notes = [f"! {place}" for place in range(len(self._models.mistakes))]
         notes += [f"~ {place}" for place in range(len(self._models.warnings))]
         self.show([*notes, *(f"= {line.name}" for line in self._models.lines)])
 
     def note_of(self, key: str) -> str:
-        """Return the whole mistake or warning of a row, or an empty text for a model."""
+        """Return the full error or warning of a row, or an empty string for a model."""
         sign, _, place = key.partition(" ")
         notes = {"!": self._models.mistakes, "~": self._models.warnings}.get(sign)
         return notes[int(place)] if notes else ""
@@ -243,7 +243,7 @@ class ModelList(RowList):
 
 
 class SuiteList(RowList):
-    """Suites with their sizes; what could not be opened says why."""
+    """Suites with their sizes, or why they cannot be opened."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -269,7 +269,7 @@ class SuiteList(RowList):
         self.show(keys, fixed=frozenset(more), empty=empty)
 
     def note_of(self, key: str) -> str:
-        """Return why a suite cannot be used, or the whole warning of a row, or an empty text."""
+        """Return why a suite cannot be used, the full warning of a row, or an empty string."""
         if key.startswith("!"):
             return self._suites.warnings[int(key[2:])]
         line = self._suites.find(key[2:])
@@ -288,7 +288,7 @@ class SuiteList(RowList):
 
 
 class LibraryLine(RowList):
-    """One line about models and suites, where there is no room for their lists; opens the Library."""
+    """A one-line summary of models and suites for small screens; opens Library."""
 
     def __init__(self) -> None:
         super().__init__(draw=self._line, quiet=True, gutter=False, id="library-line", classes="pane")
@@ -317,7 +317,7 @@ class LibraryLine(RowList):
         if mistakes := len(self._models.mistakes):
             parts.append(Content.styled(f", {number_format.plural(mistakes, 'mistake')} in models.toml", "$broken"))
         if self._models.path is None:
-            parts.append(muted(", no models.toml (e makes one)"))
+            parts.append(muted(", no models.toml (e creates one)"))
         cases = sum(line.cases for line in self._suites.lines)
         parts.append(Content("   ").append_text("SUITES ", "bold"))
         parts.append(Content(f"{len(self._suites.lines)}, {number_format.plural(cases, 'case')}"))

@@ -1,4 +1,4 @@
-"""Home: what can I run, what did I run? Opens with the cursor on the line that needs no key."""
+"""Home: next steps, runs, models and suites. Starts with the cursor on the demo, which needs no key."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,15 +20,15 @@ from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
 _TALL = 40
-"""Lines from which nothing on a narrow screen has to make room for the runs."""
+"""Minimum height in lines for the full list of next steps on a narrow screen."""
 _SMALL_START, _WHOLE_START = 3, 9
-"""Rows of what to do next, beside a list of runs that needs the room, and otherwise."""
+"""Maximum rows of next steps, on small and large screens."""
 _ROOM_FOR_DEMO = 30
-"""Lines of a wide screen from which the demo has a second line."""
+"""Minimum height in lines of a wide screen for the demo's second line."""
 
 
 class HomeScreen(BaseScreen):
-    """What to do next, the runs, and the models and suites they can be made of."""
+    """Next steps, runs, models and suites."""
 
     where = "home"
     heading = "Home"
@@ -99,7 +99,7 @@ class HomeScreen(BaseScreen):
 
     @property
     def _room_for_steps(self) -> tuple[bool, int]:
-        """Whether the demo has a second line, and how many rows say what to do next."""
+        """Whether the demo has a second line, and the maximum rows of next steps."""
         is_wide, height = self.size.width >= WIDE, self.size.height
         is_small = not is_wide and height < _TALL and bool(self.services.workspace.runs)
         return is_wide and height >= _ROOM_FOR_DEMO, _SMALL_START if is_small else _WHOLE_START
@@ -132,7 +132,7 @@ class HomeScreen(BaseScreen):
         self._run_details.describe(self._run_list.line)
         self.refresh_keys()
 
-    # What keys mean --------------------------------------------------------------------------------------------------
+    # Key labels -------------------------------------------------------------------------------------------------------
 
     def _line_under_cursor(self) -> RunLine | None:
         return self._run_list.line
@@ -152,7 +152,6 @@ class HomeScreen(BaseScreen):
         return self._why_not(action.id)
 
     def key_words(self) -> Mapping[str, str]:
-        """Show keys for the queue and for old runs only where they can act."""
         return self.controller.key_words(self._run_list.line if self.focused is self._run_list else None)
 
     # Choosing --------------------------------------------------------------------------------------------------------
@@ -223,7 +222,7 @@ class HomeScreen(BaseScreen):
         self.show_workspace("runs")
 
     def action_models_edit(self) -> None:
-        from console.tui.editor import edit_models  # here, as Home is the first frame and this is rare
+        from console.tui.editor import edit_models  # lazy, as Home is the first frame and editing is rare
 
         edit_models(self.services)
 

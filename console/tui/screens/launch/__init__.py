@@ -1,1 +1,1 @@
-"""The form for a new run: what can be set, what it means, what it will cost. Only `fields` and `lists` draw."""
+"""New run: a form of models, suites and settings, with a forecast."""

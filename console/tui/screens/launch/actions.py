@@ -1,4 +1,4 @@
-"""What the keys of the form do: start runs, try three cases of each, save what is filled in and fill it in again."""
+"""Actions of the launch form: start runs, run samples, save and load presets."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -36,23 +36,22 @@ from console.tui.widgets.row_list import RowList
 
 @dataclass
 class _FormActions:
-    """What starting runs and sample runs need of the form."""
+    """Common parts of starting runs and sample runs."""
 
     services: Services
     controller: LaunchController
     run_dialog: Callable[[Awaitable[None]], object]
-    """Runs what asks the reader something."""
+    """Runs a dialog."""
     changed: Callable[[], None]
-    """Called when starting has begun or came to nothing, and whenever sample runs have come further."""
+    """Called when starting has begun or failed, and when sample runs progress."""
     leave: Callable[[], object]
-    """Closes the form."""
 
 
 class StartActions(_FormActions):
-    """What the form does to start runs."""
+    """Starts runs."""
 
     def action_launch_start(self) -> None:
-        """Start one run for each model and suite, after asking if much money is at stake."""
+        """Start one run for each model and suite, after confirmation if the cost is high."""
         start = self.controller.request_start()
         if start == "now":
             self.run_dialog(self._ask_and_start(self.controller.preset, self.controller.target))
@@ -72,7 +71,7 @@ class StartActions(_FormActions):
         self.services.workspace.in_thread(lambda: self._start_runs(preset, target))
 
     def _start_runs(self, preset: Preset, target: ComputeTarget) -> None:
-        """Start engines, or put the runs into the queue; for a thread."""
+        """Start or queue the runs; for a thread."""
         from console.engine.launch import enqueue, spawn
 
         runs: list[RunFolder] = []
@@ -97,7 +96,7 @@ class StartActions(_FormActions):
         self.leave()
         line = workspace.find(runs[0].path)
         if line is not None and line.place > 1:
-            words = f"Queued: {number_format.plural(len(runs), 'run')}, from place {line.place} on."
+            words = f"Queued {number_format.plural(len(runs), 'run')} from position {line.place}."
             self.services.notify(Content(words))
             navigator.action_go_home()
         else:
@@ -111,13 +110,13 @@ class StartActions(_FormActions):
 
 
 class SampleRunActions(_FormActions):
-    """What the form does with sample runs."""
+    """Starts and follows sample runs."""
 
     _following: asyncio.Task[None] | None = None
     _is_closed = False
 
     def action_launch_try(self) -> None:
-        """Play three cases of each run for real."""
+        """Run three cases of each planned run."""
         if reason := self.controller.why_not_start():
             self.services.notify(one_line(reason, 300), severity="warning")
         elif not self.controller.is_sampling:
@@ -125,8 +124,8 @@ class SampleRunActions(_FormActions):
 
     async def _ask_and_sample(self) -> None:
         if cost := self.controller.sample_cost_to_confirm:
-            price = (f"Trying alone will cost about ${cost:,.2f}.", "bold")
-            question = Question(Content.assemble(price, "\nTry three cases of each?"), [Answer("y", "try")])
+            price = (f"The sample runs alone will cost about ${cost:,.2f}.", "bold")
+            question = Question(Content.assemble(price, "\nRun three cases of each?"), [Answer("y", "run samples")])
             if await self.services.ask(question) != "y":
                 return
         preset, paths, workspace = self.controller.preset, self.services.paths, self.services.workspace
@@ -149,34 +148,34 @@ class SampleRunActions(_FormActions):
         self.changed()
 
     def action_launch_review(self) -> None:
-        """Look at the first sample run that went wrong, or at the first one."""
-        if (sample_run := self.controller.telling_sample_run) is not None:
+        """Open the first sample run with problems, or else the first, in Review."""
+        if (sample_run := self.controller.sample_run_to_review) is not None:
             self.services.navigator.open_review(sample_run.folder)
 
     def stop_following(self) -> None:
-        """Leave the engines to finish by themselves."""
+        """Stop following; the engines finish by themselves."""
         if self._following is not None:
             self._following.cancel()
             self._following = None
 
     def close(self) -> None:
-        """Take up nothing any more: the form is gone."""
+        """Stop for good, as the form was closed."""
         self._is_closed = True
         self.stop_following()
 
 
 @dataclass
 class PresetActions:
-    """What the form does with presets."""
+    """Saves and loads presets."""
 
     services: Services
     controller: LaunchController
     run_dialog: Callable[[Awaitable[None]], object]
     filled_in: Callable[[list[str]], None]
-    """Called when the form was filled in, with why chosen suites cannot be opened."""
+    """Called after a preset was loaded, with the reasons why chosen suites cannot be opened."""
 
     def action_preset_save(self) -> None:
-        """Ask for a name and save the form under it."""
+        """Ask for a name and save the form as a preset."""
         if mistakes := self.controller.mistakes:
             self.services.notify(one_line(mistakes[0], 200), severity="warning")
         else:
@@ -200,7 +199,7 @@ class PresetActions:
         self.services.notify(Content.assemble("Saved ", one_line(name, 40), " in ", literal(str(path), 300)))
 
     def action_preset_load(self) -> None:
-        """List the presets and fill the form in from the chosen one."""
+        """Choose a preset and load it into the form."""
         self.run_dialog(self._ask_and_load())
 
     async def _ask_and_load(self) -> None:
@@ -212,10 +211,10 @@ class PresetActions:
         self.filled_in(problems)
         if missing:
             names = one_line(", ".join(missing), 200)
-            words = Content.assemble(one_line(name, 40), " names what is not here: ", names)
+            words = Content.assemble(one_line(name, 40), "  refers to missing names: ", names)
             self.services.notify(words, severity="warning")
         else:
-            self.services.notify(Content.assemble("Filled in from ", one_line(name, 40), "."))
+            self.services.notify(Content.assemble("Loaded ", one_line(name, 40), "."))
 
 
 _PRESET_COLUMNS = (
@@ -230,12 +229,12 @@ def _preset_note(text: str, taken: Sequence[str]) -> NameNote:
     if len(text) > 60 or not text.isprintable():
         return NameNote("at most 60 printable characters", refuses=True)
     if text.strip() in taken:
-        return NameNote("there is one of that name; enter replaces it", warns=True)
-    return NameNote("a word for it; `eval-console run --preset NAME` plays it")
+        return NameNote("a preset of that name exists; enter replaces it", warns=True)
+    return NameNote("`eval-console run --preset NAME` runs it")
 
 
 class PresetChooser(ModalScreen[str]):
-    """Answers with the name of a preset, or an empty text."""
+    """Returns the name of a preset, or an empty string."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", show=False)]
     DEFAULT_CSS = """
@@ -250,10 +249,10 @@ class PresetChooser(ModalScreen[str]):
         self._presets = presets
 
     def compose(self) -> ComposeResult:
-        empty = Content("No preset is saved yet. esc, then w saves what is filled in.")
+        empty = Content("No presets saved yet. esc, then w saves the form.")
         with Vertical() as box:
             box.border_title = Content("Presets")
-            box.border_subtitle = Content("enter fills the form in   esc closes")
+            box.border_subtitle = Content("enter loads   esc closes")
             yield RowList(_PRESET_COLUMNS, draw=self._draw, names=True, empty=empty)
             yield Static()
 

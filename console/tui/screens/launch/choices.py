@@ -1,6 +1,6 @@
-"""What the form has to choose from: models, suites with their categories, and a look at the first case of a suite.
+"""Choices of the launch form: models, suites with categories, and a preview of a case.
 
-A click in these lists chooses or edits as space does. Enter would start the run.
+A click selects or edits like space, since enter would start the run.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -28,10 +28,10 @@ from console.tui.widgets.transcript import Transcript
 
 
 class ChoiceList(RowList):
-    """A titled list with rows to click."""
+    """A titled list with clickable rows."""
 
     class RowClicked(Message):
-        """A row was clicked; the cursor is on it, and the list has the focus."""
+        """The row under the cursor of the focused list was clicked."""
 
     def __init__(
         self, columns: Sequence[Column], draw: Callable[[str], Face], *, id: str, empty: Content | None = None
@@ -40,7 +40,7 @@ class ChoiceList(RowList):
         self.title_line = ListTitle(self)
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the row, and say so; headings and empty places do nothing."""
+        """Move the cursor to the clicked row and post `RowClicked`."""
         event.prevent_default()
         offset = event.get_content_offset(self)
         index = offset.y + self.scroll_offset.y if offset is not None else -1
@@ -50,12 +50,12 @@ class ChoiceList(RowList):
 
 
 def has_letters(words: str, name: str) -> bool:
-    """Whether a model or suite is listed while these letters narrow the lists."""
+    """Whether a name contains the filter's letters, ignoring case."""
     return words.lower() in name.lower()
 
 
 def tick_box(chosen: bool, *, possible: bool) -> Content:
-    """Return the box of something that can be chosen, ticked if it is; a stroke where it cannot be."""
+    """Return a check box, or a dash if the item cannot be chosen."""
     if not possible:
         return muted(" - ")
     return Content.styled(f"[{SYMBOLS.chosen}]", "bold $live") if chosen else muted("[ ]")
@@ -65,7 +65,7 @@ _MODEL_COLUMNS = (Column("", 3), Column("", 10, 2), Column("", 10, 3))
 
 
 class ModelChoices(ChoiceList):
-    """Models to tick; those without a key say what is missing."""
+    """Models to select; those without an API key show what is missing."""
 
     def __init__(self) -> None:
         super().__init__(_MODEL_COLUMNS, self._cells, id="launch-models", empty=Content("reading models …"))
@@ -73,12 +73,12 @@ class ModelChoices(ChoiceList):
         self._chosen: Collection[str] = ()
 
     def set_models(self, models: Models | None, chosen: Collection[str], words: str) -> None:
-        """Show the chosen models, ticked, and those that have these words; None while they are read."""
+        """Show chosen and matching models; None while models are being read."""
         self._models, self._chosen = models or Models(), frozenset(chosen)
         lines = self._models.lines
         names = [line.name for line in lines if line.name in self._chosen or has_letters(words, line.name)]
         self.title_line.show("Models", "space selects", f"{len(self._chosen)} chosen" if self._chosen else "")
-        self.show(names, empty=Content("No model has these letters.") if models else None)
+        self.show(names, empty=Content("No matching model.") if models else None)
 
     def _cells(self, key: str) -> Face:
         line = self._models.find(key)
@@ -89,7 +89,7 @@ class ModelChoices(ChoiceList):
 
 
 def _model_note(line: ModelLine, *, short: bool) -> Content:
-    """Return whether a model can be asked; in little room not which key it needs, which selecting it says."""
+    """Return the model's state, shortened if `short`."""
     if line.simulated:
         return Content.styled("simulated", "italic $muted")
     if short and not line.ready and line.state.endswith(" is not set"):
@@ -100,7 +100,7 @@ def _model_note(line: ModelLine, *, short: bool) -> Content:
 
 
 class SuiteChoices(ChoiceList):
-    """Suites to tick as a tree; under an unfolded one its groups and categories."""
+    """Suites to select, as a tree of groups and categories."""
 
     def __init__(self) -> None:
         super().__init__((), self._line, id="launch-suites", empty=Content("reading suites …"))
@@ -109,24 +109,23 @@ class SuiteChoices(ChoiceList):
 
     @property
     def under_cursor(self) -> Part | None:
-        """What the cursor is on; None without a row."""
         row = self._rows.get(self.cursor or "")
         return row.part if row is not None else None
 
     def set_suites(self, suites: Suites | None, ticked: Mapping[str, Collection[str]], words: str) -> None:
-        """Show suites, groups and categories that have these words in their name, and those that are unfolded.
+        """Show the tree.
 
         Args:
-            suites: all suites; None while they are read.
-            ticked: ticked categories by chosen suite; none are ticked where all are meant.
-            words: letters that a name must have unless it is chosen.
+            suites: all suites; None while they are being read.
+            ticked: ticked categories by chosen suite; empty stands for all.
+            words: letters that a name must contain unless it is chosen.
         """
         self.suite_tree.lines = suites.lines if suites is not None else ()
         before = self.under_cursor
         self._rows = {row.part.key: row for row in self.suite_tree.rows(ticked, words)}
         self.title_line.show("Suites", "space selects, x opens", f"{len(ticked)} chosen" if ticked else "")
-        self.show(list(self._rows), empty=Content("Nothing has these letters.") if suites else None)
-        if before is not None and before.key not in self._rows:  # folded away: what it belongs to is still there
+        self.show(list(self._rows), empty=Content("No matching suite.") if suites else None)
+        if before is not None and before.key not in self._rows:  # folded: move to its visible parent
             nearest_above = (part.key for part in before.above if part.key in self._rows)
             self.move_to(next(nearest_above, self.cursor or ""))
 
@@ -149,7 +148,7 @@ class SuiteChoices(ChoiceList):
 
 
 CURSOR_CELLS = 2
-"""Cells before a row, in which the cursor is shown."""
+"""Width in cells of the cursor column."""
 
 
 def _tree_box(row: Row) -> Content:
@@ -161,23 +160,23 @@ def _tree_box(row: Row) -> Content:
 
 
 def _case_count(row: Row) -> str:
-    """Return how many cases a part has, and how many of them are chosen when that is some."""
+    """Return the number of cases, preceded by the number chosen if that is a part."""
     whole = number_format.count(row.cases)
     return f"{number_format.count(row.chosen_cases)} of {whole}" if row.mark is Mark.SOME else whole
 
 
 class CasePreview(Transcript):
-    """One case in a box."""
+    """The first case of a suite or category, in a box."""
 
     def __init__(self) -> None:
         super().__init__(id="preview", classes="pane", empty=Content("The first case of the suite under the cursor."))
         self.border_title = Content("First case")
         self._pointed_at = ("", "")
         self._cases: dict[tuple[str, str], Case | str] = {}
-        """What was read so far, by suite and category; a text where there is no case."""
+        """Cases read so far, by suite and category; a string is the reason for a missing case."""
 
     def point_at(self, suite: str, category: str) -> bool:
-        """Show the first case of a suite or category when it is known; return whether it must be read first."""
+        """Show the first case of a suite or category if it is known; return whether it must be read first."""
         self._pointed_at = (suite, category)
         if self._pointed_at in self._cases:
             self._show_case()
@@ -185,7 +184,7 @@ class CasePreview(Transcript):
         return bool(suite)
 
     def set_case(self, suite: str, category: str, case: Case | str) -> None:
-        """Take the first case of a suite or category, or why there is none. Foreign text."""
+        """Set the first case of a suite or category, or why there is none. Foreign text."""
         self._cases[suite, category] = case
         if (suite, category) == self._pointed_at and self.is_mounted:
             self._show_case()
@@ -203,7 +202,7 @@ class CasePreview(Transcript):
 
 
 def read_first_case(suites: Suites, suite: str, category: str) -> Case | str:
-    """Read the first graded case of a suite or category, or say why there is none; for a thread. Foreign text."""
+    """Read the first graded case of a suite or category, or return why there is none; for a thread. Foreign text."""
     line = suites.find(suite)
     if suites.catalog is None or line is None:
         return ""

@@ -1,8 +1,8 @@
-"""`LaunchController`: the rules of the form for a new run. Knows neither Textual nor an event loop.
+"""`LaunchController`: the rules of the launch form, without Textual or an event loop.
 
-The reader's choices go into its `Form`; after each of them `changed` works out the fields that matter now and drops
-what was known of the form as it stood before. The forecast is asked for with `next_forecast`, one at a time, and
-handed back with `use_forecast`; what it refuses is then found at its field.
+The user's choices go into `Form`; after each one `changed` updates the fields and discards the old forecast. The caller
+takes one request at a time from `next_forecast` and returns the result with `use_forecast`; refusals are shown at their
+fields.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,104 +28,107 @@ from console.tui.screens.launch.form import Form
 from console.tui.screens.launch.suite_tree import Part, SuiteTree
 
 Start = Literal["now", "later", "refused", "under way"]
-"""What comes of asking for a start: it can go on now, it goes on as soon as the forecast is there, `why_not_start` says
-why it cannot, or it is going on already."""
+"""Result of a request to start: allowed now, deferred until the forecast is done, refused (see `why_not_start`), or
+already in progress.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastRequest:
-    """A forecast to be worked out."""
+    """A forecast to be computed."""
 
     change: int
-    """The change of the form that it follows."""
+    """Number of the last change to the form."""
     preset: Preset
 
 
 @dataclass(frozen=True, slots=True)
 class RoleQuestion:
-    """Models whose servers are to be asked."""
+    """Models whose servers are to be checked."""
 
     round: int
-    """How often everything had been forgotten when it was asked."""
+    """Round of checks in which the question was asked; `forget` starts a new one."""
     models: Mapping[RoleModelId, ModelConfig]
 
 
 class RoleCheck:
-    """Remembers what servers have answered; asks nobody itself."""
+    """Results of checking models of roles with their servers; makes no requests."""
 
     def __init__(self) -> None:
         self._round = 0
         self._warnings: dict[RoleModelId, str] = {}
-        """Why a model may not answer; nothing while its server has not been heard, or serves it."""
+        """Why a model may not answer; empty if its server lists it or has not replied."""
 
     def next_question(self, runs: Iterable[Mapping[str, ModelConfig]]) -> RoleQuestion | None:
-        """Return the models of runs whose servers have not been asked yet; None when there are none."""
-        unasked = {who: model for who, model in askable(runs).items() if who not in self._warnings}
+        """Return the models of runs not checked yet, or None."""
+        unasked = {id: model for id, model in askable(runs).items() if id not in self._warnings}
         self._warnings |= dict.fromkeys(unasked, "")
         return RoleQuestion(self._round, unasked) if unasked else None
 
     def add_answers(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
-        """Keep what servers have answered, unless everything was forgotten meanwhile."""
+        """Record the answers, unless they are from an earlier round."""
         if question.round == self._round:
             self._warnings |= warnings
 
     def warnings(self, runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
-        """Return why models of runs may not answer, as far as that is known. Foreign text."""
-        return [warning for who in askable(runs) if (warning := self._warnings.get(who))]
+        """Return the known reasons why models of runs may not answer. Foreign text."""
+        return [warning for id in askable(runs) if (warning := self._warnings.get(id))]
 
     def forget(self) -> None:
-        """Ask every server again the next time."""
+        """Start over: check every server again."""
         self._round += 1
         self._warnings = {}
 
 
 class LaunchController:
-    """What is chosen, what it amounts to, what it will take, and what stands in its way."""
+    """State of the form: choices, forecast, problems and sample runs."""
 
     def __init__(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
-        """Begin with a model, a suite or a run whose failed cases are to be played chosen already."""
+        """Start with a model, a suite or the failed cases of a run preselected."""
         self.form = Form(
             models=[model] if model else [],
             suites={suite: set()} if suite else {},
             texts={"failed_of": failed_of} if failed_of else {},
         )
         self._offered = self.form.draft
-        """What the form was opened with."""
+        """Choices that the form was opened with."""
         self.keeps_draft = not failed_of
-        """Whether what is chosen is kept for the next form: until it is started; not what is for one run's failures."""
+        """Whether choices are kept for the next form until they are started; not if the form is for the failures of one
+        run.
+        """
         self.models, self.suites = Models(), Suites()
         self.fields: list[Field] = []
-        """The fields that matter for what is chosen."""
+        """Fields relevant to the choices."""
         self.forecast: Forecast | None = None
-        """What it will take; None while that is not known."""
+        """None until computed."""
         self.sample_runs: list[SampleRun] = []
-        """Sample runs of the form as it stands now."""
+        """Sample runs of the current choices."""
         self.role_check = RoleCheck()
         self.is_starting = False
         self._runs: Sequence[RunLine] = ()
         self._is_unchecked = False
-        """Whether a draft was taken up of which it is not known yet what can still be chosen."""
+        """Whether the form holds a draft whose names have not been checked yet."""
         self._change = 0
-        """Number of the last change; a forecast that follows an older one is not shown."""
+        """Number of the last change; forecasts for older ones are discarded."""
         self._is_forecasting = self._starts_after_forecast = False
 
     # Drafts ----------------------------------------------------------------------------------------------------------
 
     @property
     def draft(self) -> Draft | None:
-        """The choices that are worth keeping; None when there are none but those the form was opened with."""
+        """Choices worth keeping; None if they are only those that the form was opened with."""
         draft = self.form.draft
         return draft if draft not in (self._offered, Draft()) else None
 
     def add_draft(self, draft: Draft) -> None:
-        """Take over the choices of an earlier form; what is not there any more is dropped once that is known."""
+        """Add the choices of an earlier form; missing names are dropped once models and suites are known."""
         self.form.add_draft(draft)
         self._is_unchecked = True
 
     # Choosing --------------------------------------------------------------------------------------------------------
 
     def use_workspace(self, models: Models | None, suites: Suites | None, runs: Sequence[RunLine] | None) -> list[str]:
-        """Take what is there to choose from; returns what `changed` returns."""
+        """Update models, suites and runs; return the result of `changed`."""
         self.models, self.suites, self._runs = models or Models(), suites or Suites(), runs or ()
         if self._is_unchecked and models is not None and suites is not None:
             self._is_unchecked = False
@@ -134,7 +137,7 @@ class LaunchController:
         return self.changed()
 
     def toggle_model(self, name: str) -> str:
-        """Choose a model, or no longer; return why it cannot be chosen. Foreign text."""
+        """Toggle a model; return why it cannot be chosen. Foreign text."""
         line = self.models.find(name)
         if line is None:
             return ""
@@ -144,7 +147,7 @@ class LaunchController:
         return ""
 
     def toggle_part(self, part: Part) -> str:
-        """Choose a suite, or a group or category of it, or no longer; return why it cannot be chosen. Foreign text."""
+        """Toggle a suite, group or category; return why it cannot be chosen. Foreign text."""
         line = self.suites.find(part.suite)
         if line is None or line.mistake:
             return line.mistake if line else ""
@@ -153,16 +156,15 @@ class LaunchController:
         return ""
 
     def asks_to_run(self, suite: str) -> bool:
-        """Whether a suite has code that nobody allowed to run yet."""
+        """Whether a suite has code that is not allowed yet."""
         line = self.suites.find(suite)
         return line is not None and not line.may_run
 
     def fill_in(self, preset: Preset) -> tuple[list[str], list[str]]:
-        """Fill the form in from a preset.
+        """Load a preset.
 
         Returns:
-            Models, suites, categories and options that it names and that are not here, and what `changed` returns.
-            Foreign text, both.
+            Missing models, suites, categories and options, and the result of `changed`. Both are foreign text.
         """
         self.form.fill_in(preset)
         missing = self.form.drop_missing(self.models, self.suites)
@@ -172,9 +174,9 @@ class LaunchController:
         return missing, problems
 
     def changed(self) -> list[str]:
-        """Take a change of the form into account; return why chosen suites cannot be opened. Foreign text.
+        """Update after a change of the form; return why chosen suites cannot be opened. Foreign text.
 
-        An earlier request to start is void, and so is what was known of the form as it stood before.
+        Cancels an earlier request to start and discards the forecast.
         """
         self._starts_after_forecast = False
         self.sample_runs = []
@@ -187,7 +189,7 @@ class LaunchController:
         return problems
 
     def _read_suites(self) -> list[str]:
-        """Read options and needed roles of the chosen suites."""
+        """Read options and required roles of the chosen suites."""
         problems: list[str] = []
         catalog, form = self.suites.catalog, self.form
         for name in form.suites:
@@ -203,26 +205,26 @@ class LaunchController:
                 problems.append(str(error))
         return problems
 
-    # What it amounts to ----------------------------------------------------------------------------------------------
+    # Preset and problems ----------------------------------------------------------------------------------------------
 
     @property
     def mistakes(self) -> list[str]:
-        """What must be corrected before anything can start. May hold foreign text."""
+        """Errors that prevent a start. May be foreign text."""
         return self.form.mistakes(self.fields)
 
     @property
     def preset(self) -> Preset:
-        """What the form amounts to; only while there are no mistakes."""
+        """The form as a preset; only valid without mistakes."""
         return self.form.preset(self.fields, self.suites)
 
     @property
     def target(self) -> ComputeTarget:
-        """Who plays; only while there are no mistakes."""
+        """Where the runs execute; only valid without mistakes."""
         return self.form.target(self.fields)
 
     @property
     def refusals(self) -> list[tuple[str, str]]:
-        """Why what is filled in cannot start, and what would help. Foreign text."""
+        """Reasons why the form cannot start, each with a hint. Foreign text."""
         labels = {field.id: field.label for field in self.fields}
         shown: list[tuple[str, str]] = []
         for refusal in self.forecast.refusals if self.forecast else ():
@@ -232,12 +234,12 @@ class LaunchController:
 
     @property
     def role_warnings(self) -> list[str]:
-        """Why judge or embedding may not answer, as far as their servers have said. Foreign text."""
+        """Known reasons why models of roles may not answer. Foreign text."""
         return self.role_check.warnings(self.forecast.models) if self.forecast else []
 
     @property
     def preflight(self) -> Preflight:
-        """What there is to say before it starts."""
+        """Forecast, checks and problems to show before the start."""
         return Preflight(
             self.mistakes, self.refusals, self.forecast, self.sample_runs, self.role_warnings, self.is_starting
         )
@@ -246,22 +248,21 @@ class LaunchController:
 
     @property
     def last_change(self) -> int:
-        """Number of the last change of the form."""
         return self._change
 
     def next_forecast(self) -> ForecastRequest | None:
-        """Return the forecast to be worked out now; None while another one is, or while there are mistakes."""
+        """Return the forecast to compute now; None if one is in progress or the form has mistakes."""
         if self._is_forecasting or self.mistakes:
             return None
         self._is_forecasting = True
         return ForecastRequest(self._change, self.preset)
 
     def is_outdated(self, request: ForecastRequest) -> bool:
-        """Whether the form was changed since a forecast was asked for; may be asked in any thread."""
+        """Whether the form has changed since a forecast was requested; thread-safe."""
         return request.change != self._change
 
     def use_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> bool:
-        """Take a forecast, None if it was given up; return False when the form was changed meanwhile."""
+        """Set a forecast, None if it was aborted; return False if the form has changed meanwhile."""
         self._is_forecasting = False
         if self.is_outdated(request) or forecast is None:
             return False
@@ -277,21 +278,21 @@ class LaunchController:
         return True
 
     def next_role_question(self) -> RoleQuestion | None:
-        """Return the models of judge and embedding whose servers are to be asked now; None when there are none."""
+        """Return the models whose servers are to be checked now, or None."""
         return self.role_check.next_question(self.forecast.models) if self.forecast else None
 
     # Starting --------------------------------------------------------------------------------------------------------
 
     def why_not_start(self) -> str:
-        """Return what stands in the way of asking anything, or nothing. May hold foreign text."""
+        """Return the first reason why runs cannot start, or an empty string. May be foreign text."""
         if mistakes := self.mistakes:
             return mistakes[0]
         if self.forecast is None:
-            return "one moment: it is being worked out what this will take"
+            return "the forecast is still being computed"
         return "\n".join(self.refusals[0]).strip() if self.refusals else ""
 
     def request_start(self) -> Start:
-        """Ask for a start; see `Start` for what comes of it."""
+        """Request a start."""
         if self.is_starting:
             return "under way"
         if not self.mistakes and self.forecast is None:
@@ -300,13 +301,13 @@ class LaunchController:
         return "refused" if self.why_not_start() else "now"
 
     def pop_awaited_start(self) -> bool:
-        """Whether a start waited for the forecast that came just now; it does so once."""
+        """Return whether a start was waiting for the forecast, and clear that request."""
         awaited, self._starts_after_forecast = self._starts_after_forecast, False
         return awaited
 
     @property
     def start_warnings(self) -> list[str]:
-        """What the reader should agree to before it starts. Foreign text."""
+        """Warnings to confirm before the start. Foreign text."""
         cost_warning = self.forecast.cost_warning if self.forecast else ""
         return [*self.role_warnings, *([cost_warning] if cost_warning else [])]
 
@@ -314,18 +315,18 @@ class LaunchController:
 
     @property
     def is_sampling(self) -> bool:
-        """Whether sample runs are being played."""
+        """Whether sample runs are in progress."""
         return any(not sample_run.is_over for sample_run in self.sample_runs)
 
     @property
     def sample_cost_to_confirm(self) -> float:
-        """About how many US dollars the sample runs will cost if that is much, else nothing."""
+        """Estimated cost of the sample runs in US dollars if it needs confirmation, otherwise 0."""
         cost = sample_cost(self.forecast) if self.forecast else 0.0
         return cost if cost > ASK_ABOVE_USD else 0.0
 
     @property
-    def telling_sample_run(self) -> SampleRun | None:
-        """The sample run to look at: the first that went wrong, or else the first."""
+    def sample_run_to_review(self) -> SampleRun | None:
+        """The sample run to review: the first with problems, or else the first."""
         wrong = [run for run in self.sample_runs if run.problem or run.tally.failed or run.tally.broken]
         return next(iter(wrong or self.sample_runs), None)
 

@@ -1,7 +1,7 @@
-"""`FieldList`: the settings of the form, edited in place, and what each of them means.
+"""`FieldList`: settings edited in place.
 
-Digits start editing a number at once; space edits a text or goes through the choices of a field; enter, tab and the
-arrows end editing, escape takes it back. A text that does not fit says why under the field, while it is typed.
+Digits start editing a number; space edits a text or selects the next choice; enter, tab and the arrows end editing,
+escape reverts it. An invalid text shows its error below the field while it is typed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,29 +22,30 @@ from console.tui.symbols import MUTED, SYMBOLS, muted
 
 _COLUMNS = (Column("", 18, 1), Column("", 14, 2), Column("", 24, 4, from_width=60))
 _MISTAKE = "mistake "
-"""Begins the key of the row under a field that says what is wrong with it."""
+"""Prefix of the key of the error row below a field."""
 _SUITE = "suite "
-"""Begins the key of the heading above the options of one of several suites."""
+"""Prefix of the key of the heading above a suite's options."""
 
 
 KeyUse = Literal["typed", "kept", "taken back", "passed on", "unused"]
-"""What a key did: it changed the text, or moved; it ended editing with the text kept, or as it was before; it ended
-editing and goes on to whoever it means something else to; or nothing at all."""
+"""Effect of a key on the editor: it changed the text, ended editing, ended it and restored the text, ended it and is to
+be handled by others, or had none.
+"""
 
 _ENDS = ("tab", "shift+tab", "up", "down")
 
 
 class FieldEditor:
-    """A text being edited."""
+    """Editor of a field's text."""
 
     def __init__(self, id: str, before: str, text: str, *, selected: bool = False) -> None:
-        """Edit a field.
+        """Start editing a field.
 
         Args:
             id: the field's id.
-            before: the text that escape brings back.
-            text: the text to go on from.
-            selected: whether the first thing typed takes the place of the whole text.
+            before: the text restored by escape.
+            text: the initial text.
+            selected: whether the first character typed replaces the text.
         """
         self.id = id
         self.text = text
@@ -52,7 +53,7 @@ class FieldEditor:
         self._before = before
 
     def press(self, key: str, character: str | None) -> KeyUse:
-        """Take a key, by Textual's name, with the printable character it stands for, if any."""
+        """Handle a key, given by Textual's name and its printable character, if any."""
         if key == "enter":
             return "kept"
         if key in _ENDS:
@@ -74,7 +75,7 @@ class FieldEditor:
         return "typed"
 
     def paste(self, text: str) -> None:
-        """Take pasted text, on one line."""
+        """Insert pasted text without line breaks."""
         printable = "".join(character for character in text if character.isprintable())
         self._replace(("" if self.is_selected else self.text) + printable)
 
@@ -85,14 +86,14 @@ class FieldEditor:
 class FieldList(ChoiceList):
     """The settings of a form.
 
-    What is typed is written into the form at once, so that a key that follows the last letter finds it there.
+    Typed text is written into the form at once, so that a following key sees it.
     """
 
     class FieldChanged(Message):
-        """A field has another text now."""
+        """The text of a field has changed."""
 
     class TypingChanged(Message):
-        """A field is typed into now, or no longer."""
+        """Editing has started or ended."""
 
     def __init__(self, form: Form) -> None:
         super().__init__(_COLUMNS, self._cells, id="launch-fields")
@@ -102,13 +103,12 @@ class FieldList(ChoiceList):
 
     @property
     def is_editing(self) -> bool:
-        """Whether keys go into a field now."""
         return self._editor is not None
 
     @property
     def typing_words(self) -> Mapping[str, str] | None:
-        """What the keys are called that end typing; None while nothing is typed."""
-        return {"line.clear": "as it was"} if self.is_editing else None
+        """Labels of the keys while typing; None otherwise."""
+        return {"line.clear": "revert"} if self.is_editing else None
 
     @property
     def field(self) -> Field | None:
@@ -123,7 +123,7 @@ class FieldList(ChoiceList):
         self._show_rows()
 
     def _show_rows(self) -> None:
-        """List the fields, a mistake below its field."""
+        """List the fields, each followed by its error."""
         keys: list[str] = []
         for id, field in self._fields.items():
             suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
@@ -134,12 +134,12 @@ class FieldList(ChoiceList):
         mistake = _MISTAKE + (self.cursor or "")
         if self.cursor is not None and mistake in self.keys:
             self._bring_into_view(self.keys.index(mistake))
-            self._bring_into_view(self.keys.index(self.cursor))  # which matters more where there is room for one
+            self._bring_into_view(self.keys.index(self.cursor))  # has priority if there is room for only one
 
     # Editing ---------------------------------------------------------------------------------------------------------
 
     def edit(self) -> None:
-        """Edit the field under the cursor, or go to its next choice."""
+        """Edit the field under the cursor, or select its next choice."""
         field = self.field
         if field is None:
             return
@@ -149,7 +149,7 @@ class FieldList(ChoiceList):
             self._begin(field, self._form.text(field), selected=True)
 
     def on_key(self, event: events.Key) -> None:
-        """Take keys while a field is edited, and digits that start it."""
+        """Handle keys while editing, and digits that start it."""
         character = event.character if event.is_printable else None
         if self._editor is not None:
             if not self._press(self._editor, event.key, character):
@@ -162,14 +162,13 @@ class FieldList(ChoiceList):
         event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Take pasted text into the edited field."""
         if self._editor is not None:
             event.stop()
             self._editor.paste(event.text)
             self._set_text(self._fields[self._editor.id], self._editor.text)
 
     def on_blur(self) -> None:
-        """End editing when another pane gets the focus."""
+        """End editing when the list loses the focus."""
         self._end()
 
     def _begin(self, field: Field, text: str, *, selected: bool = False) -> None:
@@ -178,7 +177,7 @@ class FieldList(ChoiceList):
         self.post_message(self.TypingChanged())
 
     def _press(self, editor: FieldEditor, key: str, character: str | None) -> bool:
-        """Take one key into the edited field; return whether it was used up."""
+        """Handle a key while editing; return whether it was consumed."""
         use = editor.press(key, character)
         if use in ("typed", "taken back"):
             self._set_text(self._fields[editor.id], editor.text)
@@ -221,7 +220,7 @@ class FieldList(ChoiceList):
 
 
 def _edited_line(field: Field, editor: FieldEditor, width: int, *, is_wrong: bool) -> Content:
-    """Return a row that is typed into: the end of the text is in view, and the meaning makes room for it."""
+    """Return a row being edited, with the end of the text visible instead of the meaning."""
     label = one_line(field.label, 40, "bold")
     name = lines.fit(label, columns.lay_out(_COLUMNS, width - 2)[0][2])
     room = max(width - name.cell_length - 8, 8)
@@ -231,7 +230,7 @@ def _edited_line(field: Field, editor: FieldEditor, width: int, *, is_wrong: boo
 
 
 class FieldHelp(Static):
-    """What a field means, what it is unless changed, and what `run` calls it; in the wide layout only."""
+    """A field's meaning, default and command line option; in the wide layout only."""
 
     def __init__(self) -> None:
         super().__init__(id="about-field")

@@ -1,6 +1,6 @@
-"""The fields of the form: texts the reader edits, read strictly, with a sentence when one does not fit.
+"""The fields of the launch form: editable texts with strict parsing and error messages.
 
-Those that hold for every run come first; the options of the chosen suites follow.
+General fields come first, then the options of the chosen suites.
 """
 
 import dataclasses
@@ -25,28 +25,27 @@ NOW, QUEUED = "now", "queued"
 THIS_MACHINE = "this machine"
 
 Read = Callable[[str], Any]
-"""Turns the text into a value, or raises ValueError with a sentence of ours."""
+"""Parses a text; raises ValueError with a safe message."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Field:
-    """What can be set, and how its text is read. Label, meaning and choices of a suite's option are foreign text."""
+    """A setting and the parser of its text. Label, meaning and choices of a suite's option are foreign text."""
 
     id: str
     label: str
     default: str
-    """The text it starts with."""
     meaning: str
     flag: str
-    """The same option of `run`."""
+    """The corresponding option of `run`."""
     read: Read = dataclasses.field(default=str)
     choices: tuple[str, ...] = ()
-    """Space goes through these; other texts are refused."""
+    """Allowed texts, cycled by space; empty allows any."""
     digits: bool = False
-    """Typing a digit starts editing."""
+    """Whether typing a digit starts editing."""
 
     def mistake_in(self, text: str) -> str:
-        """Return what is wrong with a text, or nothing."""
+        """Return the error in a text, or an empty string."""
         try:
             self.value_of(text)
         except ValueError as error:
@@ -54,23 +53,23 @@ class Field:
         return ""
 
     def value_of(self, text: str) -> Any:
-        """Return the value of a text.
+        """Parse a text.
 
         Raises:
-            ValueError: it does not fit, with a sentence of ours.
+            ValueError: the text is invalid; the message is safe to show.
         """
         if self.choices and text not in self.choices:
             raise ValueError(f"one of: {', '.join(choice or 'nothing' for choice in self.choices)}")
         return self.read(text.strip())
 
     def next_choice(self, text: str) -> str:
-        """Return the choice after a text."""
+        """Return the choice after the given one."""
         index = self.choices.index(text) + 1 if text in self.choices else 0
         return self.choices[index % len(self.choices)]
 
 
 def whole(least: int = 1, *, none: tuple[str, ...] = ()) -> Read:
-    """Return a reader of whole numbers; the words of `none` (and nothing) mean None."""
+    """Return a parser of integers from `least`; an empty text or a word of `none` means None."""
 
     def read(text: str) -> int | None:
         if none and text.lower() in (*none, ""):
@@ -78,14 +77,14 @@ def whole(least: int = 1, *, none: tuple[str, ...] = ()) -> Read:
         digits = re.sub(r"[\s_,]", "", text)
         if not re.fullmatch(r"-?\d{1,12}", digits) or int(digits) < least:
             also = f", or {none[0]}" if none else ""
-            raise ValueError(f"a whole number from {least} on{also}")
+            raise ValueError(f"a whole number, at least {least}{also}")
         return int(digits)
 
     return read
 
 
 def money(text: str) -> float | None:
-    """Read a sum of money; `never` and nothing mean no limit."""
+    """Parse an amount in US dollars; `never` or an empty text means no limit."""
     if text.lower() in ("never", ""):
         return None
     match = re.fullmatch(r"\$?\s*(\d{1,9}(?:\.\d{1,6})?)", text)
@@ -95,7 +94,7 @@ def money(text: str) -> float | None:
 
 
 def time_limit(text: str) -> float | None:
-    """Read a time in seconds; `never` and nothing mean no limit."""
+    """Parse a duration in seconds; `never` or an empty text means no limit."""
     if text.lower() in ("never", ""):
         return None
     try:
@@ -105,27 +104,27 @@ def time_limit(text: str) -> float | None:
 
 
 def run_name(text: str) -> str:
-    """Read a name for runs: nothing, or something a folder can be called."""
+    """Parse the name of a run, possibly empty."""
     if len(text) > 60 or not text.isprintable():
         raise ValueError("at most 60 printable characters")
     return text
 
 
 def ids(is_file: Callable[[str], bool]) -> Read:
-    """Return a reader of case ids between commas, `@FILE` among them; `is_file` says whether there is such a file."""
+    """Return a parser of comma-separated case ids, including `@FILE`; `is_file` checks that a file exists."""
 
     def read(text: str) -> tuple[str, ...]:
         words = tuple(word for part in text.split(",") if (word := part.strip()))
         for word in words:
             if word.startswith("@") and not is_file(word[1:]):
-                raise ValueError(f"there is no file {word[1:] or 'of that name'}; @ids.txt holds one id a line")
+                raise ValueError(f"there is no file {word[1:] or 'of that name'}; @ids.txt has one id per line")
         return words
 
     return read
 
 
 def failed_run(lines: Sequence[RunLine], suites: Sequence[str]) -> Read:
-    """Return a reader of the name of a run with failed cases of the chosen suite, or a part that no other has."""
+    """Return a parser of the name, or a unique part of the name, of a run with failed cases of the chosen suite."""
 
     def read(text: str) -> str:
         if not text:
@@ -148,7 +147,7 @@ def failed_run(lines: Sequence[RunLine], suites: Sequence[str]) -> Read:
 
 
 def option_field(suite: str, option: Option, *, named: bool) -> Field:
-    """Return the field of one suite option; `named`: the command line must be told which suite is meant."""
+    """Return the field of a suite option; `named` includes the suite's name in the command line option."""
     choices = ("true", "false") if option.kind == "bool" else option.choices
     return Field(
         f"option:{suite}:{option.name}",
@@ -163,7 +162,7 @@ def option_field(suite: str, option: Option, *, named: bool) -> Field:
 
 
 def text_of(value: Any) -> str:
-    """Return the text a default is edited as; nothing for None."""
+    """Return a default as editable text; empty for None."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -207,15 +206,15 @@ def _json(text: str) -> Any:
         raise ValueError(f"not JSON: {error}") from None
 
 
-# The fields that hold for every run ----------------------------------------------------------------------------------
+# General fields ------------------------------------------------------------------------------------------------------
 
 _CASES = Field(
     "cases", "cases per suite", "all", "how many of each, or all", "--sample", whole(none=("all",)), digits=True
 )
-_SEED = Field("seed", "seed", "0", "which cases are drawn; first: no draw, the first ones", "--seed",
+_SEED = Field("seed", "seed", "0", "seed of the sample; first: the first cases, not sampled", "--seed",
               whole(0, none=("first",)), digits=True)  # fmt: skip
 _REPEATS_TO_START = (
-    Field("repeats", "repeats", "1", "times each case is played", "--rollouts", whole(), digits=True),
+    Field("repeats", "repeats", "1", "rollouts of each case", "--rollouts", whole(), digits=True),
     Field("at_once", "at once", "", "conversations in flight; empty: as models.toml says", "--concurrency",
           whole(none=("auto",)), digits=True),
     Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True),
@@ -225,17 +224,17 @@ _NAME = Field("name", "name", "", "empty: time, model and suite", "--name", run_
 _LIMITS = (
     Field("max_time", "time limit", "never", "stops a run after 90 (seconds), 10m or 2h", "--max-time", time_limit,
           digits=True),
-    Field("max_tokens", "token limit", "never", "stops a run after so many tokens", "--max-tokens",
+    Field("max_tokens", "token limit", "never", "stops a run after this many tokens", "--max-tokens",
           whole(none=("never",)), digits=True),
-    Field("max_errors", "error limit", "never", "stops a run after so many broken cases", "--max-errors",
+    Field("max_errors", "error limit", "never", "stops a run after this many broken cases", "--max-errors",
           whole(none=("never",)), digits=True),
 )  # fmt: skip
 _ROLE = "role:"
-"""Begins the id of a role's field."""
+"""Prefix of the id of a role's field."""
 _WHERE = (
-    Field("where", "where", THIS_MACHINE, "ray: the cluster of RAY_ADDRESS, else one started here", "--on", str,
+    Field("where", "where", THIS_MACHINE, "ray: the cluster at RAY_ADDRESS, or a new local one", "--on", str,
           (THIS_MACHINE, RAY)),
-    Field("workers", "workers", "", "of ray; empty: one for each CPU of the cluster", "--workers",
+    Field("workers", "workers", "", "Ray workers; empty: one per CPU of the cluster", "--workers",
           whole(none=("auto",)), digits=True),
 )  # fmt: skip
 _FIELD_OF_FLAG = {
@@ -255,9 +254,9 @@ _FIELD_OF_FLAG = {
 def general_fields(
     models: Models, runs: Sequence[RunLine], suites: Sequence[str], roles: Sequence[str], modes: Sequence[Mode]
 ) -> list[Field]:
-    """Return the fields that belong to no suite, the most used first, for chosen suites, their roles and modes."""
+    """Return the fields common to all suites, most used first, for the chosen suites, roles and modes."""
     only_ids = Field("ids", "only ids", "", "ids between commas, or @ids.txt", "--ids", ids(_is_file))
-    failed_of = Field("failed_of", "failed of", "", "only what this run failed: its name, or part of it",
+    failed_of = Field("failed_of", "failed of", "", "cases this run failed: its name or part of it",
                       "--only-failed-of", failed_run(runs, suites))  # fmt: skip
     role_fields = [_role_field(role, models) for role in roles]
     always = [_CASES, _SEED, only_ids, failed_of, *_REPEATS_TO_START, _mode_field(modes), *role_fields, _NAME, *_LIMITS]
@@ -266,7 +265,7 @@ def general_fields(
 
 @functools.cache
 def has_ray() -> bool:
-    """Whether the extra for clusters is installed; does not load it."""
+    """Return whether the extra for clusters is installed, without loading it."""
     return importlib.util.find_spec(RAY) is not None
 
 
@@ -282,19 +281,19 @@ def role_field_id(role: str) -> str:
 
 
 def is_of_role(field: Field) -> bool:
-    """Whether a field names the model of a role."""
+    """Whether a field selects the model of a role."""
     return field.id.startswith(_ROLE)
 
 
 def _role_field(role: str, models: Models) -> Field:
     names = tuple(line.name for line in models.lines if line.ready)
     choices = ("", f"sim/{role}", *names) if role in ("judge", "user", "embedding") else ("", *names)
-    meaning = "the model that plays this role; empty: as the suite says"
+    meaning = "model for this role; empty: the suite's default"
     return Field(role_field_id(role), role, "", meaning, f"--{role}", str, choices)
 
 
 def refused_field(refusal: UsageError, fields: Sequence[Field]) -> str:
-    """Return the id of the field that a refusal is about; empty when it is about no field."""
+    """Return the id of the field that a refusal concerns, or an empty string."""
     options = [(field.id.rpartition(":")[2], field.id) for field in fields if field.id.startswith("option:")]
     if refusal.where == "--option":
         named = refusal.message.replace("'", " ").replace(",", " ").split()

@@ -1,4 +1,4 @@
-"""What the form will take: worked out in threads while it is filled in, and shown before it starts."""
+"""The forecast of the planned runs, computed in threads while the form is edited."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -20,28 +20,28 @@ from console.tui.services import Services
 from console.tui.symbols import MUTED
 
 _PAUSE_S = 0.15
-"""How long typing must rest before the forecast is worked out again."""
+"""Seconds without typing before the forecast is recomputed."""
 
 
 @dataclass
 class ForecastWorker:
-    """One forecast at a time: a whole benchmark takes seconds to read."""
+    """Computes one forecast at a time, as reading a whole benchmark takes seconds."""
 
     services: Services
     controller: LaunchController
     forecast_came: Callable[[], None]
     """Called when the controller has a new forecast."""
     roles_checked: Callable[[], None]
-    """Called when the controller knows more about the servers of other roles."""
+    """Called when the controller has new results from servers."""
     _is_closed: bool = False
 
     def form_changed(self) -> None:
-        """Work the forecast out again once typing has rested."""
-        # A task of the loop, not a timer, which a busy machine loses.
+        """Recompute the forecast once typing pauses."""
+        # Not Textual's timer, which may never fire on a busy machine.
         asyncio.get_running_loop().call_later(_PAUSE_S, self._typing_rested, self.controller.last_change)
 
     def close(self) -> None:
-        """Take up nothing any more: the form is gone."""
+        """Stop for good, as the form was closed."""
         self._is_closed = True
 
     def _typing_rested(self, change: int) -> None:
@@ -82,20 +82,20 @@ class ForecastWorker:
 
 
 class ForecastPanel(Static):
-    """Size, price and checks of what is filled in, or what stands in the way; with its own title in little room."""
+    """Size, price and checks of the planned runs, or what prevents a start."""
 
     def __init__(self) -> None:
         super().__init__(id="forecast")
         self.border_title = Content("Before it starts")
 
     def set_preflight(self, preflight: Preflight, field: Field | None, *, screen_width: int, wide: bool) -> None:
-        """Show what is known.
+        """Show forecast and problems.
 
         Args:
-            preflight: what is known.
-            field: the field that is gone through now, whose whole meaning is the title while there is no box.
-            screen_width: cells of the screen, for as long as the panel itself has no size yet.
-            wide: whether there is a box of its own.
+            preflight: forecast and problems.
+            field: the field under the cursor, described in the title when there is no box.
+            screen_width: width of the screen in cells, used until the panel is laid out.
+            wide: whether the panel has a box.
         """
         shown = preflight_lines(preflight, width=(self.size.width or screen_width) - 2, wide=wide)
         title = _title(preflight, field, screen_width - 2)

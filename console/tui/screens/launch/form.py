@@ -1,6 +1,6 @@
-"""`Form`: what the reader has chosen so far, and the preset that it amounts to. Knows neither screen nor disk.
+"""`Form`: the user's choices, and the preset and command they stand for. Independent of screen and disk.
 
-Nothing ticked under a suite means all of its categories. One run is started for each model and suite.
+A suite without ticked categories stands for all of them. Each combination of model and suite becomes one run.
 """
 
 import dataclasses
@@ -24,42 +24,42 @@ from console.tui.shell_commands import command
 
 @dataclasses.dataclass(slots=True)
 class Form:
-    """The choices. `texts` holds only what was changed from a default."""
+    """The choices. `texts` holds only values that differ from their defaults."""
 
     models: list[str] = dataclasses.field(default_factory=list[str])
     suites: dict[str, set[str]] = dataclasses.field(default_factory=dict[str, set[str]])
     """Ticked categories by chosen suite; an empty set means all."""
     texts: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
     options: dict[str, tuple[Option, ...]] = dataclasses.field(default_factory=dict[str, tuple[Option, ...]])
-    """Options by suite, as far as they are known."""
+    """Options by suite, as far as known."""
     roles: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict[str, tuple[str, ...]])
-    """Roles needed by suite, as far as they are known."""
+    """Required roles by suite, as far as known."""
     modes: dict[str, tuple[Mode, ...]] = dataclasses.field(default_factory=dict[str, tuple[Mode, ...]])
-    """Modes by suite, as far as they are known."""
+    """Modes by suite, as far as known."""
     refused: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
-    """Why the checks of a start refuse a field, by its id; forgotten with the next change."""
+    """Reasons why the start checks refuse a field, by id; cleared by the next change."""
     idle: frozenset[str] = frozenset()
-    """Fields of roles that no selected case needs, by id; forgotten with the next change."""
+    """Ids of role fields that no selected case needs; cleared by the next change."""
 
     @property
     def draft(self) -> Draft:
-        """The choices as they stand, to be taken up by another form."""
+        """The current choices as a draft."""
         suites = {suite: frozenset(ticked) for suite, ticked in self.suites.items()}
         return Draft(tuple(self.models), suites, dict(self.texts))
 
     def add_draft(self, draft: Draft) -> None:
-        """Take over the choices of an earlier form; what is chosen here already stays chosen."""
+        """Add the choices of a draft; existing choices take precedence."""
         self.models = list(dict.fromkeys([*draft.models, *self.models]))
         self.suites = {suite: set(ticked) for suite, ticked in draft.suites.items()} | self.suites
         self.texts = dict(draft.texts) | self.texts
 
     def replace(self, draft: Draft) -> None:
-        """Choose exactly this."""
+        """Replace all choices."""
         self.models, self.texts = list(draft.models), dict(draft.texts)
         self.suites = {suite: set(ticked) for suite, ticked in draft.suites.items()}
 
     def empty(self) -> None:
-        """Choose nothing, with every field at its default."""
+        """Clear all choices and reset every field."""
         self.models, self.suites, self.texts, self.refused, self.idle = [], {}, {}, {}, frozenset()
 
     # Choosing --------------------------------------------------------------------------------------------------------
@@ -71,12 +71,12 @@ class Form:
             self.models.append(name)
 
     def toggle_parts(self, suite: str, parts: Collection[str], every: Collection[str]) -> None:
-        """Tick categories of a suite, or no longer when all of them are ticked; a suite without any is not chosen.
+        """Tick categories of a suite, or untick them if all are ticked; a suite without any is removed.
 
         Args:
             suite: its name.
-            parts: names of categories.
-            every: the names of all its categories; a suite that has none is ticked as a whole.
+            parts: names of the categories to toggle.
+            every: names of all its categories; empty if it has none.
         """
         is_chosen = suite in self.suites
         ticked = (self.suites[suite] or set(every)) if is_chosen else set[str]()
@@ -90,7 +90,7 @@ class Form:
     # Fields ----------------------------------------------------------------------------------------------------------
 
     def fields(self, models: Models, runs: Sequence[RunLine]) -> list[Field]:
-        """Return the fields that matter for what is chosen."""
+        """Return the fields relevant to the choices."""
         roles = list(dict.fromkeys(role for suite in self.suites for role in self.roles.get(suite, ())))
         modes = [mode for suite in self.suites for mode in self.modes.get(suite, USUAL_MODES)] or USUAL_MODES
         fields = general_fields(models, runs, list(self.suites), roles, modes)
@@ -110,11 +110,11 @@ class Form:
             self.texts[field.id] = text
 
     def mistake_in(self, field: Field) -> str:
-        """Return what is wrong with a field, or nothing. May hold foreign text."""
+        """Return the error in a field, or an empty string. May be foreign text."""
         return field.mistake_in(self.text(field)) or self.refused.get(field.id, "")
 
     def mistakes(self, fields: Sequence[Field]) -> list[str]:
-        """Return what must be corrected before anything can start. May hold foreign text."""
+        """Return the errors that prevent a start. May be foreign text."""
         mistakes = [] if self.models else ["choose a model: space"]
         mistakes += [] if self.suites else ["choose a suite: space"]
         for field in fields:
@@ -125,7 +125,7 @@ class Form:
     # Presets ---------------------------------------------------------------------------------------------------------
 
     def preset(self, fields: Sequence[Field], suites: Suites) -> Preset:
-        """Return what the form amounts to; every field must be without mistakes."""
+        """Return the form as a preset; every field must be valid."""
         values = {field.id: field.value_of(self.text(field)) for field in fields}
         return Preset(
             models=tuple(self.models),
@@ -145,13 +145,13 @@ class Form:
         )
 
     def target(self, fields: Sequence[Field]) -> ComputeTarget:
-        """Return who plays; every field must be without mistakes."""
+        """Return where the runs execute; every field must be valid."""
         values = {field.id: field.value_of(self.text(field)) for field in fields if field.id in ("where", "workers")}
         is_here = values.get("where", THIS_MACHINE) == THIS_MACHINE
         return LOCAL if is_here else ComputeTarget(values["where"], values["workers"])
 
     def fill_in(self, preset: Preset) -> None:
-        """Take over what a preset says; the rest goes back to its default."""
+        """Load a preset; everything else is reset to its default."""
         self.models = list(preset.models)
         self.suites = {suite: set(parts) for suite, parts in preset.suites.items()}
         budget = preset.budget
@@ -178,7 +178,7 @@ class Form:
         self.texts = {id: text for id, value in texts.items() if (text := text_of(value))}
 
     def drop_missing(self, models: Models, suites: Suites) -> list[str]:
-        """Take out and return models, suites and categories that are not here."""
+        """Remove and return models, suites and categories that do not exist."""
         names = {line.name for line in models.lines}
         categories = {line.name: {part.name for part in line.categories} for line in suites.lines}
         missing = [name for name in self.models if name not in names]
@@ -207,7 +207,7 @@ class Form:
 
 
 def command_of(preset: Preset, places: WorkspacePaths, target: ComputeTarget = LOCAL) -> str:
-    """Return the shell command that starts the same runs there."""
+    """Return the shell command that starts the same runs."""
     budget, drawn = preset.budget, preset.limit is not None and preset.seed is not None
     pairs: list[tuple[str, Any]] = [
         *(("-m", name) for name in preset.models),
@@ -237,7 +237,7 @@ def _word(value: Any) -> str:
 
 
 def _option_text(value: Any) -> str:
-    """Return an option as the command line reads it: a text that JSON would read as something else is quoted."""
+    """Return an option for the command line; a string that would parse as JSON is quoted."""
     if not isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     try:

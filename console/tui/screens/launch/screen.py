@@ -1,4 +1,4 @@
-"""New run: one form, no wizard. What it will take is worked out while it is filled in; Enter starts it."""
+"""New run: a form with a forecast that is updated while it is filled in; enter starts the runs."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -35,7 +35,7 @@ _NEEDS_NO_MISTAKES = ("launch.start", "launch.try", "preset.save", "copy", "copy
 
 
 class LaunchScreen(BaseScreen):
-    """The form: models, suites and settings to choose, and what is known of the runs before they start."""
+    """The launch form: models, suites and settings, and the forecast of the planned runs."""
 
     where = "launch"
     heading = "New run"
@@ -67,7 +67,7 @@ class LaunchScreen(BaseScreen):
     """
 
     def __init__(self, services: Services, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
-        """Open the form, with a model, a suite or a run whose failed cases are to be played chosen already."""
+        """Open the form with a model, a suite or the failed cases of a run preselected."""
         super().__init__(services)
         self.controller = LaunchController(model=model, suite=suite, failed_of=failed_of)
         draft = services.navigator.draft
@@ -75,7 +75,7 @@ class LaunchScreen(BaseScreen):
         if draft is not None and not failed_of:
             self.controller.add_draft(draft)
         self._words = ""
-        """Only models and suites with these letters are listed."""
+        """Filter of models and suites by letters."""
         self._models, self._suites = ModelChoices(), SuiteChoices()
         self._fields, self._field_help = FieldList(self.controller.form), FieldHelp()
         self._forecast_panel, self._preview = ForecastPanel(), CasePreview()
@@ -115,10 +115,10 @@ class LaunchScreen(BaseScreen):
         self.services.workspace.changed.subscribe(self, self._workspace_changed)
         self._use_workspace()
         if self._has_draft:
-            self.services.notify(Content("Your draft is back. ctrl+l empties the form."))
+            self.services.notify(Content("Draft restored. ctrl+l clears the form."))
 
     def on_unmount(self) -> None:
-        """Keep what was not started; leave threads and sample runs to finish by themselves."""
+        """Keep an unstarted draft; threads and sample runs finish by themselves."""
         if self.controller.keeps_draft:
             self.services.navigator.draft = self.controller.draft
         self._forecast_worker.close()
@@ -136,20 +136,18 @@ class LaunchScreen(BaseScreen):
         self._show_change(self.controller.use_workspace(workspace.models, workspace.suites, workspace.runs))
 
     def key_words(self) -> Mapping[str, str]:
-        """Enter starts here, whatever has the focus."""
         edit = "edit" if self.focused is self._fields else "select"
         review = "see trial" if self.controller.sample_runs else ""
         fold = "open/close" if self.focused is self._suites else ""
         return {"open": "", "run.new": "", "launch.edit": edit, "launch.review": review, "launch.fold": fold}
 
     def why_not(self, action: Action) -> str:
-        """Say why it cannot start yet."""
         if action.id in _NEEDS_NO_MISTAKES and self.controller.mistakes:
-            return "something must be mended first"
+            return "fix the errors in the form first"
         if action.id == "launch.fold" and self.focused is not self._suites:
-            return "it opens suites: tab goes there"
+            return "only suites can be opened: tab goes there"
         if action.id == "launch.review" and not self.controller.sample_runs:
-            return "nothing was tried yet"
+            return "no sample has been run yet"
         return ""
 
     # Choosing --------------------------------------------------------------------------------------------------------
@@ -178,7 +176,7 @@ class LaunchScreen(BaseScreen):
                 self.apply_change()
 
     def action_launch_fold(self) -> None:
-        """Show the groups and categories of the part of the tree under the cursor, or hide them."""
+        """Fold or unfold the suite or group under the cursor."""
         if (part := self._suites.under_cursor) is not None:
             still_shown = self._suites.suite_tree.toggle(part)
             self._show_choices()
@@ -186,7 +184,7 @@ class LaunchScreen(BaseScreen):
 
     @on(FieldList.FieldChanged)
     def apply_change(self) -> None:
-        """Take a change of the form into account."""
+        """Update after a change of the form."""
         self._show_change(self.controller.changed())
 
     @on(FieldList.TypingChanged)
@@ -194,13 +192,12 @@ class LaunchScreen(BaseScreen):
         self.refresh_keys()
 
     def action_launch_empty(self) -> None:
-        """Begin with an empty form."""
         self.controller.form.empty()
         self.services.navigator.draft = None
         self.apply_change()
 
     def action_launch_check(self) -> None:
-        """Look again for keys, data and models, and ask again what is served."""
+        """Reload models, suites and keys, and check the servers again."""
         self.controller.role_check.forget()
         self.services.workspace.read_all()
 
@@ -220,12 +217,11 @@ class LaunchScreen(BaseScreen):
         self._show_choices()
 
     def action_filter_clear(self) -> None:
-        """List all models and suites again."""
         self.find_session.clear()
         self.refresh_keys()
 
     def go_back(self) -> bool:
-        """Clear the filter first; the form stays."""
+        """Clear the filter before closing; the form stays."""
         if super().go_back():
             return True
         if self._words:
@@ -236,7 +232,7 @@ class LaunchScreen(BaseScreen):
     # Showing ---------------------------------------------------------------------------------------------------------
 
     def _show_change(self, problems: Sequence[str]) -> None:
-        """Show the form as it stands after a change, and why chosen suites cannot be opened. Foreign text."""
+        """Show the form after a change, and why chosen suites cannot be opened. Foreign text."""
         for problem in problems:
             self.services.notify(literal(problem, 600), severity="error")
         self._sample_runs.stop_following()
@@ -279,7 +275,7 @@ class LaunchScreen(BaseScreen):
             workspace.in_thread(read)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show the keys of the pane that has the focus now, and what its row means."""
+        """Show the meaning of the focused field."""
         self._show_meaning()
 
     def _forecast_came(self) -> None:

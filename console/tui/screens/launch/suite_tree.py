@@ -1,7 +1,7 @@
-"""`SuiteTree`: suites, their groups and categories as rows of a tree, with what is ticked and how many cases that is.
+"""`SuiteTree`: suites, groups and categories as rows of a tree, with what is chosen and the number of cases.
 
-Pure: what is ticked is the form's, which parts are unfolded is the tree's. A filter shows every part that has its
-letters, folded or not. One mark has one meaning everywhere: all of it, some of it, or nothing is chosen.
+The form holds what is ticked, the tree which parts are unfolded. A filter shows all matching parts, even of folded
+ones.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -34,7 +34,7 @@ class Part:
 
     @property
     def above(self) -> "tuple[Part, Part]":
-        """What it belongs to, the nearest first: its group and its suite."""
+        """Its parents, nearest first: group and suite."""
         return Part(self.suite, self.group), Part(self.suite)
 
     @property
@@ -52,7 +52,7 @@ class Row:
     cases: int
     chosen_cases: int
     parts: int
-    """How many categories it has that can be unfolded; 0: none."""
+    """Number of categories to unfold; 0 if it cannot be unfolded."""
     is_unfolded: bool
     obstacle: str = ""
     """Why the suite cannot be chosen, in a few words."""
@@ -66,11 +66,11 @@ class SuiteTree:
     unfolded: set[Part] = field(default_factory=set[Part])
 
     def rows(self, ticked: Mapping[str, Collection[str]], words: str = "") -> list[Row]:
-        """Return the rows that are to be seen.
+        """Return the visible rows.
 
         Args:
-            ticked: chosen categories by chosen suite; none where all are meant.
-            words: letters that the name of a suite, group or category must have, unless it is chosen.
+            ticked: ticked categories by chosen suite; empty stands for all.
+            words: letters that the name of a suite, group or category must contain unless it is chosen.
         """
         rows: list[Row] = []
         for line in self.lines:
@@ -80,7 +80,7 @@ class SuiteTree:
         return rows
 
     def categories_of(self, part: Part) -> list[str]:
-        """Return the names of the categories that a part has."""
+        """Return the names of the categories of a part."""
         line = next((line for line in self.lines if line.name == part.suite), None)
         categories = line.categories if line is not None else ()
         return [
@@ -90,7 +90,7 @@ class SuiteTree:
         ]
 
     def toggle(self, part: Part) -> Part:
-        """Unfold a part, or fold it; a category folds what it belongs to. Return the part whose row is shown still."""
+        """Fold or unfold a part, or the parent of a category; return the part whose row remains visible."""
         if part.category:
             part = Part(part.suite, part.group) if Part(part.suite, part.group) in self.unfolded else Part(part.suite)
         self.unfolded ^= {part}
@@ -118,7 +118,7 @@ def _rows_of(
 
 
 def _inner_rows(line: SuiteLine, chosen: Collection[str], unfolded: Collection[Part], words: str) -> list[Row]:
-    """Return the rows under a suite: of unfolded parts, with the letters, and beside these what is chosen."""
+    """Return the rows under a suite: those of unfolded parts and, with a filter, matching and chosen ones."""
     if len(line.categories) < 2:
         return []
     groups: dict[str, list[Category]] = {}

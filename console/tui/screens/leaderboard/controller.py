@@ -1,4 +1,4 @@
-"""`LeaderboardController`: which rows there are and which columns are in sight. No Textual."""
+"""`LeaderboardController`: rows and visible columns, without Textual."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -15,16 +15,15 @@ _SEPARATOR = "\x1f"
 
 
 class LeaderboardController:
-    """The leaderboards of all suites in one list: a heading for each suite, a row for each model."""
+    """The leaderboards of all suites in one list, with a heading for each suite and a row for each model."""
 
     def __init__(self) -> None:
-        """Show nothing until the runs are read."""
         self.boards: list[Leaderboard] = []
         self.is_read = False
         self.rows: dict[str, tuple[Leaderboard, int]] = {}
-        """Board and index of each row by its key, in order; -1: the heading."""
+        """Board and index of each row by key, in order; index -1 is the heading."""
         self._first_column: dict[str, int] = {}
-        """By suite, the first of the columns in sight."""
+        """First visible column, by suite."""
 
     def use_boards(self, boards: Sequence[Leaderboard]) -> None:
         self.boards, self.is_read = list(boards), True
@@ -36,17 +35,17 @@ class LeaderboardController:
 
     @property
     def headings(self) -> set[str]:
-        """Keys of the rows that name a suite."""
+        """Keys of the heading rows."""
         return {key for key, (_, index) in self.rows.items() if index < 0}
 
     @property
     def title(self) -> str:
-        """How many models and suites there are, in words."""
+        """Number of models and suites, in words."""
         models = {row.model for board in self.boards for row in board.rows}
         return f"{number_format.plural(len(models), 'model')}, {number_format.plural(len(self.boards), 'suite')}"
 
     def board_of(self, key: str | None) -> Leaderboard | None:
-        """Return the leaderboard that a row is on."""
+        """Return the leaderboard of a row."""
         board, _ = self.rows.get(key or "", (None, -1))
         return board
 
@@ -56,17 +55,17 @@ class LeaderboardController:
         return board.rows[index] if board is not None and index >= 0 else None
 
     def step(self, key: str | None, by: int) -> str | None:
-        """Return the first model's row of the next (or previous) suite; None at the end."""
+        """Return the first row of the next or previous suite; None at the end."""
         board = self.board_of(key)
         index = self.boards.index(board) + by if board is not None else -1
         return _row_key(self.boards[index].suite, 0) if 0 <= index < len(self.boards) else None
 
     def first_column(self, board: Leaderboard, last: int) -> int:
-        """Return the first of a leaderboard's columns in sight; `last` is the farthest that fills the width."""
+        """Return the first visible column of a leaderboard, at most `last`."""
         return min(self._first_column.get(board.suite, 0), last)
 
     def move_columns(self, board: Leaderboard, by: int, last: int) -> None:
-        """Bring other columns into sight."""
+        """Scroll the columns of a leaderboard."""
         self._first_column[board.suite] = max(0, min(self.first_column(board, last) + by, last))
 
 
@@ -75,7 +74,7 @@ def _row_key(suite: str, index: int) -> str:
 
 
 def read_boards(runs: Iterable[RunLine], suites: Suites) -> Iterator[list[Leaderboard]]:
-    """Yield the leaderboards as lists have them, then completed by what only journals hold; call it in a thread."""
+    """Yield the leaderboards from run summaries, then with the columns that need journals. Call in a thread."""
     lines = list(runs)
     folders = {line.name: line.folder for line in lines}
     cases = {line.name: {category.name: category.cases for category in line.categories} for line in suites.lines}
@@ -88,13 +87,13 @@ def read_boards(runs: Iterable[RunLine], suites: Suites) -> Iterator[list[Leader
 
 
 def _rules_of(catalog: Catalog | None, suites: Iterable[str]) -> Mapping[str, LeaderboardRules]:
-    """Return how models are ranked, of suites that say it."""
+    """Return the ranking rules of the suites that have any."""
     rules: dict[str, LeaderboardRules] = {}
     for name in suites:
         try:
             suite = catalog.open(name) if catalog is not None else None
             if suite is not None and suite.leaderboard is not None:
                 rules[name] = suite.leaderboard
-        except UsageError:  # it cannot be opened, or its code fails
+        except UsageError:  # the suite cannot be opened, or its code fails
             continue
     return rules

@@ -1,7 +1,6 @@
-"""The leaderboard: all models on each suite, ranked by what the suite measures, an interval beside every rate.
+"""The leaderboard: all models on each suite, ranked by the suite's rules, with an interval for every rate.
 
-Made from the summaries of all runs; only what the suite's rules measure in journals, and the spread of means, need
-these, which a thread reads.
+Most columns come from run summaries; a thread reads journals for suite-specific measures and spreads of means.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,21 +31,20 @@ EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home nee
 
 
 class LeaderboardList(RowList):
-    """Name and ranking number stay in sight; the other columns are moved sideways, suite by suite."""
+    """A list whose columns scroll sideways, suite by suite; name and ranking value stay visible."""
 
     def __init__(self, controller: LeaderboardController) -> None:
-        """Say that the runs are being read; draw what the controller holds later."""
         super().__init__(id="board", classes="pane", empty=Content("reading all runs …"))
         self._controller = controller
         self._marked = ""
 
     def show_boards(self, marked: str) -> None:
-        """Show the rows as they are now; `marked` is the name of the run that is marked for Compare."""
+        """Show the rows; `marked` is the name of the run marked for Compare."""
         self._marked = marked
         self.show(list(self._controller.rows), draw=self._face, fixed=self._controller.headings, empty=EMPTY)
 
     def last_column(self, board: Leaderboard) -> int:
-        """Return how far the columns of a suite can be moved."""
+        """Return how far a suite's columns can be scrolled."""
         return leaderboard_rows.last_left(board, self._row_width)
 
     def _face(self, key: str) -> Face:
@@ -63,14 +61,14 @@ class LeaderboardList(RowList):
 
 
 class ModelDetails(Static):
-    """The runs of a model, what its numbers lack, and what is behind the sums."""
+    """Runs of a model, gaps in its data, and counts behind its rates."""
 
     def __init__(self) -> None:
         super().__init__(id="row")
         self.border_title = Content("This model")
 
     def show_row(self, board: Leaderboard | None, row: LeaderboardRow | None, screen_width: int) -> None:
-        """Show a model; `screen_width` counts until the pane is laid out."""
+        """Show a model; `screen_width` is used until the pane is laid out."""
         if board is None or row is None:
             self.update(Content.empty())
             return
@@ -79,7 +77,7 @@ class ModelDetails(Static):
 
 
 class LeaderboardScreen(BaseScreen):
-    """The rows of all suites, and the model under the cursor."""
+    """The leaderboards, and details of the model under the cursor."""
 
     where: ClassVar[str] = "board"
     heading: ClassVar[str] = "Leaderboard"
@@ -96,7 +94,7 @@ class LeaderboardScreen(BaseScreen):
     """
 
     def __init__(self, services: Services) -> None:
-        """Rank the runs of the workspace; nothing is read before the screen is mounted."""
+        """Initialize the screen; runs are read after mounting."""
         super().__init__(services)
         self.controller = LeaderboardController()
         self.rows = LeaderboardList(self.controller)
@@ -113,11 +111,11 @@ class LeaderboardScreen(BaseScreen):
         yield self.details
 
     def on_mount(self) -> None:
-        """Read once the frame is painted."""
+        """Read after the first frame."""
         self.call_after_refresh(self.show_workspace, "")
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose the columns that fit."""
+        """Redraw with the columns that fit."""
         self.call_after_refresh(self._draw)
 
     def action_reload(self) -> None:
@@ -158,7 +156,7 @@ class LeaderboardScreen(BaseScreen):
         key = self.rows.cursor
         self.details.show_row(self.controller.board_of(key), self.controller.model_row(key), self.size.width)
 
-    # What the reader does --------------------------------------------------------------------------------------------
+    # User input -------------------------------------------------------------------------------------------------------
 
     def key_words(self) -> Mapping[str, str]:
         return {"open": "open its run in Review"}
@@ -181,7 +179,7 @@ class LeaderboardScreen(BaseScreen):
             self._draw()
 
     def _move_columns(self, by: int) -> None:
-        """Move the columns of this suite, so that the next (or previous) one comes into sight."""
+        """Scroll the columns of the current suite."""
         if (board := self.controller.board_of(self.rows.cursor)) is not None:
             self.controller.move_columns(board, by, self.rows.last_column(board))
             self.rows.touch()
@@ -190,7 +188,7 @@ class LeaderboardScreen(BaseScreen):
     action_column_prev = partialmethod(_move_columns, -1)
 
     def _step(self, by: int) -> None:
-        """Go to the next (or previous) suite."""
+        """Move to the next or previous suite."""
         if (key := self.controller.step(self.rows.cursor, by)) is not None:
             self.rows.move_to(key)
 

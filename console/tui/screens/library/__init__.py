@@ -1,1 +1,1 @@
-"""The parts of Library: what is listed, and the sheets that describe it."""
+"""Library: suites, their cases, and models."""

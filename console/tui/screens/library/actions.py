@@ -1,4 +1,4 @@
-"""`EntryActions`: what Library does with what is under the cursor, and with suites of the reader's own."""
+"""`EntryActions`: Library's actions on suites, models and cases."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -28,23 +28,23 @@ _KIND_COLUMNS = (Column("kind", 14), Column("what it is", 60))
 
 @dataclass
 class EntryActions:
-    """Acts on the entry under the cursor, or on the case where cases are listed; makes, opens and allows suites."""
+    """Handles actions on the entry or case under the cursor; creates, opens and allows suites."""
 
     services: Services
     controller: LibraryController
     entries: EntryList
     cases: CaseList
     ping_changed: Callable[[], None]
-    """Called when a server is asked, and when it answered."""
+    """Called when a ping starts and ends."""
     run_dialog: Callable[[Awaitable[object]], object]
 
     @property
     def case(self) -> Case | None:
-        """The case under the cursor where cases are listed."""
+        """The case under the cursor if cases are listed."""
         return self.cases.case if self.controller.opened is not None else None
 
     def action_model_ping(self) -> None:
-        """Ask the server of the model under the cursor whether it answers; costs nothing."""
+        """Check without cost whether the model's server answers."""
         entry, workspace = self.entries.entry, self.services.workspace
         if self.controller.opened is not None or entry.kind != "model" or entry.name in self.controller.pinging:
             return
@@ -77,10 +77,10 @@ class EntryActions:
             text = json.dumps(case.data, ensure_ascii=True, indent=2, default=repr)
             self.services.copy(text, "the case as JSON")
 
-    # Suites of the reader's own --------------------------------------------------------------------------------------
+    # User's own suites ------------------------------------------------------------------------------------------------
 
     def action_suite_new(self) -> None:
-        """Ask for kind and name, write a suite that runs at once, and show it."""
+        """Ask for kind and name, write a runnable suite, and show it."""
         self.run_dialog(self._ask_and_write())
 
     async def _ask_and_write(self) -> None:
@@ -102,7 +102,7 @@ class EntryActions:
         services.workspace.read_all()
 
     def action_entry_edit(self) -> None:
-        """Open the file of the suite under the cursor, or models.toml; what was saved is read again."""
+        """Open the file of the suite under the cursor, or models.toml, and reload it when saved."""
         entry = self.controller.opened or self.entries.entry
         line = self.controller.suite(entry.name) if entry.kind in ("suite", "category") else None
         if line is None:
@@ -112,7 +112,7 @@ class EntryActions:
         self.services.workspace.read_all()
 
     def ask_to_allow(self, name: str) -> None:
-        """Ask whether the code of a suite may run."""
+        """Ask whether a suite's code may run."""
         suites = self.controller.suites
         if suites is not None and suites.catalog is not None:
             self.run_dialog(ask_to_allow(self.services, suites.catalog, name))
@@ -121,4 +121,4 @@ class EntryActions:
 def _note(root: Path, text: str) -> NameNote:
     if problem := name_problem(root, text.strip()):
         return NameNote(problem, refuses=True)
-    return NameNote(f"will be a folder of that name in {root}")
+    return NameNote(f"creates a folder of that name in {root}")

@@ -1,4 +1,4 @@
-"""`LibraryController`: the rules of Library: what is listed, folded and opened, and what is known of it."""
+"""`LibraryController`: entries, folding and opening in Library, without Textual or disk access."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,18 +17,17 @@ Kind = Literal["heading", "suite", "category", "pull", "model", "note", "case", 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of the list."""
+    """A row of the list."""
 
     kind: Kind
-    """A heading, a suite or one of its categories, official data to pull, a model, a note about what is wrong, or,
-    under the cursor of an empty list, nothing."""
+    """`note` is a warning; empty stands for the cursor of an empty list; `pull` is official data not yet downloaded."""
     name: str = ""
-    """Of the suite or model; the words of a heading; the whole text of a note. Foreign text but for headings."""
+    """Name of the suite or model, text of the heading, or text of the note. Foreign text except in headings."""
     category: str = ""
 
     @property
     def key(self) -> str:
-        """A text that no other row has."""
+        """Unique key of the row."""
         return "\x1f".join((self.kind, self.name, self.category))
 
 
@@ -37,23 +36,23 @@ NOTHING = Entry("")
 
 
 class LibraryController:
-    """What Library lists and knows. Knows neither Textual nor the disk."""
+    """Contents and state of Library."""
 
     def __init__(self) -> None:
         self.suites: Suites | None = None
         self.models: Models | None = None
         self.words = ""
-        """Only entries with these words are listed."""
+        """Filter; only entries with these words are listed."""
         self.unfolded: set[str] = set()
         """Suites whose categories are listed."""
         self.opened: Entry | None = None
-        """The category whose cases are listed in place of the entries."""
+        """The category whose cases are listed instead of the entries."""
         self.checksums: dict[str, Checksum] = {}
         self.pings: dict[str, Ping] = {}
         self.awaited_suite = ""
-        """A suite that was made just now, for the cursor to go to when it is listed."""
+        """A new suite that the cursor moves to once it is listed."""
         self.pinging: set[str] = set()
-        """Models whose servers are being asked."""
+        """Models with a ping in progress."""
 
     def suite(self, name: str) -> SuiteLine | None:
         return self.suites.find(name) if self.suites else None
@@ -62,19 +61,19 @@ class LibraryController:
         return self.models.find(name) if self.models else None
 
     def official_suite(self, name: str) -> "OfficialData | None":
-        """Return the official data of that name, if a pull would bring it."""
+        """Return the official data of that name if it can be pulled."""
         return next((suite for suite in self.suites.missing if suite.name == name), None) if self.suites else None
 
     @property
     def changed_suites(self) -> frozenset[str]:
-        """Suites whose files are not what was pulled."""
+        """Suites whose files differ from the data pulled."""
         return frozenset(name for name, checksum in self.checksums.items() if checksum.is_changed)
 
     # Listing ---------------------------------------------------------------------------------------------------------
 
     @property
     def entries(self) -> list[Entry]:
-        """What has the words, under headings; nothing at all if that is nothing but headings."""
+        """Entries that match the filter, under headings; empty if none does."""
         suites = [*self._suite_entries(self.suites)] if self.suites else []
         models = [*self._model_entries(self.models)] if self.models else []
         if not suites and not models:
@@ -102,7 +101,7 @@ class LibraryController:
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
-        """The words that narrow the list of suites, installed or not, and models, and how many of these have them."""
+        """The active filter with its counts of suites, pulls and models."""
         if not self.words:
             return None
         shown = sum(entry.kind in ("suite", "pull", "model") for entry in self.entries)
@@ -113,16 +112,16 @@ class LibraryController:
     # Opening ---------------------------------------------------------------------------------------------------------
 
     def can_fold(self, entry: Entry) -> bool:
-        """Whether an entry has categories to fold or unfold, or is one of them."""
+        """Whether an entry is a suite or category that can be folded."""
         return self.opened is None and entry.kind in ("suite", "category")
 
     def fold(self, entry: Entry) -> Entry:
-        """List the categories of an entry's suite, or no longer; return the entry of the suite."""
+        """Fold or unfold the suite of an entry; return the suite's entry."""
         self.unfolded ^= {entry.name}
         return Entry("suite", entry.name)
 
     def category_of(self, entry: Entry) -> Entry | None:
-        """Return the category whose cases an entry stands for; None if it stands for none, or for several."""
+        """Return the single category of an entry, or None."""
         if entry.kind == "category":
             return entry
         line = self.suite(entry.name) if entry.kind == "suite" else None
@@ -131,26 +130,26 @@ class LibraryController:
         return Entry("category", line.name, line.categories[0].name)
 
     def has_many_categories(self, entry: Entry) -> bool:
-        """Whether an entry is a usable suite whose categories are worth a list of their own."""
+        """Whether an entry is a usable suite of several categories."""
         line = self.suite(entry.name) if entry.kind == "suite" else None
         return line is not None and not line.mistake and len(line.categories) > 1
 
     def asks_to_run(self, entry: Entry) -> bool:
-        """Whether an entry is a suite whose code nobody allowed to run yet."""
+        """Whether an entry is a suite whose code is not allowed yet."""
         line = self.suite(entry.name) if entry.kind == "suite" else None
         return line is not None and not line.may_run
 
     def pop_awaited(self) -> Entry | None:
-        """Return the entry of a suite that was made just now, once it is listed."""
+        """Return the entry of a new suite once it is listed."""
         if not self.awaited_suite or self.suite(self.awaited_suite) is None:
             return None
         entry, self.awaited_suite = Entry("suite", self.awaited_suite), ""
         return entry
 
-    # What keys mean --------------------------------------------------------------------------------------------------
+    # Key labels -------------------------------------------------------------------------------------------------------
 
     def run_offer(self, entry: Entry) -> tuple[str, str]:
-        """Return model and suite that a new run from an entry starts with."""
+        """Return the model and suite preselected for a new run."""
         if self.opened is not None:
             return "", self.opened.name
         if entry.kind == "model":
@@ -158,10 +157,9 @@ class LibraryController:
         return "", entry.name if entry.kind in ("suite", "category") else ""
 
     def command_words(self, entry: Entry) -> tuple[str, ...]:
-        """Return verb and words of the command that runs or brings what an entry stands for; nothing if there is none.
+        """Return the words of the command that runs or pulls an entry, or ().
 
-        What the entry leaves open is filled in so that the command runs: a model that costs nothing where there is
-        one, and the smallest suite.
+        A missing model is filled in with one that is free if possible, a missing suite with the smallest.
         """
         entry = self.opened or entry
         match entry.kind:
@@ -180,7 +178,7 @@ class LibraryController:
                 return ()
 
     def key_words(self, entry: Entry) -> Mapping[str, str]:
-        """Return what enter and L mean at an entry."""
+        """Return the key line labels of enter and L."""
         if not any(self.run_offer(entry)):
             return {"run.new": "new run"}
         if self.asks_to_run(entry):
@@ -192,7 +190,7 @@ class LibraryController:
         return line is not None and line.entry.origin != "user"
 
     def why_not(self, action: str, entry: Entry, *, has_case: bool, case_words: str) -> str:
-        """Return why an action, by its id, cannot act on an entry, or where cases are listed on a case, or nothing."""
+        """Return why an action, given by id, is unavailable for the current row, or an empty string."""
         kind = entry.kind if self.opened is None else "case"
         if action == "entry.edit" and self._is_not_own(entry):
             return "this suite is not your own: copy its folder into ./data to change it"
@@ -203,5 +201,5 @@ class LibraryController:
         if action == "copy.json" and (kind != "case" or not has_case):
             return "there is no case under the cursor"
         if action == "filter.clear" and not self.words and not case_words:
-            return "everything is shown"
+            return "no filter is active"
         return ""

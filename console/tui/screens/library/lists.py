@@ -1,4 +1,4 @@
-"""The lists of Library: suites and their categories, models, and what is wrong with either; cases of a category."""
+"""The lists of Library: suites, categories, models and warnings; cases of a category."""
 
 from textual.content import Content
 
@@ -24,7 +24,6 @@ class EntryList(RowList):
     """Suites and models."""
 
     def __init__(self, library: LibraryController) -> None:
-        """Say that suites and models are being read."""
         super().__init__(
             _ENTRY_COLUMNS, draw=self._cells, id="entries", empty=Content("reading suites and models …"), classes="pane"
         )
@@ -37,13 +36,12 @@ class EntryList(RowList):
         return self._entries.get(self.cursor or "", NOTHING)
 
     def show_entries(self) -> None:
-        """Show what the controller lists now."""
         library = self._library
         self._entries = {entry.key: entry for entry in library.entries}
         cases = sum(line.cases for line in library.suites.lines) if library.suites else 0
         self.title_line.show("Library", number_format.plural(cases, "case") if cases else "", "/ narrow")
         words = one_line(library.words, 30)
-        empty = Content.assemble("Nothing here has “", words, "”. F shows all.") if library.words else None
+        empty = Content.assemble("Nothing matches “", words, "”. F shows all.") if library.words else None
         self.show(list(self._entries), fixed=frozenset((SUITES.key, MODELS.key)), empty=empty)
 
     def _cells(self, key: str) -> Face:
@@ -88,7 +86,7 @@ _CASE_COLUMNS = (Column("", 22, 1), Column("", 20, 3))
 
 
 class CaseList(RowList):
-    """Ids and questions, narrowed by words."""
+    """Cases by id and question, filtered by words."""
 
     def __init__(self) -> None:
         super().__init__(_CASE_COLUMNS, draw=self._cells, id="cases", classes="pane")
@@ -96,7 +94,7 @@ class CaseList(RowList):
         self.suite = ""
         self.category = ""
         self.words = ""
-        """Only cases with these words are shown."""
+        """Filter; only cases with these words are listed."""
         self._all: list[Case] = []
         self._by_key: dict[str, Case] = {}
         self._is_read = False
@@ -141,7 +139,7 @@ class CaseList(RowList):
         if not self._is_read:
             return Content("reading cases …")
         if self.words:
-            return Content.assemble("No case has “", one_line(self.words, 30), "”. F shows all.")
+            return Content.assemble("No case matches “", one_line(self.words, 30), "”. F shows all.")
         return Content("This category has no cases.")
 
     def _cells(self, key: str) -> Face:
@@ -150,7 +148,7 @@ class CaseList(RowList):
 
 
 def read_cases(suites: Suites, suite: str, category: str) -> tuple[list[Case], str]:
-    """Read the cases of a category, and why they cannot be read, if so; for a thread. Foreign text."""
+    """Read the cases of a category, or the reason for failure; for a thread. Foreign text."""
     if suites.catalog is None:
         return [], ""
     try:

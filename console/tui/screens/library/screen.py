@@ -1,4 +1,4 @@
-"""Library: what is in the box? Suites, their categories and cases, read only; models with the state of their keys."""
+"""Library: suites with their categories and cases, read-only, and models with the state of their API keys."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -25,11 +25,11 @@ from console.tui.widgets.titles import Rule
 from console.tui.widgets.transcript import Transcript
 
 _LOOK_S = 2.0
-"""How often files of the reader's own suites are looked at while Library is in sight."""
+"""Seconds between checks of the user's own suite files while Library is shown."""
 
 
 class LibraryScreen(BaseScreen):
-    """Suites and models, or the cases of one category, beside details of what is under the cursor."""
+    """Suites and models, or the cases of a category, with details of the row under the cursor."""
 
     where = "library"
     heading = "Library"
@@ -57,7 +57,7 @@ class LibraryScreen(BaseScreen):
         self._details.border_title = "About"
         self._are_checksums_read = False
         self.files_seen: int | None = None
-        """Of the files of the reader's own suites, when they were looked at last."""
+        """Stamp of the user's own suite files at the last check."""
         self._actions = EntryActions(
             services,
             self.controller,
@@ -85,7 +85,7 @@ class LibraryScreen(BaseScreen):
         self.set_interval(_LOOK_S, self._look_at_files)
 
     def _look_at_files(self) -> None:
-        """Read suites again whose files somebody saved meanwhile, in another window too."""
+        """Reload suites whose files were changed, possibly in another window."""
         suites, workspace = self.services.workspace.suites, self.services.workspace
         if not self.is_current or suites is None:
             return
@@ -112,7 +112,7 @@ class LibraryScreen(BaseScreen):
         else:
             self._show_all()
 
-    # What is under the cursor ----------------------------------------------------------------------------------------
+    # Cursor -----------------------------------------------------------------------------------------------------------
 
     @property
     def run_offer(self) -> tuple[str, str]:
@@ -187,7 +187,7 @@ class LibraryScreen(BaseScreen):
         if self.is_mounted:
             self._show_all()
 
-    # Going in and out ------------------------------------------------------------------------------------------------
+    # Navigation -------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowChosen, "#entries")
     def _entry_chosen(self) -> None:
@@ -206,7 +206,6 @@ class LibraryScreen(BaseScreen):
             self._actions.action_copy_command()
 
     def action_fold(self) -> None:
-        """Show or hide the categories of the suite under the cursor."""
         entry = self._entry_list.entry
         if self.controller.can_fold(entry):
             suite = self.controller.fold(entry)
@@ -233,7 +232,7 @@ class LibraryScreen(BaseScreen):
             self.refresh_keys()
 
     def go_back(self) -> bool:
-        """Close find bar and zoom first, then the cases."""
+        """Close find bar and zoom, then the cases, then the filter."""
         if super().go_back():
             return True
         if self.controller.opened is not None:
@@ -253,7 +252,7 @@ class LibraryScreen(BaseScreen):
             return self._case_list.filter_in_force
         return self.controller.filter_in_force
 
-    # Narrowing -------------------------------------------------------------------------------------------------------
+    # Filtering --------------------------------------------------------------------------------------------------------
 
     def find_changed(self, text: str, *, done: bool) -> None:
         shown = self._case_list if self.controller.opened is not None else self._entry_list

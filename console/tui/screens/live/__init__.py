@@ -1,1 +1,1 @@
-"""The Live screen: its controller, its panes, and what its keys ask of an engine or a replay."""
+"""Live: a run in progress, from disk or replayed."""

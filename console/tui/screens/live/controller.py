@@ -1,8 +1,8 @@
-"""`LiveController`: which rollouts Live lists and in which order, which conversations it shows, and when it draws.
+"""`LiveController`: listing, watching and redraw timing of Live.
 
-The screen says what the reader did and what the feed brought, and draws what the controller answers. Until the reader
-moves, the first tile follows the run: it shows the newest answer that streams, until that conversation ends, in every
-order of the list. Once the reader has moved, nothing that arrives moves the cursor or what it shows.
+The screen reports user input and feed changes, and draws the controller's answers. The first tile follows the run until
+the user moves: it shows the newest streaming conversation until that ends, whatever the sort order. After the user has
+moved, new data never moves the cursor or changes what it shows.
 """
 
 from collections import deque
@@ -18,38 +18,38 @@ from console.insight.rollout import Rollout
 from console.insight.sort_orders import RUN_ORDER, WORST_FIRST, SortOrder
 
 LINGER_S = 1.5
-"""How long an ended conversation stays in view before the next one is watched."""
+"""Seconds that an ended conversation stays visible before its tile moves on."""
 LOADING_LIST_S = 0.3
-"""While a large run is read, its growing list is drawn this often."""
+"""Minimum seconds between draws of the list while a large run is loading."""
 ROWS_EVERY_S = 0.18
-"""Rows tell where things stand, the watched text flows: rows are drawn half as often, which halves the bytes."""
+"""Minimum seconds between draws of rows: half as often as text, which halves the bytes sent."""
 FIGURES_EVERY_S = 0.45
-"""Figures that change all the time are drawn about twice a second, not with every token."""
+"""Minimum seconds between draws of figures that change all the time."""
 SORT_EVERY_S = 1.0
-"""A sorted list is sorted again no more often, as rows that jump cannot be read."""
+"""Minimum seconds between sorts, since rows that jump are unreadable."""
 SPEEDS = 24
-"""Seconds over which it is shown how fast the run has been going."""
+"""Length in seconds of the speed history."""
 MOST_TILES = 9
 RUNNING = SortOrder("running now", lambda rollout: rollout.order)
-"""Only what runs, in rows that stay where they are."""
+"""Running rollouts only, in stable rows."""
 
 
 class WatchedRun(Protocol):
-    """A run as far as it is read; `RunFeed` and `Replay` are such."""
+    """A run as read so far, implemented by `RunFeed` and `Replay`."""
 
     @property
     def overview(self) -> Overview:
-        """Its rollouts and figures."""
+        """Rollouts and figures."""
         ...
 
     @property
     def manifest(self) -> Manifest:
-        """What was to be played."""
+        """The plan of the run."""
         ...
 
     @property
     def is_live(self) -> bool:
-        """Whether it is being played."""
+        """Whether an engine is running it."""
         ...
 
     @property
@@ -59,27 +59,27 @@ class WatchedRun(Protocol):
 
     @property
     def damages(self) -> int:
-        """Journal lines that could not be read."""
+        """Number of unreadable journal lines."""
         ...
 
     def conversation(self, key: Key) -> Conversation:
-        """Return a conversation as far as it is known.
+        """Return a conversation as recorded so far.
 
         Raises:
-            UsageError: the journal is gone.
+            UsageError: the journal no longer exists.
         """
         ...
 
     def now(self) -> float:
-        """Return the time by which it is shown, seconds since the epoch."""
+        """Return the current time of the run or replay, in seconds since the epoch."""
         ...
 
 
 class StableRows:
-    """The rollout of each row, from the top: a row is given to the next conversation when its own has ended.
+    """The rollout of each row; a row is reused when its conversation has ended.
 
-    A finished conversation keeps its row, with its outcome, until a new one needs it; the row the cursor is on is
-    given away last.
+    A finished conversation keeps its row and shows its outcome until a new one needs the row. The row under the cursor
+    is never reused.
     """
 
     def __init__(self) -> None:
@@ -87,16 +87,15 @@ class StableRows:
 
     @property
     def slots(self) -> list[Slot]:
-        """The rollouts of all rows, from the top."""
         return list(self._rows)
 
     def update(self, running: Collection[Slot], *, kept: Slot | None = None, spare: int = 0) -> bool:
-        """Give rows to what runs now.
+        """Assign rows to the running rollouts.
 
         Args:
-            running: what runs, in order of start.
-            kept: the rollout under the cursor, which keeps its row even when it has ended.
-            spare: rows of ended conversations to keep besides.
+            running: running rollouts in order of start.
+            kept: the rollout under the cursor, which keeps its row after it has ended.
+            spare: additional rows of ended conversations to keep.
 
         Returns:
             Whether any row changed.
@@ -115,25 +114,25 @@ class StableRows:
 
 @dataclass(slots=True, eq=False)
 class WatchedTile:
-    """What one tile shows."""
+    """The conversation of a tile."""
 
     slot: Slot | None = None
     is_pinned: bool = False
-    """Whether it keeps its conversation whatever ends or begins."""
-    beside: "WatchedRun | None" = None
-    """The run beside the watched one that the conversation is of; None: it is of the watched one."""
+    """Whether the tile keeps its conversation until unpinned."""
+    beside: WatchedRun | None = None
+    """The run of the conversation if it is not the watched run."""
 
 
 @dataclass(frozen=True, slots=True)
 class TileState:
-    """What the title of a tile says."""
+    """Contents of a tile's title."""
 
     rollout: Rollout | None
     words: str
-    """Whether it is followed, frozen or pinned."""
+    """Whether the tile is following, scrolled or pinned, in words."""
     is_pinned: bool
     run: WatchedRun | None = None
-    """The run it is of, where the wall shows several."""
+    """The run of the conversation, if the grid shows several runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,45 +140,45 @@ class TileSource:
     """The conversations of one run that tiles may show."""
 
     beside: WatchedRun | None
-    """The run, if it is not the watched one."""
+    """The run, if it is not the watched run."""
     running: Collection[Slot]
     """In order of start."""
     lingering: Collection[Slot] = ()
-    """What has ended a moment ago, and stays where it is."""
+    """Conversations that ended a moment ago and stay visible."""
     others: Sequence[Slot] = ()
-    """What else could be shown, such as what has ended, in the order of the list."""
+    """Other candidates, such as ended conversations, in list order."""
 
 
 class WatchedConversations:
-    """The conversations of all tiles, row by row: a tile keeps its own until that has ended, a pinned one for good."""
+    """The conversations of all tiles. A tile keeps its own until it has ended; a pinned tile keeps it."""
 
     def __init__(self) -> None:
         self.tiles = [WatchedTile()]
 
     @property
     def cursor_tile(self) -> WatchedTile:
-        """The tile that follows the cursor of the list: the first that is not pinned, else the first."""
+        """The tile that follows the cursor of the list: the first that is not pinned, or else the first."""
         return next((tile for tile in self.tiles if not tile.is_pinned), self.tiles[0])
 
     @property
     def cursor_place(self) -> int:
-        """Which tile follows the cursor."""
+        """Index of the tile that follows the cursor."""
         return self.tiles.index(self.cursor_tile)
 
     @property
     def slots(self) -> set[Slot]:
-        """All conversations of the watched run that are shown."""
+        """Conversations of the watched run shown in tiles."""
         return {tile.slot for tile in self.tiles if tile.slot is not None and tile.beside is None}
 
     def resize(self, count: int) -> None:
-        """Have so many tiles; those that go lose conversation and pin."""
+        """Set the number of tiles; removed tiles lose conversation and pin."""
         self.tiles = [*self.tiles[:count], *(WatchedTile() for _ in range(count - len(self.tiles)))]
 
     def fill(self, sources: Sequence[TileSource]) -> None:
-        """Give tiles that are free conversations that no tile shows, of the run that has the fewest tiles first."""
+        """Assign conversations not shown yet to free tiles, preferring the run with the fewest tiles."""
         for tile in self.tiles:
             source = next((source for source in sources if source.beside is tile.beside), None)
-            if source is None:  # nobody follows that run any more
+            if source is None:  # that run is no longer followed
                 tile.slot = tile.beside = None
                 tile.is_pinned = False
         for tile in self.tiles:
@@ -190,7 +189,7 @@ class WatchedConversations:
                 self._take_other(tile, sources[0])
 
     def _take_running(self, tile: WatchedTile, sources: Sequence[TileSource]) -> bool:
-        """Give a tile what runs and is not shown; say whether there is such."""
+        """Assign a running conversation that is not shown yet; return False if there is none."""
         others = [other for other in self.tiles if other is not tile and other.slot is not None]
         for source in sorted(sources, key=lambda source: sum(other.beside is source.beside for other in others)):
             shown = {other.slot for other in others if other.beside is source.beside}
@@ -206,23 +205,22 @@ class WatchedConversations:
 
 
 class LiveController:
-    """The rules of the Live screen. Times are seconds of a clock that never goes back."""
+    """The rules of Live. Times are seconds of a monotonic clock."""
 
     def __init__(self) -> None:
-        """Watch no run yet."""
         self.run: WatchedRun | None = None
         self._chosen_order: SortOrder | None = None
         self.view_orders: Sequence[SortOrder] | None = None
-        """Orders that a suite's own view adds; where there is one, all rollouts are listed, running or not."""
+        """Sort orders of a suite's own view; if set, all rollouts are listed, running or not."""
         self.listed: list[Slot] = []
-        """The rollouts of the list, from the top."""
+        """Listed rollouts, from the top."""
         self.watched = WatchedConversations()
         self.beside: Sequence[WatchedRun] = ()
-        """The other runs whose conversations the wall shows."""
+        """The other runs whose conversations the grid shows."""
         self.follows_run = True
-        """Whether the first tile follows the run: until the reader moves, and again when asked to."""
+        """Whether the first tile follows the run: until the user moves, and again on request."""
         self._followed: Slot | None = None
-        """What the first tile went on to last; what it shows before that is only where the list begins."""
+        """The conversation that the first tile last switched to by itself."""
         self._sorted_by: SortOrder | None = None
         self._sorted_at = 0.0
         self._rows = StableRows()
@@ -230,24 +228,23 @@ class LiveController:
         self._rows_at = self._figures_at = self._listed_at = 0.0
         self._second = self._measured_at = 0
         self.speeds: deque[float | None] = deque(maxlen=SPEEDS)
-        """Output tokens a second, second by second, the last one last."""
+        """Output tokens per second, one entry per second, latest last."""
 
     @property
     def is_live(self) -> bool:
-        """Whether the run is being played."""
+        """Whether an engine is running the run."""
         return self.run is not None and self.run.is_live
 
     @property
     def is_following(self) -> bool:
-        """Whether the first tile goes from conversation to conversation as they stream."""
+        """Whether the first tile switches between conversations as they stream."""
         return self.is_live and self.follows_run
 
     def rollout(self, slot: Slot | None) -> Rollout | None:
-        """Return a rollout of the run."""
         return self.run.overview.rollouts.get(slot) if self.run is not None and slot is not None else None
 
     def run_of(self, tile: WatchedTile) -> WatchedRun | None:
-        """Return the run that a tile shows a conversation of."""
+        """Return the run whose conversation a tile shows."""
         return tile.beside or self.run
 
     def rollout_of(self, tile: WatchedTile) -> Rollout | None:
@@ -256,37 +253,37 @@ class LiveController:
         return run.overview.rollouts.get(tile.slot) if run is not None and tile.slot is not None else None
 
     def restart(self) -> None:
-        """Forget the order of the rows: the run is read, or replayed, from its beginning again."""
+        """Reset the rows, since the run or replay starts from its beginning."""
         self._rows = StableRows()
 
     # The list --------------------------------------------------------------------------------------------------------
 
     @property
     def orders(self) -> tuple[SortOrder, ...]:
-        """The orders that make sense now, the usual one first."""
+        """Available sort orders, the default first."""
         if self.view_orders is not None:
             return RUN_ORDER, *self.view_orders, WORST_FIRST
         return (RUNNING, RUN_ORDER, WORST_FIRST) if self.is_live else (RUN_ORDER, WORST_FIRST)
 
     @property
     def order(self) -> SortOrder:
-        """The order of the list: the one the reader chose while that makes sense, else the usual one."""
+        """The user's sort order if available, otherwise the default."""
         orders = self.orders
         return self._chosen_order if self._chosen_order in orders else orders[0]
 
     def next_order(self) -> SortOrder:
-        """Change to the next order."""
+        """Switch to the next order."""
         orders = self.orders
         self._chosen_order = orders[(orders.index(self.order) + 1) % len(orders)]
         return self._chosen_order
 
     def restore_order(self, name: str) -> None:
-        """Take the order of that name, if there is one; the usual one for an empty name."""
+        """Select an order by name, or the default for an empty name; ignore unknown names."""
         chosen = self._chosen_order if name else None
         self._chosen_order = next((order for order in self.orders if order.name == name), chosen)
 
     def list_rollouts(self, cursor: Slot | None, now: float) -> list[Slot]:
-        """Return the rollouts of the list in their order; the one under the cursor keeps its row."""
+        """Return the rollouts in list order; the one under the cursor keeps its row."""
         if self.run is None:
             self.listed = []
             return self.listed
@@ -300,7 +297,7 @@ class LiveController:
         return self.listed
 
     def _sort(self, overview: Overview, cursor: Slot | None, now: float) -> list[Slot]:
-        """Sort the list, a live one now and then; the row under the cursor stays where it is."""
+        """Sort the list, at most once per `SORT_EVERY_S` in a live run; the row under the cursor keeps its position."""
         before = self.listed if self._sorted_by is self.order and self.is_live else []
         if before and now - self._sorted_at < SORT_EVERY_S:
             listed = set(before)
@@ -316,7 +313,7 @@ class LiveController:
     # Watched conversations -------------------------------------------------------------------------------------------
 
     def move_cursor(self, slot: Slot) -> bool:
-        """Show the conversation to which the reader moved; say whether it is another one than before."""
+        """Show the conversation under the cursor; return whether it has changed."""
         tile = self.watched.cursor_tile
         if tile.slot == slot and tile.beside is None:
             return False
@@ -325,21 +322,21 @@ class LiveController:
         return True
 
     def watch_first(self) -> None:
-        """Show the first conversation of the list, without a move of the reader."""
+        """Show the first conversation of the list, if the user has not moved."""
         if self.follows_run and self.listed:
             tile = self.watched.cursor_tile
             tile.slot, tile.beside = self.listed[0], None
             self._followed = self.listed[0]
 
     def toggle_follow(self, tile: int, *, at_end: bool) -> bool:
-        """Pin what a tile shows, or follow again; say whether its text is at its end from now on.
+        """Toggle between pinning and following; return whether the text is at its end afterwards.
 
-        The tile that follows the cursor follows the run or is pinned. The others change by themselves: there, only the
-        text is held or follows its end.
+        The tile that follows the cursor is pinned or follows the run. The other tiles switch by themselves; for them
+        only scrolling to the end of the text is toggled.
 
         Args:
-            tile: the tile.
-            at_end: whether its text is at its end, so that what is written is seen.
+            tile: index of the tile.
+            at_end: whether its text is scrolled to the end.
         """
         if not self.is_live or self.watched.tiles[tile] is not self.watched.cursor_tile:
             return not at_end
@@ -347,24 +344,24 @@ class LiveController:
         return True
 
     def note_scroll(self, tile: int, *, at_end: bool) -> None:
-        """The reader has moved in the text of a tile: away from its end, what it shows is pinned."""
+        """Stop following the run if the user scrolled the followed tile away from its end."""
         if not at_end and self.watched.tiles[tile] is self.watched.cursor_tile:
             self.follows_run = False
 
     def toggle_pin(self, tile: int) -> bool:
-        """Keep the conversation of a tile shown, or not any more; say whether it is kept."""
+        """Toggle the pin of a tile; return whether it is pinned."""
         pinned = self.watched.tiles[tile]
         pinned.is_pinned = pinned.slot is not None and not pinned.is_pinned
         return pinned.is_pinned
 
     def advance(self, cursor: Slot | None) -> Slot | None:
-        """Give the tiles their conversations, and once the followed one has ended, go on to the newest that streams.
+        """Assign conversations to tiles; once the followed one has ended, switch to the newest that streams.
 
         Args:
             cursor: the rollout under the cursor of the list.
 
         Returns:
-            The conversation that was gone on to, which the cursor has to follow; None when it may stay.
+            The conversation that the cursor has to move to; None if it may stay.
         """
         if self.run is None:
             return None
@@ -383,7 +380,7 @@ class LiveController:
         return tile.slot if tile.slot != cursor else None
 
     def _newest_stream(self, run: WatchedRun) -> Slot | None:
-        """Return the conversation that began last of those that stream and that no other tile shows."""
+        """Return the latest streaming conversation that no other tile shows."""
         cursor_tile = self.watched.cursor_tile
         shown = {tile.slot for tile in self.watched.tiles if tile is not cursor_tile and tile.beside is None}
         streams = [other for other in run.overview.running.values() if _streams(other) and other.slot not in shown]
@@ -391,13 +388,13 @@ class LiveController:
         return newest.slot if newest is not None else None
 
     def _first_to_watch(self, run: WatchedRun, cursor: Slot | None) -> Slot | None:
-        """Return what the cursor is on, or where that is shown already, what else runs."""
+        """Return the rollout under the cursor or, if a tile shows it already, another running one."""
         candidates = [*([cursor] if cursor is not None else []), *run.overview.running]
         shown = self.watched.slots
         return next((slot for slot in candidates if slot not in shown), candidates[0] if candidates else None)
 
     def _fill(self, run: WatchedRun, cursor: Slot | None) -> None:
-        """Give the other tiles what runs, here or beside; in a run that is over, what follows the cursor."""
+        """Assign conversations to the other tiles: running ones, or in an ended run those below the cursor."""
         is_over = cursor is not None and not run.is_live
         start = self.listed.index(cursor) if is_over and cursor in self.listed else 0
         others = [*self.listed[start : start + MOST_TILES], *self.listed[:MOST_TILES]]
@@ -406,7 +403,7 @@ class LiveController:
         self.watched.fill([own, *beside])
 
     def _lingering(self, run: WatchedRun, beside: WatchedRun | None) -> set[Slot]:
-        """Return what is shown of a run and has ended only a moment ago."""
+        """Return the conversations of a run in tiles that ended only a moment ago."""
         rollouts = [self.rollout_of(tile) for tile in self.watched.tiles if tile.beside is beside]
         return {rollout.slot for rollout in rollouts if rollout is not None and not self._has_lingered(run, rollout)}
 
@@ -414,11 +411,10 @@ class LiveController:
         return bool(rollout.ended_at) and run.now() - rollout.ended_at > LINGER_S
 
     def is_watched(self, key: Key) -> bool:
-        """Whether a tile shows the conversation."""
         return (key.case, key.rollout) in self.watched.slots
 
     def tile_states(self, at_end: Sequence[bool]) -> list[TileState]:
-        """Return what the titles of all tiles say; `at_end`: of each, whether its text is at its end."""
+        """Return the titles of all tiles; `at_end` says for each tile whether its text is scrolled to the end."""
         return [
             TileState(
                 self.rollout_of(tile),
@@ -430,30 +426,30 @@ class LiveController:
         ]
 
     def following_words(self, tile: int, *, at_end: bool) -> str:
-        """Return for a tile's title whether it follows the run or is pinned, and by which key that changes."""
+        """Return a tile's state, such as following or pinned, with the key that changes it."""
         shown = self.watched.tiles[tile]
         if shown.is_pinned:
-            return "PINNED (m lets go)"
+            return "PINNED (m unpins)"
         if not self.is_live or shown.slot is None:
             return ""
         if shown is self.watched.cursor_tile:
             return "FOLLOWING (space pins)" if self.follows_run else "PINNED (space follows)"
-        return "" if at_end else "text held (space follows)"
+        return "" if at_end else "scrolled (space follows)"
 
     # When to draw ----------------------------------------------------------------------------------------------------
 
     def is_sort_due(self, now: float) -> bool:
-        """Whether a live list that is sorted by what changes has to be sorted again."""
+        """Whether a live list has to be sorted again."""
         return self.is_live and self.order is not RUNNING and now - self._sorted_at >= SORT_EVERY_S
 
     def is_list_due(self, now: float) -> bool:
-        """Whether the list may be drawn: always, but while the run is read only now and then."""
+        """Whether the list may be drawn; limited only while the run is loading."""
         is_due = self.run is not None and (self.run.is_read or now - self._listed_at > LOADING_LIST_S)
         self._listed_at = now if is_due else self._listed_at
         return is_due
 
     def rows_to_draw_at_once(self, changed: Collection[Slot], begun: Collection[Slot]) -> Collection[Slot]:
-        """Return the rows whose answers have begun, which readers wait for; the others come with `stale_rows`."""
+        """Return the rows to draw at once, whose answers have just begun; the others follow with `stale_rows`."""
         self._stale_rows.update(changed)
         if not self.is_live:
             return ()
@@ -461,7 +457,7 @@ class LiveController:
         return begun
 
     def stale_rows(self, now: float) -> Collection[Slot]:
-        """Return the rows that have changed, once enough time has passed to draw them, and forget them."""
+        """Return and clear the changed rows, once they are due."""
         if not self._stale_rows or now - self._rows_at <= ROWS_EVERY_S:
             return ()
         self._rows_at = now
@@ -469,13 +465,13 @@ class LiveController:
         return stale
 
     def are_figures_due(self, now: float) -> bool:
-        """Whether the figures of a live run, which change with time too, are to be drawn again."""
+        """Whether the figures of a live run are due for a redraw."""
         is_due = self.is_live and now - self._figures_at > FIGURES_EVERY_S
         self._figures_at = now if is_due else self._figures_at
         return is_due
 
     def rows_with_clock(self, now: float) -> Collection[Slot] | None:
-        """Return once a second the rows that show how long something takes; None before a second has passed."""
+        """Return the rows that show elapsed time, once per second; None in between."""
         if self.run is None or int(now) == self._second:
             return None
         self._second = int(now)
@@ -488,5 +484,5 @@ class LiveController:
 
 
 def _streams(rollout: Rollout) -> bool:
-    """Whether an answer is being written: it runs, has said something, and does not wait for its turn."""
+    """Whether an answer is streaming: the rollout runs, has text, and is not waiting."""
     return rollout.is_running and bool(rollout.recent_text) and not rollout.why

@@ -1,4 +1,4 @@
-"""The grid: one, two, four or nine conversations beside each other, as many as the terminal has room for."""
+"""`ConversationGrid`: one, two, four or nine conversations, as many as the terminal has room for."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,22 +21,22 @@ from console.tui.widgets.transcript import Transcript
 Shape = tuple[int, int]
 """Columns and rows of tiles."""
 LEAST_TILE = (38, 7)
-"""Columns and lines below which a tile says too little."""
+"""Minimum width and height of a tile, in cells."""
 _TITLE_CELLS = 8
-"""Cells of a tile's title besides its words: the rule or border around them, and the gap before the run."""
+"""Cells of a tile's title besides its text: rule or border, and the gap before the run's name."""
 _LEAST_RUN_NAME = 4
-"""Cells below which the name of a run says nothing."""
+"""Minimum cells for the name of a run."""
 ROOMY_TILES = 2
-"""Tiles up to which there is room for empty lines between the parts of a conversation."""
+"""Maximum number of tiles for empty lines between the parts of a conversation."""
 
 
 def shapes_for(width: int, height: int, *, beside: tuple[int, int]) -> list[tuple[Shape, bool]]:
-    """Return the shapes that a reader can step through, and whether the list stays beside each.
+    """Return the available shapes, and for each whether the list stays visible.
 
     Args:
-        width: columns of the whole body.
-        height: lines of it.
-        beside: columns and lines that are left for tiles beside (or below) the list.
+        width: width of the body in cells.
+        height: height of the body in lines.
+        beside: width and height left for tiles while the list is visible.
     """
     shapes: list[tuple[Shape, bool]] = [((1, 1), True)]
     if _fits((1, 2), *beside) and beside[1] >= 4 * LEAST_TILE[1]:
@@ -52,18 +52,18 @@ def _fits(shape: Shape, width: int, height: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TileContent:
-    """What a tile is to show."""
+    """The conversation that a tile is to show."""
 
     rollout: Rollout
     run: WatchedRun
     view: LiveView
-    """How the suite of the run draws its conversations."""
+    """The live view of the run's suite."""
     is_changed: bool = False
-    """Whether there is something new in the conversation."""
+    """Whether the conversation has changed."""
 
 
 class ConversationTile(Vertical):
-    """One conversation with its title, drawn as the suite's view says."""
+    """One conversation with its title, drawn by the suite's live view."""
 
     DEFAULT_CSS = """
     ConversationTile { width: 1fr; height: 1fr; }
@@ -71,7 +71,7 @@ class ConversationTile(Vertical):
     """
 
     def __init__(self, number: int) -> None:
-        """Make tile `number` of the grid, counted from 0; the first one is `#watched`."""
+        """Create the tile with a zero-based number; the first one has the id `watched`."""
         name = f"watched-{number}" if number else "watched"
         super().__init__(id=f"tile-{number}")
         self.transcript = Transcript(id=name, classes="pane", follow=True)
@@ -80,7 +80,7 @@ class ConversationTile(Vertical):
         self._drawn_by: LiveView | None = None
         self._run: WatchedRun | None = None
         self._title: tuple[Content, Content, str, bool] | None = None
-        """The conversation, its run, whether it is followed or pinned in words, and whether it is pinned."""
+        """Conversation, run, state in words, and whether the tile is pinned."""
 
     def compose(self) -> ComposeResult:
         yield self.pane_title
@@ -88,16 +88,15 @@ class ConversationTile(Vertical):
 
     @property
     def conversation(self) -> Conversation | None:
-        """What is drawn."""
         return self._drawer.conversation if self._drawer else None
 
     def draws(self, content: TileContent) -> bool:
-        """Whether a conversation is drawn already, and in this way."""
+        """Whether the conversation is already drawn by the same view."""
         is_same = self._drawn_by is content.view and self._run is content.run
         return is_same and self.conversation is not None and self.conversation.key == content.rollout.key
 
     def show(self, content: TileContent, conversation: Conversation, *, compact: bool) -> None:
-        """Draw a conversation from its end."""
+        """Draw a conversation, scrolled to its end."""
         if self._drawer is None or self._drawn_by is not content.view:
             self._drawer, self._drawn_by = content.view.conversation_drawer(self.transcript), content.view
         self._run = content.run
@@ -105,39 +104,38 @@ class ConversationTile(Vertical):
         self._drawer.show(conversation, follow=True)
 
     def update(self) -> None:
-        """Draw what is new in the conversation."""
+        """Draw changes in the conversation."""
         if self._drawer is not None:
             self._drawer.update()
 
     def clear(self) -> None:
-        """Draw nothing."""
         if self._drawer is not None:
             self._drawer.show(None, follow=True)
         self.forget()
 
     def forget(self) -> None:
-        """Draw the conversation from the beginning the next time."""
+        """Force a full redraw next time."""
         self._drawer = None
 
     def toggle_fold(self) -> None:
-        """Unfold or fold what stands at the top of the text."""
+        """Fold or unfold the block at the top of the text."""
         if self._drawer is not None:
             self._drawer.toggle()
 
     def draw_title(self, name: Content, run_name: Content, state: TileState, *, compact: bool) -> None:
-        """Say which conversation it is, whether it is followed or pinned, and by which key, unless room is short.
+        """Draw the title.
 
         Args:
-            name: the conversation and what it does, with two blanks between.
-            run_name: the run it is of, empty where all are of one; cut before the conversation is.
-            state: whether it is followed or pinned.
-            compact: whether there is little room.
+            name: the conversation and its activity, separated by two spaces.
+            run_name: its run, empty if all tiles show the same run; truncated before the conversation is.
+            state: whether the tile is following or pinned.
+            compact: omit the keys for lack of room.
         """
         self._title = name, run_name, state.words.partition(" (")[0] if compact else state.words, state.is_pinned
         self._draw_title()
 
     def on_resize(self) -> None:
-        """Give the run's name the room that there is now."""
+        """Fit the run's name to the new width."""
         self._draw_title()
 
     def _draw_title(self) -> None:
@@ -160,7 +158,7 @@ class ConversationGrid(Container):
     """
 
     def __init__(self, view: LiveView) -> None:
-        """Start with one tile; conversations are drawn as `view` says."""
+        """Start with one tile; `view` draws the conversations."""
         super().__init__(id="conversation-grid")
         self.view = view
         self._made = [ConversationTile(0)]
@@ -171,11 +169,11 @@ class ConversationGrid(Container):
 
     @property
     def tiles(self) -> Sequence[ConversationTile]:
-        """The tiles that are shown, row by row."""
+        """The visible tiles, row by row."""
         return self._made[: self.shape[0] * self.shape[1]]
 
     async def lay_out(self, shape: Shape) -> None:
-        """Show so many columns and rows of tiles, each drawn anew."""
+        """Show a grid of this many columns and rows and redraw each tile."""
         count = shape[0] * shape[1]
         new_tiles = [ConversationTile(number) for number in range(len(self._made), count)]
         if new_tiles:
@@ -189,13 +187,13 @@ class ConversationGrid(Container):
 
     @property
     def follows(self) -> list[bool]:
-        """Of each tile, whether its text follows its end."""
+        """For each tile, whether its text is scrolled to the end."""
         return [tile.transcript.follow for tile in self.tiles]
 
     def draw_titles(
         self, states: Sequence[TileState], run_names: Mapping[int, Content], *, compact: bool = False
     ) -> None:
-        """Say of each tile which conversation it is, of which run where there are several, and whether it is pinned."""
+        """Draw the titles of all tiles; `run_names` are by index of the tile."""
         for place, (tile, state) in enumerate(zip(self.tiles, states, strict=True)):
             view = live_view(state.run.manifest) if state.run is not None else self.view
             name = view.watched_words(state.rollout)
@@ -203,7 +201,7 @@ class ConversationGrid(Container):
             tile.draw_title(name, run_name, state, compact=compact)
 
     def place_of(self, transcript: object) -> int | None:
-        """Return which tile holds this transcript; None when none does."""
+        """Return the index of the tile with this transcript, or None."""
         return next((place for place, tile in enumerate(self.tiles) if tile.transcript is transcript), None)
 
     def draw(
@@ -214,16 +212,16 @@ class ConversationGrid(Container):
         rewound: bool = False,
         compact: bool = False,
     ) -> bool:
-        """Draw what is new of the conversations.
+        """Draw changes in the conversations.
 
         Args:
-            contents: what each tile shows.
-            open_conversation: returns a conversation of a run; None when it cannot be read.
-            rewound: whether what was drawn does not hold any more.
+            contents: contents of each tile.
+            open_conversation: returns a conversation of a run, or None if it cannot be read.
+            rewound: whether everything has to be redrawn.
             compact: whether there is little room.
 
         Returns:
-            Whether a tile draws another conversation than before.
+            Whether a tile shows another conversation than before.
         """
         has_begun = False
         for tile, content in zip(self.tiles, contents, strict=True):

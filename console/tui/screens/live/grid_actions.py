@@ -1,4 +1,4 @@
-"""`GridActions`: acts on the grid of conversations, on the tile that has the focus."""
+"""`GridActions`: actions on the focused conversation and on the shape of the grid."""
 
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -23,62 +23,61 @@ from console.tui.symbols import MUTED
 
 @dataclass(frozen=True, slots=True)
 class GridRoom:
-    """How much room list and grid have together."""
+    """Size of list and grid together."""
 
     width: int
     height: int
     is_wide: bool
-    """Whether the grid stands beside the list and not below it."""
+    """Whether the grid is next to the list instead of below it."""
 
     @property
     def beside_list(self) -> tuple[int, int]:
-        """Columns and lines that are left for the grid while the list is shown."""
+        """Width and height left for the grid while the list is visible."""
         return (self.width * 9 // 19, self.height) if self.is_wide else (self.width, self.height * 7 // 18)
 
 
 @dataclass
 class GridActions:
-    """Act on the tile that has the focus, else on the one that follows the cursor of the list."""
+    """Acts on the focused tile, or else on the tile that follows the cursor of the list."""
 
     services: Services
     controller: LiveController
     grid: ConversationGrid
     trend: TrendPane
-    """Shows where the scores of the active conversation stand."""
+    """Shows the scores of the active conversation."""
     focused: Callable[[], Widget | None]
-    """Returns the pane that has the focus."""
+    """Returns the focused pane."""
     room: Callable[[], GridRoom]
-    """Returns how much room there is."""
     laid_out: Callable[[bool], None]
-    """Called with whether the list stays beside the grid, after it has got another shape."""
+    """Called after the shape has changed, with whether the list stays visible."""
     redraw: Callable[[], None]
     """Called when tiles may have to show other conversations."""
 
     @property
     def active_tile(self) -> int:
-        """Which tile keys act on."""
+        """Index of the tile that actions apply to."""
         place = self.grid.place_of(self.focused())
         return self.controller.watched.cursor_place if place is None else place
 
     @property
     def rollout(self) -> Rollout | None:
-        """The rollout whose conversation keys act on."""
+        """The rollout in the active tile."""
         return self.controller.rollout_of(self.controller.watched.tiles[self.active_tile])
 
     @property
     def run(self) -> WatchedRun | None:
-        """The run of that rollout: the watched one, or on the wall one beside it."""
+        """The run of that rollout: the watched run or another one in the grid."""
         return self.controller.run_of(self.controller.watched.tiles[self.active_tile])
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def draw(self, changed: Collection[Key] = (), *, of: WatchedRun | None = None, rewound: bool = False) -> None:
-        """Draw what is new of the conversations that the controller gives to the tiles.
+        """Draw changes in the conversations assigned to the tiles.
 
         Args:
-            changed: conversations with new text or facts.
-            of: the run of these; None: the watched one.
-            rewound: whether what was drawn of that run does not hold any more.
+            changed: conversations that have changed.
+            of: their run; None for the watched run.
+            rewound: whether everything of that run has to be redrawn.
         """
         run = of or self.controller.run
         contents = [self._content(tile, changed, run) for tile in self.controller.watched.tiles]
@@ -94,7 +93,7 @@ class GridActions:
         return TileContent(rollout, run, view, is_changed=run is of and rollout.key in changed)
 
     def draw_titles(self) -> None:
-        """Say of each tile what it shows, and of the active conversation where its scores stand."""
+        """Draw the titles of all tiles and the score trend of the active conversation."""
         states = self.controller.tile_states(self.grid.follows)
         compact = self.grid.shape[0] > 1 and not self.room().is_wide
         self.grid.draw_titles(states, run_names([state.run for state in states]), compact=compact)
@@ -113,12 +112,12 @@ class GridActions:
     # The shape of the grid -------------------------------------------------------------------------------------------
 
     async def action_wall(self) -> None:
-        """Show more conversations at once: two, four, nine, as many as fit, then one again."""
+        """Show more conversations at once: two, four or nine as far as they fit, then one again."""
         shapes = [shape for shape, _ in self._shapes()]
         await self.lay_out((shapes.index(self.grid.shape) + 1) % len(shapes) if self.grid.shape in shapes else 0)
 
     async def lay_out(self, number: int) -> None:
-        """Take one of the shapes that fit, counted from 0, which is one conversation."""
+        """Switch to a shape by its index among those that fit; 0 is a single conversation."""
         shapes = self._shapes()
         shape, with_list = shapes[min(number, len(shapes) - 1)]
         await self.grid.lay_out(shape)
@@ -127,22 +126,22 @@ class GridActions:
         self.redraw()
 
     def _shapes(self) -> list[tuple[Shape, bool]]:
-        """Return the shapes that fit, and whether the list stays beside each."""
+        """Return the shapes that fit, and for each whether the list stays visible."""
         room = self.room()
         return shapes_for(room.width, room.height, beside=room.beside_list)
 
     # One conversation ------------------------------------------------------------------------------------------------
 
     def focus(self) -> None:
-        """Give the focus to the tile that follows the cursor."""
+        """Focus the tile that follows the cursor."""
         self.grid.tiles[self.controller.watched.cursor_place].transcript.focus()
 
     def find(self, text: str) -> None:
-        """Find a text in the conversation."""
+        """Search the active conversation."""
         self.grid.tiles[self.active_tile].transcript.find(text)
 
     def action_follow(self) -> None:
-        """Pin the conversation, or follow the run from one to the next."""
+        """Toggle between pinning the conversation and following the run."""
         place = self.active_tile
         transcript = self.grid.tiles[place].transcript
         at_end = self.controller.toggle_follow(place, at_end=transcript.follow)
@@ -151,19 +150,19 @@ class GridActions:
         self.redraw()
 
     def note_scroll(self) -> None:
-        """The reader has moved in a text."""
+        """Update after the user has scrolled."""
         for place, tile in enumerate(self.grid.tiles):
             self.controller.note_scroll(place, at_end=tile.transcript.follow)
         self.draw_titles()
 
     def action_fold(self) -> None:
-        """Unfold or fold what stands at the top of the text."""
+        """Fold or unfold the block at the top of the text."""
         self.grid.tiles[self.active_tile].toggle_fold()
 
     def action_pin(self) -> None:
-        """Keep this conversation shown, whatever ends or begins, or not any more."""
+        """Toggle the pin of the active tile."""
         if self.controller.toggle_pin(self.active_tile) and len(self.grid.tiles) == 1:
-            self.services.notify(Content("Pinned; w shows more conversations beside it."))
+            self.services.notify(Content("Pinned; w shows more conversations."))
         self.redraw()
 
     def action_copy_id(self) -> None:
@@ -171,7 +170,7 @@ class GridActions:
             self.services.copy(rollout.key.case, "the case id")
 
     def action_copy_actual(self) -> None:
-        """Copy what the model answered last."""
+        """Copy the model's last answer."""
         conversation = self.grid.tiles[self.active_tile].conversation
         if conversation is not None and conversation.exchanges:
             reply = conversation.exchanges[-1].asked.reply
@@ -180,7 +179,7 @@ class GridActions:
 
 
 def run_names(runs: Sequence[WatchedRun | None]) -> dict[int, Content]:
-    """Return what to call the run of each tile: its model, and what tells it from others of the same model."""
+    """Return a name for the run in each tile: its model, plus a detail if several runs share the model."""
     manifests = {place: run.manifest for place, run in enumerate(runs) if run is not None}
     shown = {manifest.id: manifest for manifest in manifests.values()}.values()
     names: dict[int, Content] = {}
@@ -199,4 +198,4 @@ _PARTS: tuple[Callable[[Manifest], str], ...] = (
     lambda manifest: time.strftime("%H:%M:%S", time.localtime(manifest.at)),
     lambda manifest: manifest.id,
 )
-"""What tells runs of one model apart, the most telling first."""
+"""Details that may distinguish runs of one model, in order of preference."""

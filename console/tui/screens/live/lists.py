@@ -1,4 +1,4 @@
-"""Live's lists: the conversations of a run, its last failures, its problems, and the runs beside it."""
+"""The lists of Live: conversations, failures and problems of a run, and other live runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -39,10 +39,9 @@ from console.tui.widgets.titles import PaneTitle
 
 
 class ConversationList(RowList):
-    """Draws its rows from the run as it is at that moment."""
+    """The rollouts of a run, drawn in their current state."""
 
     def __init__(self, view: LiveView) -> None:
-        """Draw rows as `view` says."""
         super().__init__(view.columns, id="running", classes="pane", empty=Content("reading the run …"))
         self.pane_title = PaneTitle("running", id="running-caption")
         self.view = view
@@ -50,28 +49,26 @@ class ConversationList(RowList):
 
     @property
     def slot(self) -> Slot | None:
-        """The rollout under the cursor."""
         return slot_of(self.cursor) if self.cursor is not None else None
 
     def use_view(self, view: LiveView) -> None:
-        """Draw rows as another view says, with the names of its columns above them."""
+        """Switch to a suite's own view and show its column names."""
         self.view = view
         self.set_columns(view.columns, names=True)
 
     def show_rollouts(self, run: WatchedRun, slots: Sequence[Slot]) -> None:
-        """List these rollouts of a run."""
         self._watched = run
         keys = [row_key(slot) for slot in slots]
         if not keys or keys != self.keys:
             self.show(keys, draw=self._draw_rollout, empty=_empty_words(run))
 
     def touch_rollouts(self, slots: Iterable[Slot]) -> None:
-        """Draw the rows of these rollouts again, because what they show has changed."""
+        """Redraw the rows of these rollouts."""
         if keys := [row_key(slot) for slot in slots]:
             self.touch(*keys)
 
     def draw_title(self, run: WatchedRun, *, order: str, only_running: bool) -> None:
-        """Say how many rows there are, and in which order."""
+        """Show the number of rows and their order."""
         running, rollouts = number_format.count(len(run.overview.running)), begun_words(run.overview, run.manifest)
         if only_running:
             left = Content.assemble("Running", (f"  {running}", MUTED))
@@ -95,14 +92,14 @@ def _empty_words(run: WatchedRun) -> Content:
         return Content(f"reading {cases}, {number_format.count(read)} so far")
     if not run.is_live and is_starting(run.overview, run.manifest):
         return Content("The engine is starting …")
-    return Content("Nothing has begun yet." if run.is_live else "Nothing was run.")
+    return Content("No rollout has started yet." if run.is_live else "No rollout was run.")
 
 
 SHOWN_FAILURES = 200
 
 
 class FailureList(RowList):
-    """One row for each rollout that failed, broke or could not be decided."""
+    """One row for each rollout that failed, broke or stayed undecided."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -112,7 +109,7 @@ class FailureList(RowList):
         self._overview = Overview()
 
     def show_failures(self, overview: Overview) -> None:
-        """List the last failures of a run."""
+        """List the latest failures of a run."""
         self._overview = overview
         latest = [rollout.slot for rollout in reversed(overview.failures) if rollout.is_failure]
         keys = [row_key(slot) for slot in dict.fromkeys(latest)][:SHOWN_FAILURES]
@@ -120,7 +117,7 @@ class FailureList(RowList):
             self.show(keys, draw=self._draw_failure)
 
     def draw_title(self, overview: Overview) -> None:
-        """Say how many failures there are in all."""
+        """Show the total number of failures."""
         tally = overview.fold.tally
         count = tally.failed + tally.broken + tally.undecided
         self.pane_title.tell(
@@ -134,11 +131,11 @@ class FailureList(RowList):
 
 
 _FAILING = "failing"
-"""Key of the row that says which requests keep failing."""
+"""Key of the row that describes requests that keep failing."""
 
 
 class ProblemList(RowList):
-    """One row for each trouble, with their numbers since the beginning of the run as keys; first what keeps failing."""
+    """Requests that keep failing, then one row for each problem, keyed by its number in the run."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -152,7 +149,7 @@ class ProblemList(RowList):
         self.pane_title = PaneTitle("problems", id="problems-caption")
 
     def show_problems(self, overview: Overview) -> None:
-        """List what is kept of the problems of a run."""
+        """List the problems kept in memory."""
         problems = list(overview.problems)
         first = overview.problem_count - len(problems)
         keys = [str(number) for number in reversed(range(first, overview.problem_count))]
@@ -166,7 +163,7 @@ class ProblemList(RowList):
             self.touch(_FAILING)
 
     def draw_title(self, overview: Overview) -> None:
-        """Say how many problems there were in all."""
+        """Show the total number of problems."""
         self.pane_title.tell(
             Content.assemble("Problems", (f"  {number_format.count(overview.problem_count)}", MUTED)),
             muted("i hides"),
@@ -174,10 +171,10 @@ class ProblemList(RowList):
 
 
 class RunLists(Vertical):
-    """Conversations, figures, last failures and problems; the suite's own view has no list of failures."""
+    """Conversations, figures, failures and problems; a suite's own view has no list of failures."""
 
     def __init__(self, view: LiveView) -> None:
-        """Draw conversations and figures as `view` says."""
+        """Initialize with a view that draws conversations and figures."""
         super().__init__(id="left")
         self.conversations, self.facts = ConversationList(view), FactsPane(view)
         self.failures, self.problems = FailureList(), ProblemList()
@@ -192,13 +189,13 @@ class RunLists(Vertical):
             yield pane
 
     def use_view(self, view: LiveView) -> None:
-        """Draw as the suite's own view says."""
+        """Switch to a suite's own view."""
         self.conversations.use_view(view)
         self.facts.view = view
         self._lists_failures = False
 
     def show_run(self, run: WatchedRun, slots: Sequence[Slot], changes: Changes, *, with_problems: bool) -> None:
-        """List conversations, and what has failed since; problems only where they are in sight."""
+        """Update the lists; problems only if visible."""
         self.conversations.show_rollouts(run, slots)
         if self._lists_failures and (changes.records or changes.settled or changes.rewound):
             self.failures.show_failures(run.overview)
@@ -206,7 +203,7 @@ class RunLists(Vertical):
             self.problems.show_problems(run.overview)
 
     def draw_figures(self, run: WatchedRun, *, order: str, only_running: bool, screen_width: int) -> None:
-        """Draw titles and figures; the cells of the screen count until the figures are laid out."""
+        """Draw titles and figures; `screen_width` is used until the figures are laid out."""
         self.conversations.draw_title(run, order=order, only_running=only_running)
         self.failures.draw_title(run.overview)
         self.problems.draw_title(run.overview)
@@ -214,17 +211,16 @@ class RunLists(Vertical):
 
 
 _ENDED = "ended"
-"""Key of the row that stands for the runs that have ended."""
+"""Key of the row that stands for all ended runs."""
 
 
 class LiveRunsPanel(RowList):
-    """One row for each run, by the path of its folder; those that have ended are one row until they are unfolded."""
+    """One row for each run, keyed by its folder; ended runs share one row until unfolded."""
 
     class RunChosen(Message):
-        """The reader wants to watch a run."""
+        """The user chose a run to watch."""
 
         def __init__(self, line: RunLine) -> None:
-            """Name the run."""
             super().__init__()
             self.line = line
 
@@ -237,7 +233,7 @@ class LiveRunsPanel(RowList):
         self._is_unfolded = False
 
     def show_runs(self, lines: Sequence[RunLine], statuses: Mapping[Path, Status], *, watched: Path) -> None:
-        """List runs with what their engines say of themselves; the cursor begins on the watched one."""
+        """List runs with their engines' statuses; the cursor starts on the watched run."""
         is_first = self.cursor is None
         self._statuses, self._watched = statuses, str(watched)
         self._run_lines = {str(line.folder.path): line for line in lines}
@@ -246,13 +242,13 @@ class LiveRunsPanel(RowList):
             self.move_to(self._watched)
 
     def toggle_ended(self) -> None:
-        """List the runs that have ended one by one, or as one row."""
+        """Fold or unfold the ended runs."""
         self._is_unfolded = not self._is_unfolded
         self._list()
 
     @property
     def strips(self) -> int:
-        """How many lines there are, of which as many are in sight as there is room for."""
+        """Number of rows."""
         return len(self.keys)
 
     def _list(self) -> None:
@@ -265,7 +261,7 @@ class LiveRunsPanel(RowList):
         self.styles.height = len(keys)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose the columns that fit."""
+        """Select the columns that fit."""
         self._fit_columns()
 
     def _fit_columns(self) -> None:

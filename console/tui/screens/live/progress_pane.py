@@ -1,4 +1,4 @@
-"""The figures of a run: progress with notice and replay clock, facts for tall screens, and the trend of scores."""
+"""Figures of a run: progress with warnings and replay clock, facts for tall screens, and the trend of scores."""
 
 import time
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from console.tui.symbols import MUTED, SYMBOLS
 from console.tui.widgets.titles import tell
 
 WIDE = 120
-"""Cells from which there is room for how fast the run has been going."""
+"""Minimum width in cells for the speed history."""
 
 
 def replay_line(replay: Replay, width: int) -> Content:
-    """Return the line for a width."""
+    """Return the status line of a replay."""
     speed = "max" if replay.speed == SPEEDS[-1] else f"×{replay.speed:.0f}"
     mark = SYMBOLS.running if replay.is_playing else SYMBOLS.stopped
-    state = "playing" if replay.is_playing else "at the end, p plays again" if replay.is_at_end else "paused"
+    state = "playing" if replay.is_playing else "at the end, p restarts" if replay.is_at_end else "paused"
     length = replay.timeline.length_s
     head = Content.assemble((" REPLAY ", "bold reverse $undecided"), f" {mark} {state} ", (speed, "bold"), "  ")
     if not replay.is_read:
@@ -40,11 +40,11 @@ def replay_line(replay: Replay, width: int) -> Content:
 
 
 MOST_FACTS = 7
-"""Figures of every run that are listed below those of its suite."""
+"""Maximum lines of general facts below those of a suite's own view."""
 
 
 class ProgressPane(Vertical):
-    """The lines above the lists: the clock of a replay, the progress, and a notice where there is one."""
+    """The lines above the lists: replay clock, progress, and a warning if any."""
 
     DEFAULT_CSS = """
     ProgressPane {
@@ -56,7 +56,6 @@ class ProgressPane(Vertical):
     """
 
     def __init__(self, view: LiveView) -> None:
-        """Start with empty lines; `view` says what the run is about."""
         super().__init__(id="figures")
         self.view = view
         self._replay = Static(id="replay")
@@ -71,7 +70,14 @@ class ProgressPane(Vertical):
     def show_run(
         self, run: WatchedRun, width: int, speeds: Sequence[float | None] = (), *, nothing_live: bool = False
     ) -> None:
-        """Draw progress and notice; `speeds` are tokens a second, `nothing_live`: no run at all is being played."""
+        """Draw progress and warning.
+
+        Args:
+            run: the watched run.
+            width: width in cells.
+            speeds: tokens per second, latest last.
+            nothing_live: whether no run at all is live.
+        """
         average = self.view.average(run.overview)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)
@@ -84,7 +90,7 @@ class ProgressPane(Vertical):
         tell(self._notice, words)
 
     def show_replay(self, replay: Replay | None, width: int) -> None:
-        """Draw where a replay is and how fast it goes; None: what is shown is no replay."""
+        """Draw the clock of a replay; None hides it."""
         if self._replay.display is (replay is None):
             self._replay.display = replay is not None
         if replay is not None:
@@ -95,13 +101,12 @@ class FactsPane(Static):
     """Tokens, cost, endpoints and scores of a run, for tall screens."""
 
     def __init__(self, view: LiveView) -> None:
-        """Start without figures; `view` adds those of the suite."""
         super().__init__(id="facts", classes="pane")
         self.view = view
         self.border_title = Content("This run")
 
     def show_run(self, run: WatchedRun, width: int) -> None:
-        """Draw the figures, those of the suite's own view first; `width` counts until the pane has one of its own."""
+        """Draw the facts, those of a suite's own view first; `width` is used until the pane is laid out."""
         if not self.display:
             return
         of_suite = self.view.facts(list(run.overview.rollouts.values()), self.size.width or width)
@@ -110,14 +115,12 @@ class FactsPane(Static):
 
 
 class TrendPane(Static):
-    """How the scores of the watched conversation develop, where the suite's own view says so."""
+    """The score trend of the watched conversation, if the suite's view has one."""
 
     def __init__(self, view: LiveView) -> None:
-        """Start without a trend; `view` draws it."""
         super().__init__(id="trend", classes="pane")
         self.view = view
         self.border_title = Content("Against the thresholds")
 
     def show_rollout(self, rollout: Rollout | None, *, live: bool) -> None:
-        """Draw the trend of a rollout; `live` says whether it is being played."""
         tell(self, self.view.trend(rollout, live=live))

@@ -1,4 +1,4 @@
-"""What a reader does with the engine of a run, and with the replay of one that has ended."""
+"""Controls of Live for the engine of a run and for the replay of a finished one."""
 
 import time
 from collections.abc import Callable, Coroutine, Sequence
@@ -21,42 +21,42 @@ from console.tui.sanitize import one_line
 from console.tui.services import Services
 
 ASKED_FOR_S = 2.0
-"""How long the last number asked for counts as the present one, though the engine has not said so yet."""
-NO_ENGINE = Content("No engine plays this run; r at Home resumes it.")
+"""Seconds for which a requested concurrency overrides the one reported by the engine."""
+NO_ENGINE = Content("This run has no engine; r at Home resumes it.")
 _ONE_CASE = frozenset({"case.stop", "case.retry"})
 _NEEDS_ENGINE = frozenset({"run.pause", "run.faster", "run.slower", "run.stop", *_ONE_CASE})
 
 
 @dataclass
 class RunControls:
-    """Pause, concurrency, stop and retry, sent over the feed's connection to the engine."""
+    """Sends pause, concurrency, stop and retry to the engine over the feed's connection."""
 
     services: Services
     feed: Callable[[], RunFeed | None]
-    """Returns what is shown now."""
+    """Returns the feed shown."""
     rollout: Callable[[], Rollout | None]
-    """Returns the rollout whose conversation keys act on."""
+    """Returns the rollout in the active tile."""
     rollout_feed: Callable[[], RunFeed | None]
-    """Returns the run of that rollout; on the wall it may be another than the one that is shown."""
+    """Returns the feed of that rollout's run, which may be another one in the grid."""
     in_worker: Callable[[Coroutine[None, None, None]], object]
-    """Runs what waits for an answer of the reader."""
+    """Runs a dialog."""
     _concurrency_asked: int = 0
     _asked_at: float = -ASKED_FOR_S
 
     def key_words(self) -> dict[str, str]:
-        """Name the keys by what they do now; hide those that need an engine."""
+        """Return the current key line labels; keys that need an engine are hidden without one."""
         feed = self.feed()
-        words = {"run.pause": "go on" if self._is_paused(feed) else "pause"}
+        words = {"run.pause": "resume" if self._is_paused(feed) else "pause"}
         if feed is None or not feed.is_live:
             words |= dict.fromkeys(("run.stop", "case.stop", "case.retry"), "")
         return words
 
     def why_not(self, action: Action) -> str | None:
-        """Return why an action cannot act now; None when nothing is known that speaks against it."""
+        """Return why an action is unavailable; None if it is available or not handled here."""
         rollout = self.rollout()
         feed = self.rollout_feed() if action.id in _ONE_CASE else self.feed()
         if action.id in _NEEDS_ENGINE and (feed is None or not feed.is_attached):
-            return "no engine plays this run"
+            return "this run has no engine"
         if action.id == "case.stop" and (rollout is None or not rollout.is_running):
             return "this conversation has ended"
         if action.id == "case.retry" and (rollout is None or rollout.is_running):
@@ -64,11 +64,11 @@ class RunControls:
         return None
 
     def action_run_pause(self) -> None:
-        """Start nothing new, or go on."""
+        """Pause or resume launching rollouts."""
         self._send(Command("resume" if self._is_paused(self.feed()) else "pause"))
 
     def action_run_stop(self) -> None:
-        """Stop the run, after asking how."""
+        """Ask how to stop the run, then stop it."""
         feed = self.feed()
         if feed is None or not feed.is_attached:
             self.services.notify(NO_ENGINE)
@@ -76,7 +76,7 @@ class RunControls:
             self.in_worker(self._ask_how_to_stop(feed))
 
     def action_workers(self) -> None:
-        """List who plays the run, with what each is at."""
+        """Show the workers of the run with their current work."""
         feed = self.feed()
 
         def read() -> list[Content]:
@@ -84,7 +84,7 @@ class RunControls:
             return worker_lines(status.workers if status is not None else (), now=time.time())
 
         has_engine = feed is not None and feed.overview.status is not None
-        empty = "The engine of this run plays it itself." if has_engine else NO_ENGINE.plain
+        empty = "The engine runs the rollouts itself." if has_engine else NO_ENGINE.plain
         self.in_worker(self._show_workers(read, empty))
 
     async def _show_workers(self, read: Callable[[], Sequence[Content]], empty: str) -> None:
@@ -96,7 +96,7 @@ class RunControls:
             self._send(Command("stop_case", key=rollout.key), feed=self.rollout_feed())
 
     def action_case_retry(self) -> None:
-        """Ask the watched conversation again, as a new attempt."""
+        """Retry the active conversation as a new attempt."""
         rollout = self.rollout()
         if rollout is not None and not rollout.is_running:
             words = "Queued to retry as a new attempt."
@@ -106,8 +106,8 @@ class RunControls:
         running = len(feed.overview.running)
         text = Content.assemble("Stop ", one_line(feed.folder.name, 50, "bold"), "? It can be resumed later.")
         answers = [
-            Answer("f", f"finish the {running} that are running, start nothing new"),
-            Answer("s", "stop now, give up what is in flight"),
+            Answer("f", f"finish the {running} that are running, then stop"),
+            Answer("s", "stop now, cancel requests in flight"),
         ]
         answer = await self.services.ask(Question(text, answers))
         if answer:
@@ -138,42 +138,42 @@ class RunControls:
 
 
 _CLOCK = frozenset({"run.pause", "run.faster", "run.slower"})
-"""Actions on a live run that act on the clock of a replay."""
+"""Actions on a live run that control the clock of a replay."""
 _SEEK = frozenset({"replay.back", "replay.forward", "replay.first", "replay.last"})
 _ENGINE = frozenset({"run.stop", "case.stop", "case.retry"})
-"""Actions that need an engine, which a replay has not."""
+"""Actions that need an engine, unavailable in a replay."""
 
 
 @dataclass
 class ReplayControls:
-    """Starts, moves and ends the replay of a run."""
+    """Starts, controls and ends the replay of a run."""
 
     services: Services
     run: RunFolder
     run_feed: Callable[[], RunFeed | None]
     """Returns the run's own feed."""
     show_feed: Callable[[RunFeed | None], None]
-    """Shows a replay, or with None the run's own feed again."""
+    """Shows a replay, or with None the run's own feed."""
     clock_changed: Callable[[], None]
-    """Called when the clock was stopped, started, or got another speed."""
+    """Called when the clock was stopped, started or changed in speed."""
     moved: Callable[[], None]
-    """Called when the replay has to go to another time at once."""
+    """Called after a seek."""
     replay: Replay | None = None
-    """The replay that is shown, if it is one."""
+    """The current replay, if any."""
 
     @property
     def can_start(self) -> bool:
-        """Whether the run has ended with something to show."""
+        """Whether the run can be replayed: finished, read and not empty."""
         feed = self.run_feed()
         return feed is not None and feed.is_read and not feed.is_live and bool(feed.overview.rollouts)
 
     @property
     def takes_over(self) -> bool:
-        """Whether the keys of a live run act on a replay now."""
+        """Whether the keys of a live run control a replay."""
         return self.replay is not None or self.can_start
 
     def start(self) -> None:
-        """Play the run again from its beginning."""
+        """Start a replay from the beginning of the run."""
         try:
             replay = Replay(self.run)
         except UsageError as error:
@@ -184,7 +184,7 @@ class ReplayControls:
         self.show_feed(replay)
 
     def leave(self) -> bool:
-        """Show the run as it ended again; say whether a replay was shown."""
+        """End the replay and show the run's final state; return False if there was no replay."""
         if self.replay is None:
             return False
         self.close()
@@ -192,13 +192,12 @@ class ReplayControls:
         return True
 
     def close(self) -> None:
-        """End the replay."""
         if self.replay is not None:
             self.replay.close()
             self.replay = None
 
     def key_words(self) -> dict[str, str]:
-        """Name keys by what they do with the clock; hide those that have no use now."""
+        """Return the current key line labels; keys of unavailable actions are hidden."""
         feed = self.run_feed()
         if self.replay is not None:
             words = {"run.pause": "pause" if self.replay.is_playing else "play", "run.faster": "speed"}
@@ -209,15 +208,15 @@ class ReplayControls:
         return words
 
     def why_not(self, action: Action) -> str | None:
-        """Return why an action cannot act now, nothing when it can; None for one that is no business of a replay."""
+        """Return why an action is unavailable, "" if it is available, None if it is not handled here."""
         if action.id in _SEEK and self.replay is None:
-            return "p replays this run first" if self.can_start else "only a finished run is replayed"
+            return "p replays this run first" if self.can_start else "only finished runs can be replayed"
         if action.id in _CLOCK and (self.replay is not None or (action.id == "run.pause" and self.can_start)):
             return ""
         return "this is a replay" if self.replay is not None and action.id in _ENGINE else None
 
     def action_run_pause(self) -> None:
-        """Stop the clock of the replay or let it run; begin one where the run has ended."""
+        """Start a replay, or pause or resume it."""
         if self.replay is None:
             self.start()
         else:

@@ -1,8 +1,8 @@
-"""`LiveScreen`: is the run healthy, and what are they saying? The same screen shows a run from disk.
+"""`LiveScreen`: conversations, progress and problems of a run, live, from disk or replayed.
 
-A list of what runs (or, where the suite's own view says so, of all loops), the last failures and problems, and the
-watched conversations, one of which follows the cursor. What a reader does with them is done by the action groups
-among `responders`; what is listed, watched and drawn when is decided by `LiveController`.
+A list of running rollouts (or all of them, in a suite's own view), the last failures and problems, and the watched
+conversations, one of which follows the cursor. The action groups in `responders` handle the keys; `LiveController`
+decides what is listed, watched and drawn when.
 """
 
 import time
@@ -38,11 +38,11 @@ from console.tui.widgets.titles import same
 from console.tui.widgets.transcript import Transcript
 
 TOAST_MARGIN = 2
-"""Lines above and below toasts that they leave free on every screen (`console.tcss`)."""
+"""Lines that toasts leave free above and below them on every screen (`console.tcss`)."""
 
 
 class LiveScreen(RunScreen):
-    """Watches one run, live or from disk, or replays it."""
+    """Shows one run, live, from disk or replayed."""
 
     where: ClassVar[str] = "live"
     heading: ClassVar[str] = "Live"
@@ -92,7 +92,6 @@ class LiveScreen(RunScreen):
     """
 
     def __init__(self, services: Services, run: RunFolder) -> None:
-        """Watch a run."""
         super().__init__(services, run)
         self.controller = LiveController()
         self.progress = ProgressPane(STANDARD)
@@ -139,7 +138,6 @@ class LiveScreen(RunScreen):
         self._was_live = self._is_restored = False
 
     def compose_body(self) -> ComposeResult:
-        """Lay out progress, lists and the watched conversations."""
         yield self.live_runs_panel
         yield self.progress
         with Container(id="live"):
@@ -149,33 +147,32 @@ class LiveScreen(RunScreen):
                 yield self.trend
 
     def on_mount(self) -> None:
-        """Show which run it is before anything is read, and follow the runs that the app knows of."""
+        """Show the run's name before anything is read, and subscribe to the workspace."""
         self.top_line.tell(title=literal(self.run_folder.name))
         self.services.workspace.changed.subscribe(self, self._draw_live_runs)
 
     def on_unmount(self) -> None:
-        """End the replay, and ask no other engine any more."""
         self.replay_controls.close()
         self.several_runs.suspend()
 
     def on_screen_resume(self) -> None:
-        """List the runs that began and ended meanwhile."""
+        """Update the list of runs."""
         self._draw_live_runs("runs")
 
     def on_screen_suspend(self) -> None:
-        """Remember the place in the list, and ask the other engines nothing while nobody looks."""
+        """Save the position in the list and disconnect from other engines."""
         self.several_runs.suspend()
         if self._is_restored and self.conversations.cursor is not None and not self.controller.is_following:
             self.services.feeds.places[self.run_folder.path] = self.controller.order.name, self.conversations.cursor
 
-    # What is new -----------------------------------------------------------------------------------------------------
+    # Updates ----------------------------------------------------------------------------------------------------------
 
     def awaits(self, key: Key) -> bool:
-        """Wait for what is watched whatever the line costs."""
+        """Poll early for watched conversations even if polling is slow."""
         return super().awaits(key) or (self.is_current and self.controller.is_watched(key))
 
     def fed(self, changes: Changes) -> None:
-        """Draw what changed, and only that."""
+        """Redraw what has changed."""
         feed = self.controller.run = self.feed
         if feed is None:
             self.conversations.show([], empty=self.problem)
@@ -196,7 +193,7 @@ class LiveScreen(RunScreen):
             self.refresh_keys()
 
     def ticked(self) -> None:
-        """Draw the figures of a live run, which change with time too."""
+        """Redraw the figures of a live run, some of which change with time."""
         now, feed = time.monotonic(), self.feed
         self.progress.show_replay(self.replay_controls.replay, self.size.width)
         self.conversations.touch_rollouts(self.controller.stale_rows(now))
@@ -208,10 +205,10 @@ class LiveScreen(RunScreen):
         rows_with_clock = self.controller.rows_with_clock(now)
         if rows_with_clock is not None:
             self.conversations.touch_rollouts(rows_with_clock)
-            self._draw_watched(feed, Changes())  # what has ended gives way after a while, news or none
+            self._draw_watched(feed, Changes())  # ended conversations are replaced after a while, even without changes
 
     def _choose_view(self, feed: RunFeed) -> None:
-        """Take the suite's own view once it is known that there is one."""
+        """Switch to the suite's own view, if it has one."""
         if self.has_own_view:
             return
         view = live_view(feed.manifest)
@@ -224,11 +221,11 @@ class LiveScreen(RunScreen):
 
     @property
     def has_own_view(self) -> bool:
-        """Whether the suite of the run has its own shape of Live."""
+        """Whether the run is shown in its suite's own view."""
         return self.controller.view_orders is not None
 
     def _show_feed(self, replay: RunFeed | None) -> None:
-        """Show a replay, or the run as it is again."""
+        """Show a replay, or the run itself again."""
         self.pump.release()
         if replay is not None:
             self.controller.restore_order("")
@@ -265,7 +262,7 @@ class LiveScreen(RunScreen):
         self.progress.show_run(feed, width, self.controller.speeds, nothing_live=self._is_nothing_live(feed))
         is_wide = width >= WIDE
         status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now(), is_wide=is_wide)
-        if not is_wide:  # else the badge says how many
+        if not is_wide:  # the badge shows it in a wide layout
             status = status.append(self.several_runs.words)
         if self.replay_controls.replay is not None:
             status = Content.styled("  replay", "bold $undecided").append(status)
@@ -277,7 +274,7 @@ class LiveScreen(RunScreen):
         self.grid_actions.draw_titles()
 
     def _is_nothing_live(self, feed: RunFeed) -> bool:
-        """Whether whoever comes to see a live run sees one that has ended, as there is none."""
+        """Whether a user expecting a live run sees an ended one, as none is live."""
         is_over = feed.is_read and not feed.is_live and not feed.is_starting
         return is_over and self.replay_controls.replay is None and not self.services.workspace.live
 
@@ -286,7 +283,7 @@ class LiveScreen(RunScreen):
         self.refresh_keys()
 
     def _draw_live_runs(self, topic: str) -> None:
-        """List the runs beside this one when the workspace has read them anew."""
+        """Update the list of other runs after the workspace has read them."""
         if topic != "runs" or not self.is_mounted or not self.is_current:
             return
         has_others = self.several_runs.update()
@@ -294,18 +291,18 @@ class LiveScreen(RunScreen):
         if self.has_class("-several-runs") is not has_others:
             self.set_class(has_others, "-several-runs")
             self.refresh_keys()
-        if self.feed is not None and not self.feed.is_live:  # its figures stand still, but not how many runs are live
+        if self.feed is not None and not self.feed.is_live:  # only the number of live runs still changes
             self._draw_figures(self.feed)
 
     def _keep_toasts_below(self, strips: int) -> None:
-        """Let toasts cover no run; in a wide layout they are at the bottom anyway."""
+        """Keep toasts below the list of runs; in a wide layout they are at the bottom."""
         for rack in self.query("ToastRack"):
             rack.styles.margin = (TOAST_MARGIN + strips, 0, TOAST_MARGIN, 0)
 
     # The wall ---------------------------------------------------------------------------------------------------------
 
     def _wall_fed(self, feed: RunFeed, changes: Changes) -> None:
-        """Draw what is new of a run that is on the wall beside the watched one."""
+        """Draw changes of another run in the grid."""
         if self.feed is not None and feed in self.controller.beside:
             self._draw_watched(self.feed, Changes())
             self.grid_actions.draw(changes.keys, of=feed)
@@ -313,7 +310,7 @@ class LiveScreen(RunScreen):
     # Watching --------------------------------------------------------------------------------------------------------
 
     def _restore_place(self) -> None:
-        """Go to the place in the list where the reader left this run."""
+        """Return to the saved position in the list."""
         order, cursor = self.services.feeds.places.get(self.run_folder.path, ("", ""))
         if cursor:
             self.controller.restore_order(order)
@@ -322,10 +319,10 @@ class LiveScreen(RunScreen):
 
     @on(RowList.RowHighlighted, "#running, #failures")
     def _watch_highlighted(self, event: RowList.RowHighlighted) -> None:
-        """Show what the reader moves to, in the list that has the focus or in that of the conversations."""
+        """Show the conversation under the cursor of the focused list or of the conversations."""
         is_meant = event.rows.has_focus or event.rows is self.conversations
         if not event.is_moved and self.controller.is_following:
-            return  # the row under the cursor is gone: the cursor follows what is followed
+            return  # the row under the cursor was removed; the cursor will follow the tile
         if is_meant and self.controller.move_cursor(slot_of(event.key)):
             self.grid_actions.draw()
             self.refresh_keys()
@@ -352,7 +349,7 @@ class LiveScreen(RunScreen):
 
     @property
     def responders(self) -> Sequence[object]:
-        """The action groups; where there is something to replay, the keys of the engine act on the replay."""
+        """Action groups; if the run can be replayed, the replay comes before the engine."""
         controls = (self.run_controls, self.replay_controls)
         return (
             *(reversed(controls) if self.replay_controls.takes_over else controls),
@@ -361,7 +358,6 @@ class LiveScreen(RunScreen):
         )
 
     def key_words(self) -> Mapping[str, str]:
-        """Name keys by what they do at this moment."""
         words = {"open": "review" if self.focused is self.lists.failures else "watch"}
         if not self.controller.is_live:
             words["follow"] = ""
@@ -373,16 +369,15 @@ class LiveScreen(RunScreen):
         )
 
     def why_not(self, action: Action) -> str:
-        """Say why a key cannot act now."""
         groups = (self.several_runs.runs, self.replay_controls, self.run_controls)
         return next((reason for group in groups if (reason := group.why_not(action)) is not None), "")
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """Find in the watched conversation."""
+        """Search the active conversation."""
         self.grid_actions.find(text)
 
     def go_back(self) -> bool:
-        """Leave the replay, then the problems, then the grid of several conversations, then the conversation."""
+        """Leave the replay, then the problems, then the full grid, then the conversation."""
         if super().go_back() or self.replay_controls.leave():
             return True
         if self.has_class("-problems"):
@@ -396,7 +391,7 @@ class LiveScreen(RunScreen):
         return True
 
     def action_order(self) -> None:
-        """Change to the next order of the list; nothing moves without being asked."""
+        """Switch to the next sort order."""
         order = self.controller.next_order()
         self.fed(Changes())
         if order.goes_to_first:
@@ -404,7 +399,7 @@ class LiveScreen(RunScreen):
             self.conversations.move_to_first()
 
     def action_runs_ended(self) -> None:
-        """List the runs that have ended one by one, or as one row."""
+        """Fold or unfold the ended runs."""
         self.live_runs_panel.toggle_ended()
 
     def action_problems(self) -> None:
@@ -417,7 +412,7 @@ class LiveScreen(RunScreen):
             self.conversations.focus()
 
     def action_run_review(self) -> None:
-        """Look at the failures so far."""
+        """Open the run's failures so far in Review."""
         self.services.navigator.open_review(self.run_folder)
 
     def action_copy_command(self) -> None:
@@ -432,7 +427,7 @@ class LiveScreen(RunScreen):
         return GridRoom(width, height, is_wide=self.has_class("-wide"))
 
     def _set_list_shown(self, shown: bool) -> None:
-        """Show the list beside the grid or not, and give the focus to what stays."""
+        """Show or hide the list, and focus what remains visible."""
         self.several_runs.follow_wall()
         if shown is self.has_class("-only-grid"):
             self.set_class(not shown, "-only-grid")

@@ -1,4 +1,4 @@
-"""The runs beside the watched one: which they are, what their engines say, and their conversations on the wall."""
+"""Other runs next to the watched one: their list, engine states, and conversations in the grid."""
 
 import asyncio
 import contextlib
@@ -24,18 +24,18 @@ from console.tui.services import Services
 from console.tui.symbols import muted
 
 RETRY_S = 2.0
-"""Seconds after a refused connection until the next try."""
+"""Seconds between connection attempts."""
 
 
 class EngineStates:
-    """The latest status of each run that is asked, over a connection without text: ten runs cost only their figures."""
+    """The latest status of each connected engine; connections carry no text, so ten runs are cheap."""
 
     def __init__(self) -> None:
         self.statuses: dict[Path, Status] = {}
         self._tasks: dict[Path, asyncio.Task[None]] = {}
 
     def ask(self, paths: Collection[Path]) -> None:
-        """Ask exactly the engines of these runs from now on."""
+        """Connect to the engines of exactly these runs."""
         for path in [path for path in self._tasks if path not in paths]:
             self._tasks.pop(path).cancel()
             self.statuses.pop(path, None)
@@ -60,27 +60,27 @@ class EngineStates:
 
 
 class LiveRuns:
-    """The runs beside the watched one. Counts come from the journals, what only an engine knows from its connection."""
+    """The watched run and those shown next to it. Counts come from journals, engine states from connections."""
 
     def __init__(self, services: Services, watched: RunFolder) -> None:
         self._services = services
         self._watched = watched.path
         self._engines = EngineStates()
         self._seen: set[Path] = set()
-        """Runs that have been live while this screen was there: that they ended is seen here, too."""
+        """Runs that were live since the screen was opened, which stay listed after they end."""
         self.lines: list[RunLine] = []
-        """The watched run and those beside it, by name; none when it is alone."""
+        """The watched run and the others by name; empty if there are no others."""
 
     @property
     def statuses(self) -> Mapping[Path, Status]:
-        """What the engines say of themselves."""
+        """Engine statuses by run folder."""
         return self._engines.statuses
 
     def update(self, feed: RunFeed | None) -> None:
-        """List the watched run and what is live, waits, was live here before, or was started here; ask their engines.
+        """List the watched run and those live, queued, recently live or launched here; connect to their engines.
 
         Args:
-            feed: the watched run, which is ahead of what the workspace has read of it; None: it is not open.
+            feed: the watched run, which is more up to date than the workspace; None if it is not open.
         """
         runs = self._services.workspace.runs or ()
         self._seen |= {line.folder.path for line in runs if line.is_live}
@@ -92,7 +92,7 @@ class LiveRuns:
         self._engines.ask([line.folder.path for line in self.lines if line.is_live])
 
     def show_watched(self, feed: RunFeed) -> None:
-        """Show the watched run as it is now, not as the workspace has read it last."""
+        """Update the watched run's row from its feed."""
         overview = feed.overview
         if not feed.is_live or not feed.is_read or not overview.fold.sessions:
             return
@@ -106,13 +106,13 @@ class LiveRuns:
         return line.is_begun_or_waits or line.folder.path == self._watched
 
     def pause(self) -> None:
-        """Ask the engines nothing while nobody looks."""
+        """Disconnect while the screen is hidden."""
         self._engines.ask(())
 
     def open(self, line: RunLine) -> None:
-        """Watch a run, unless it is the watched one or nothing of it can be watched yet."""
+        """Switch to a run, unless it is the watched one or still queued."""
         if line.state == "queued":
-            self._services.notify(Content("This run waits in the queue; it can be watched once it runs."))
+            self._services.notify(Content("This run is queued; it can be watched once it starts."))
         elif line.folder.path != self._watched:
             self._services.navigator.switch_live(line.folder)
 
@@ -130,16 +130,15 @@ class LiveRuns:
     action_run_prev = partialmethod(_step, -1)
 
     def key_words(self) -> dict[str, str]:
-        """Name the keys of the list only where there is one."""
         return {} if self.lines else {"run.next": ""}
 
     def why_not(self, action: Action) -> str | None:
-        """Return why an action cannot act now; None for one that is no business of this list."""
+        """Return why an action is unavailable; None if it is available or not handled here."""
         return "no other run is live" if action.id in ("run.next", "run.prev") and not self.lines else None
 
     @property
     def on_wall(self) -> list[RunFolder]:
-        """The other runs that are live, whose conversations the wall shows beside those of the watched one."""
+        """The other live runs, whose conversations the grid may show."""
         return [line.folder for line in self.lines if line.is_live and line.folder.path != self._watched]
 
 
@@ -147,7 +146,7 @@ Changed = Callable[[RunFeed, Changes], None]
 
 
 class _WallReader:
-    """Hands on what is new of one run, while the wall is in sight."""
+    """Passes on changes of one run while the grid is visible."""
 
     def __init__(self, run: RunFolder, services: Services, in_sight: Callable[[], bool], changed: Changed) -> None:
         self._in_sight, self._changed = in_sight, changed
@@ -163,29 +162,29 @@ class _WallReader:
             self._changed(self.pump.feed, changes)
 
     def ticked(self) -> None:
-        """Nothing: figures of this run are drawn from the list of runs."""
+        """Do nothing; the run's figures are drawn from the list of runs."""
 
     def awaits(self, key: Key) -> bool:
-        """No answer of another run is worth a turn of its own."""
+        """Return False: answers of other runs never need an immediate poll."""
         return False
 
 
 class WallFeeds:
-    """Follows the runs whose conversations are on the wall besides those of the watched run."""
+    """Follows the other runs in the grid."""
 
     def __init__(self, services: Services, *, in_sight: Callable[[], bool], changed: Changed) -> None:
-        """Follow nothing yet; `changed` is told what is new of a run while the wall is in sight."""
+        """Start without runs; `changed` receives their changes while the grid is visible."""
         self._services, self._in_sight, self._changed = services, in_sight, changed
         self._readers: dict[Path, _WallReader] = {}
 
     @property
     def feeds(self) -> list[RunFeed]:
-        """The runs that are followed, in the order of their names."""
+        """Feeds of the runs followed, by name."""
         feeds = (reader.pump.feed for _, reader in sorted(self._readers.items()))
         return [feed for feed in feeds if feed is not None]
 
     def follow(self, runs: Sequence[RunFolder]) -> bool:
-        """Follow exactly these runs from now on; say whether that is a change."""
+        """Follow exactly these runs; return whether that is a change."""
         before = set(self._readers)
         paths = {run.path for run in runs}
         for path in before - paths:
@@ -194,13 +193,13 @@ class WallFeeds:
             if run.path not in self._readers:
                 try:
                     self._readers[run.path] = _WallReader(run, self._services, self._in_sight, self._changed)
-                except UsageError:  # deleted a moment ago: the list of runs says so
+                except UsageError:  # just deleted; the list of runs will show it
                     continue
         return before != set(self._readers)
 
 
 class SeveralRuns:
-    """The strips of all runs above the lists, and the wall on which the conversations of all of them are."""
+    """The list of runs above the other lists, and the grid with conversations of all runs."""
 
     def __init__(
         self,
@@ -214,17 +213,17 @@ class SeveralRuns:
         wall_fed: Changed,
         wall_changed: Callable[[], None],
     ) -> None:
-        """Show no other run yet.
+        """Start without other runs.
 
         Args:
-            services: what the app does for screens.
+            services: the app's services.
             watched: the run on the screen.
-            controller: the rules of the screen.
-            panel: the strips.
-            feed: returns what is shown of the watched run.
-            wall_in_sight: returns whether several conversations of a run as it is are in sight.
-            wall_fed: told what is new of another run that is on the wall.
-            wall_changed: called when other runs come to the wall, or go.
+            controller: the screen's controller.
+            panel: the list of runs.
+            feed: returns the watched run's feed.
+            wall_in_sight: returns whether several conversations of a run, not a replay, are visible.
+            wall_fed: called with changes of another run in the grid.
+            wall_changed: called when runs are added to or removed from the grid.
         """
         self.runs = LiveRuns(services, watched)
         self._watched, self._controller, self._panel = watched, controller, panel
@@ -232,14 +231,14 @@ class SeveralRuns:
         self._wall = WallFeeds(services, in_sight=wall_in_sight, changed=wall_fed)
 
     def update(self) -> bool:
-        """Take over what the workspace has read anew; say whether there are other runs."""
+        """Update from the workspace; return whether there are other runs."""
         self.runs.update(self._feed())
         self.follow_wall()
         self._draw()
         return bool(self.runs.lines)
 
     def show_watched(self, feed: RunFeed) -> None:
-        """Show the strip of the watched run as it is now."""
+        """Update the watched run's row."""
         if self.runs.lines:
             self.runs.show_watched(feed)
             self._draw()
@@ -250,23 +249,23 @@ class SeveralRuns:
 
     @property
     def words(self) -> Content:
-        """How many of the runs are live; empty where all of them are."""
+        """Number of live runs; empty if all are live."""
         lines = self.runs.lines
         live = sum(line.is_live for line in lines)
         return muted(f"   {live} live of {len(lines)}") if live < len(lines) else Content.empty()
 
     def follow_wall(self) -> None:
-        """Follow the other live runs while the wall is in sight, which shows conversations of all of them."""
+        """Follow the other live runs while the grid is visible."""
         if self._wall.follow(self.runs.on_wall if self._wall_in_sight() else ()):
             self._controller.beside = self._wall.feeds
             self._wall_changed()
 
     def find_feed(self, run: object) -> RunFeed | None:
-        """Return the feed of a run that a tile shows."""
+        """Return the feed of a run shown in a tile."""
         return next((feed for feed in (self._feed(), *self._wall.feeds) if feed is run), None)
 
     def suspend(self) -> None:
-        """Ask no engine and follow no other run while nobody looks."""
+        """Disconnect and stop following while the screen is hidden."""
         self.runs.pause()
         self._wall.follow(())
         self._controller.beside = ()

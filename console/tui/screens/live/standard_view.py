@@ -1,4 +1,4 @@
-"""How Live shows a run whose suite has no shape of its own: rows of conversations, each passage by passage."""
+"""The default live view: rows of conversations, each drawn passage by passage."""
 
 from collections.abc import Sequence
 
@@ -29,15 +29,14 @@ class StandardLiveView:
     sort_orders: tuple[SortOrder, ...] = ()
 
     def row_cells(self, rollout: Rollout, now: float, *, live: bool) -> tuple[Content, ...]:
-        """Return what a rollout does and says, or how it ended."""
+        """Return the cells of a rollout: its activity, or how it ended."""
         return case_cells(rollout, now, live=live)
 
     def conversation_drawer(self, transcript: Transcript) -> ConversationDrawer:
-        """Return what draws passage after passage."""
         return PassageDrawer(transcript)
 
     def watched_words(self, rollout: Rollout | None) -> Content:
-        """Return the case, its turn, and what it does."""
+        """Return the case, its turn and its activity."""
         return watched_words(rollout)
 
     def average(self, overview: Overview) -> Content:
@@ -46,11 +45,11 @@ class StandardLiveView:
         return Content.styled(number_format.score(tally.rate), "bold")
 
     def trend(self, rollout: Rollout | None, *, live: bool) -> Content:
-        """Return nothing: a case has no scores that develop."""
+        """Return nothing, since cases have no score trend."""
         return Content.empty()
 
     def facts(self, rollouts: Sequence[Rollout], width: int) -> list[Content]:
-        """Return nothing beyond what every run has."""
+        """Return nothing beyond the general facts."""
         return []
 
 
@@ -58,27 +57,25 @@ STANDARD = StandardLiveView()
 
 
 def live_view(manifest: Manifest) -> LiveView:
-    """Return how a run is shown: as its suite's own view says, or like any other."""
+    """Return the live view of a run's suite, or the default."""
     return find_view(manifest.format).live or STANDARD
 
 
 class PassageDrawer:
-    """Keeps a transcript in step with one conversation and changes only what changed."""
+    """Draws one conversation in a transcript, incrementally."""
 
     def __init__(self, transcript: Transcript) -> None:
-        """Draw into a transcript."""
         self.compact = False
-        """Whether empty lines between blocks are left out."""
+        """Omit empty lines between blocks."""
         self._transcript = transcript
         self._conversation: Conversation | None = None
         self._settled: list[Block] = []
         self._revision = -1
         self._streamed: dict[str, int] = {}
-        """Characters drawn of each passage that is being written."""
+        """Characters drawn of each streaming passage."""
 
     @property
     def conversation(self) -> Conversation | None:
-        """What is shown."""
         return self._conversation
 
     def show(self, conversation: Conversation | None, *, follow: bool) -> None:
@@ -93,7 +90,7 @@ class PassageDrawer:
         self._transcript.show([*self._settled, *self._tail(conversation)], follow=follow)
 
     def update(self) -> None:
-        """Draw what is new in the conversation."""
+        """Draw changes in the conversation."""
         conversation = self._conversation
         if conversation is None:
             return
@@ -111,7 +108,7 @@ class PassageDrawer:
             self._streamed[key] = len(passage.text)
 
     def toggle(self) -> None:
-        """Unfold or fold the block at the top of the text."""
+        """Fold or unfold the block at the top of the text."""
         block = self._transcript.block_at_top()
         if block is not None:
             self._transcript.toggle_fold(block.key)

@@ -1,1 +1,1 @@
-"""Parts of the Review screen: the list of failures, expected beside actual, the other views, tags and copies."""
+"""Review: failures in groups, with expected and actual answers, conversations, tags and labels."""

@@ -1,9 +1,8 @@
-"""What the keys of Review do with a case: tags and comments, copies, another attempt or a run of its own.
+"""Actions of Review on a case: tags and comments, copies, retries and branches.
 
-What readers say is kept in notes.jsonl beside the results, never in them; no score changes. What is copied or opened
-has no control characters, so that nothing hidden is pasted into a shell or obeyed by a pager. A run of its own may have
-another model or an edited prompt; it is linked to this one, never enters its score, and is shown beside it in Compare.
-The price comes first.
+Annotations are kept in notes.jsonl next to the results and never change a score. Control characters are removed from
+what is copied or opened, so that nothing hidden reaches a shell or pager. A branch may use another model or an edited
+prompt; it is linked to the original run, never enters its score, and is compared with it. Costs need confirmation.
 """
 
 from collections.abc import Callable, Coroutine, Sequence
@@ -38,11 +37,9 @@ from console.tui.suite_views.suite_view import ReviewedCase
 
 
 class StartWorker(Protocol):
-    """Starts a coroutine, or a function in a thread; a later one of the same group takes its place."""
+    """Starts a coroutine, or a function in a thread; a later one of the same group replaces it."""
 
-    def __call__(self, work: Coroutine[Any, Any, None] | Callable[[], None], *, group: str) -> None:
-        """Start it; a function runs in a thread."""
-        ...
+    def __call__(self, work: Coroutine[Any, Any, None] | Callable[[], None], *, group: str) -> None: ...
 
 
 _NAMES = {"tag": "tag", "comment": "comment", "dispute": "dispute", "reviewed": "mark"}
@@ -55,9 +52,9 @@ class TagActions:
     services: Services
     controller: ReviewController
     start: StartWorker
-    """Starts what asks in a dialog."""
+    """Starts a dialog."""
     draw: Callable[[], None]
-    """Draws what is stale."""
+    """Draws stale parts of the screen."""
 
     def _annotate_and_go_on(self, kind: str, value: str) -> None:
         try:
@@ -75,11 +72,11 @@ class TagActions:
     action_tag_none = partialmethod(_annotate_and_go_on, "tag", "")
 
     def action_review_done(self) -> None:
-        """Mark the current case as reviewed and go on, or take the mark away."""
+        """Toggle the current case's review mark and move to the next case."""
         self._annotate_and_go_on("reviewed", "" if self.controller.annotation.reviewed else "yes")
 
     def _annotate(self, rollouts: Sequence[Rollout], kind: str, value: str) -> bool:
-        """Write notes, or say why they cannot be kept."""
+        """Write notes; show the error and return False if that fails."""
         try:
             self.controller.annotate(rollouts, kind, value)
         except UsageError as error:
@@ -88,7 +85,7 @@ class TagActions:
         return True
 
     def action_tag_shown(self) -> None:
-        """Tag the whole group of the current case, or all that is listed when nothing is grouped."""
+        """Tag the group of the current case, or all listed cases if they are not grouped."""
         self.start(self._tag_shown(), group="tag")
 
     async def _tag_shown(self) -> None:
@@ -101,16 +98,16 @@ class TagActions:
         answers = [Answer(letter, meaning) for letter, (_, meaning) in TAGS.items()]
         answer = await self.services.ask(Question(text, answers))
         if answer in TAGS and self._annotate(rollouts, "tag", TAGS[answer][0]):
-            self.services.notify(Content(f"{len(rollouts)} tagged; u takes it back."))
+            self.services.notify(Content(f"{len(rollouts)} tagged; u undoes it."))
             self.controller.go(self.controller.triage.step(rollouts[-1], 1) or rollouts[-1])
         self.draw()
 
     def action_note_add(self) -> None:
-        """Write or change the comment on the current case."""
+        """Edit the comment on the current case."""
         self.start(self._ask_for("comment", "Comment on ", self.controller.annotation.comment), group="tag")
 
     def action_dispute(self) -> None:
-        """Say why the ground truth of the current case is wrong; the score stays as it is."""
+        """Dispute the ground truth of the current case; the score does not change."""
         words = "What is wrong with the ground truth of "
         self.start(self._ask_for("dispute", words, self.controller.annotation.dispute), group="tag")
 
@@ -127,7 +124,7 @@ class TagActions:
     def action_undo(self) -> None:
         notes = self.controller.undo()
         if notes:
-            words = f"Took back {number_format.plural(len(notes), _NAMES[notes[0].kind])}."
+            words = f"Undid {number_format.plural(len(notes), _NAMES[notes[0].kind])}."
             self.services.notify(Content(words))
         else:
             self.services.notify(Content("There is nothing to undo."))
@@ -180,7 +177,7 @@ class CopyActions:
         self._copy("\n".join(verdict.messages) if verdict else "", "the grader's message")
 
     def action_copy_json(self) -> None:
-        """Copy the last reply as JSON; control characters are escaped in it."""
+        """Copy the last reply as JSON, with control characters escaped."""
         case = self._case()
         exchanges = case.conversation.exchanges if case else []
         self._copy(reply_json(exchanges[-1]) if exchanges else "", "the reply as JSON")
@@ -222,37 +219,37 @@ def _passage_text(passage: Passage) -> str:
 
 
 ASK_ABOVE_USD = 0.05
-"""A single case that costs less, or nothing, is asked again without a question."""
+"""A single case is retried without confirmation below this cost in US dollars."""
 
 
 @dataclass
 class RetryActions:
-    """Asks the controller's current or listed cases of a run again."""
+    """Retries cases, in the same run or in branches."""
 
     services: Services
     run: RunFolder
     controller: ReviewController
     start: StartWorker
-    """Starts what asks in a dialog or takes long."""
+    """Starts a dialog or slow work."""
     feed: RunFeed | None = None
-    """The run's feed, by which a live engine is told."""
+    """The run's feed, which passes commands to a live engine."""
 
     # Further attempts ------------------------------------------------------------------------------------------------
 
     def action_run_again(self) -> None:
-        """Ask the current case again."""
+        """Retry the current case."""
         rollout = self.controller.rollout
         if rollout is not None:
             self.start(self._retry([rollout]), group="retry")
 
     def action_run_again_shown(self) -> None:
-        """Ask everything that is listed again."""
+        """Retry all listed cases."""
         rollouts = list(self.controller.triage.order)
         if rollouts:
             self.start(self._retry(rollouts), group="retry")
 
     async def _retry(self, rollouts: Sequence[Rollout]) -> None:
-        if not await self._is_agreed(rollouts):
+        if not await self._is_retry_confirmed(rollouts):
             return
         if self.feed is not None and self.feed.is_attached:
             for rollout in rollouts:
@@ -270,10 +267,10 @@ class RetryActions:
         except UsageError as error:
             self.services.refuse(error)
             return
-        self.services.notify(Content(f"Asking {number_format.plural(len(cases), 'case')} again; 2 watches it."))
+        self.services.notify(Content(f"Retrying {number_format.plural(len(cases), 'case')}; 2 watches the run."))
 
-    async def _is_agreed(self, rollouts: Sequence[Rollout]) -> bool:
-        """Ask before much money is spent, or nobody knows how much."""
+    async def _is_retry_confirmed(self, rollouts: Sequence[Rollout]) -> bool:
+        """Ask for confirmation if the cost is high or unknown, or if there are several cases."""
         costs = [rollout.cost_usd for rollout in rollouts]
         total = sum(cost or 0.0 for cost in costs)
         is_free = self.feed is not None and self.feed.manifest.simulated and not any(cost != 0 for cost in costs)
@@ -281,10 +278,10 @@ class RetryActions:
             return True
         price = "free, simulated" if is_free else f"about {number_format.money(total, at_least=None in costs)}"
         name = one_line(str(rollouts[0].key), 40, "bold") if len(rollouts) == 1 else Content(f"{len(rollouts)} cases")
-        text = Content.assemble("Ask ", name, " again? ", (price, "bold"), "\nThe old attempts are kept.")
-        return bool(await self.services.ask(Question(text, [Answer("y", "ask again")])))
+        text = Content.assemble("Retry ", name, "? ", (price, "bold"), "\nEarlier attempts are kept.")
+        return bool(await self.services.ask(Question(text, [Answer("y", "retry")])))
 
-    # Runs of their own -----------------------------------------------------------------------------------------------
+    # Branches --------------------------------------------------------------------------------------------------------
 
     async def _branch(self, *, with_other_model: bool = False, with_edit: bool = False) -> None:
         rollout, run = self.controller.rollout, self.controller.run
@@ -297,7 +294,7 @@ class RetryActions:
         except (UsageError, ValueError) as error:
             self.services.refuse(error)
             return
-        if model and (edit is not None or not with_edit) and await self._is_worth_it(rollout, model):
+        if model and (edit is not None or not with_edit) and await self._is_cost_accepted(rollout, model):
             cases = (rollout.key.case,)
             self.start(lambda: start_branch(self.services, self.run, cases, model=model, edit=edit), group="spawn")
 
@@ -310,10 +307,10 @@ class RetryActions:
     action_branch_both = partialmethod(_start_branch, with_other_model=True, with_edit=True)
 
     async def _choose_model(self, rollout: Rollout, own_model: str) -> str:
-        """Let the reader choose another model that is ready; an empty text when nothing was chosen."""
+        """Choose another model that is ready; return an empty string if none was chosen."""
         models = self.services.workspace.models
         ready = [line for line in (models.lines if models else ()) if line.ready and line.name != own_model]
-        title = Content.assemble("Ask ", one_line(rollout.key.case, 50, "bold"), " of …")
+        title = Content.assemble("Run ", one_line(rollout.key.case, 50, "bold"), " with …")
         rows = {line.name: row_cells.model_cells(line) for line in ready}
         chosen = await self.services.ask(
             Chooser(title, row_cells.MODELS, rows, "No other model is ready. e on Home opens models.toml.")
@@ -321,7 +318,7 @@ class RetryActions:
         return chosen or ""
 
     def _edit_prompt(self) -> PromptEdit | None:
-        """Let the reader edit the opening; None when nothing was changed."""
+        """Edit the initial prompt in an editor; return None if it was not changed."""
         case = self.controller.case()
         if case is None:
             return None
@@ -329,13 +326,13 @@ class RetryActions:
         text = as_text(before)
         after = edit_text(self.services, text, "prompt")
         if after == text:
-            self.services.notify(Content("The prompt was left as it was; nothing is asked."))
+            self.services.notify(Content("The prompt was not changed; nothing was run."))
         if after is None or after == text:
             return None
         return PromptEdit(tuple(before), tuple(from_text(after, before)))
 
-    async def _is_worth_it(self, rollout: Rollout, model: str) -> bool:
-        """Ask before money is spent."""
+    async def _is_cost_accepted(self, rollout: Rollout, model: str) -> bool:
+        """Ask for confirmation if the model costs money."""
         models = self.services.workspace.models
         line = models.find(model) if models else None
         if line is None or not line.is_priced:
@@ -344,5 +341,5 @@ class RetryActions:
         if line.price_in is not None and line.price_out is not None:
             cost = (rollout.input_tokens * line.price_in + rollout.output_tokens * line.price_out) / 1e6
             price = f"about {number_format.money(cost)}"
-        text = Content.assemble("Ask ", one_line(model, 40, "bold"), " this case? ", (price, "bold"))
-        return bool(await self.services.ask(Question(text, [Answer("y", "ask")])))
+        text = Content.assemble("Run this case with ", one_line(model, 40, "bold"), "? ", (price, "bold"))
+        return bool(await self.services.ask(Question(text, [Answer("y", "run")])))

@@ -1,4 +1,4 @@
-"""`CaseList`: the list of cases in groups; its rows, what is listed, the counters, and why nothing is."""
+"""`CaseList`: the list of cases in groups, its rows, counters and messages."""
 
 from collections.abc import Callable, Sequence
 
@@ -29,13 +29,13 @@ COLUMNS = (
     Column("tag", 1),
     Column("function", 10, 2, from_width=44),
 )
-"""Columns of the list of cases; `case_cells` fills them."""
+"""Columns of the list, filled by `case_cells`."""
 ROOM_FOR_NAME = 46
-"""Cells of the top line that its figures leave to the screen and the run."""
+"""Minimum cells of the top line reserved for the names of screen and run."""
 
 
 def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:
-    """Return what a row of the list shows: cells of a case, or the line of a group."""
+    """Return the cells of a case, or the line of a group."""
     head = controller.triage.heads.get(key)
     if head is not None:
         largest = max((group.count for group in controller.triage.groups), default=1)
@@ -59,7 +59,7 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
 
 
 def _detail(rollout: Rollout, group: Group | None) -> str:
-    """Return what tells the members of a group apart."""
+    """Return the detail that distinguishes the cases of a group."""
     is_shared = group is None or group.subject or (len(group.path) > 1 and group.path[-1])
     if is_shared:
         return rollout.function or rollout.title
@@ -67,7 +67,7 @@ def _detail(rollout: Rollout, group: Group | None) -> str:
 
 
 def group_line(head: Head, largest: int, width: int) -> Content:
-    """Return the line of a group, with a bar of its size beside that of the largest group."""
+    """Return the line of a group, with a bar of its size relative to the largest group."""
     if head.group.is_case:
         return case_line(head, width)
     count = len(head.group.parts) if head.is_top and head.group.parts[0].is_case else head.group.count
@@ -87,7 +87,7 @@ def group_line(head: Head, largest: int, width: int) -> Content:
 
 
 def case_line(head: Head, width: int) -> Content:
-    """Return the line of a case with the ending of each of its rollouts."""
+    """Return the line of a case with the outcome of each of its rollouts."""
     rollouts = head.group.rollouts
     marks = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
     indent = "    " if head.is_open else "  "
@@ -121,14 +121,14 @@ def empty_text(controller: ReviewController) -> Content:
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 
 
-def list_title(controller: ReviewController, manifest: Manifest, *, labelling: str, is_searching: bool) -> Content:
-    """Return what is listed, what goes on, and where the run comes from."""
+def list_title(controller: ReviewController, manifest: Manifest, *, labeling: str, is_searching: bool) -> Content:
+    """Return the number and kind of listed cases, activities in progress, and the run's origin."""
     label = one_line(controller.list_label(), 60, MUTED)
     title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
-    if labelling:
-        title = title.append_text(f"  {labelling}", "$live")
+    if labeling:
+        title = title.append_text(f"  {labeling}", "$live")
     origin = "edited prompt, " if manifest.setting.edit else ""
     origin += f"branch of {manifest.parent}" if manifest.parent else ""
     origin += f"shard {manifest.shard}" if manifest.shard else ""
@@ -137,14 +137,14 @@ def list_title(controller: ReviewController, manifest: Manifest, *, labelling: s
 
 
 def list_hint(damages: int, *, is_narrowed: bool) -> Content:
-    """Return the keys of the list, after how many lines of the journal could not be read."""
+    """Return the number of unreadable journal lines and the keys of the list."""
     keys = "F shows all  o group" if is_narrowed else "f filter  o group"
     damaged = f"{number_format.plural(damages, 'unreadable line')}  " if damages else ""
     return Content.assemble((damaged, "$broken"), (keys, MUTED))
 
 
 def status_text(controller: ReviewController, overview: Overview, manifest: Manifest, width: int) -> Content:
-    """Return where the reader is, after as much of outcomes, rate and cost as leaves room for the run's name."""
+    """Return the position in the list, preceded by outcomes, rate and cost as far as there is room."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
     place = counters(triage.place_of(rollout), len(triage.order), triage.seen, rollout.outcome if rollout else None)
     rates = [f"   {number_format.score(tally.rate)}" if controller.suite_view.has_pass_rate else ""]
@@ -159,26 +159,25 @@ def status_text(controller: ReviewController, overview: Overview, manifest: Mani
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
-    """Return that there is no case further on, and how many nobody has dealt with."""
+    """Return that there is no next case, with the number of cases not reviewed yet."""
     count = len(controller.triage.order)
     if not count:
         return Content("Nothing is listed.")
-    words = "That was the last one" if by > 0 else "This is the first one"
+    words = "This is the last one" if by > 0 else "This is the first one"
     return Content(f"{words}; {count - controller.triage.seen} of {count} not reviewed yet.")
 
 
 class CaseList(RowList):
-    """The list itself, which knows nothing of cases."""
+    """The list widget, independent of cases."""
 
     def __init__(self) -> None:
-        """Say that the run is being read."""
         super().__init__(COLUMNS, id="list", classes="pane", empty=Content("reading the run …"))
         self.pane_title = PaneTitle("list", id="list-caption")
 
     def show_rows(
         self, rows: Rows | None, draw: Callable[[str, int], Face], *, cursor: str | None, empty: Content
     ) -> None:
-        """Show rows, each drawn in so many cells by `draw`, with the cursor on a key; None leaves it where it is."""
+        """Show rows, drawn by `draw` for a width in cells, with the cursor on a key; None leaves the cursor alone."""
         self.show(
             rows or (),
             draw=lambda key: draw(key, self.scrollable_content_region.width),

@@ -1,7 +1,7 @@
-"""`CaseLoader`: a case with its comparison, and the suite's numbers for the run. Suites' code runs in a thread.
+"""`CaseLoader`: loads cases with comparisons, and the suite's report on the run.
 
-A suite of another package may be slow, hang or fail in any way: its code never runs on the interface's loop, which
-waits for it only for a moment, so that what is quick is there at once. What comes later is drawn when it comes.
+Suites may be slow, hang or fail, so their code runs in a thread. The event loop waits only a moment for a result;
+later results are drawn when they are available.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,14 +23,14 @@ from console.tui.suite_views.suite_view import ReviewedCase
 
 
 class ReviewedRun(Protocol):
-    """The run under review: a `RunFeed`."""
+    """The run under review, such as a `RunFeed`."""
 
     @property
     def manifest(self) -> Manifest: ...
 
     @property
     def overview(self) -> Overview:
-        """What is known of it so far."""
+        """Records read so far."""
         ...
 
     @property
@@ -39,31 +39,31 @@ class ReviewedRun(Protocol):
         ...
 
     def conversation(self, key: Key) -> Conversation:
-        """Return one conversation.
+        """Return a conversation.
 
         Raises:
-            UsageError: the journal cannot be read any more.
+            UsageError: the journal can no longer be read.
         """
         ...
 
     def prefetch(self, keys: Sequence[Key]) -> None:
-        """Read some conversations before they are needed."""
+        """Read conversations in advance."""
         ...
 
     def is_kept(self, key: Key) -> bool:
-        """Whether a conversation is at hand."""
+        """Whether a conversation is cached."""
         ...
 
 
 class CaseLoader:
-    """Reads cases of one run."""
+    """Loads cases of one run."""
 
     def __init__(self, in_loop: Callable[[Callable[[], None]], object], changed: Callable[[], None]) -> None:
-        """Read cases without a comparison until `use_suite`.
+        """Start without a suite; cases have no comparison until `use_suite`.
 
         Args:
-            in_loop: has a function called in the interface's loop; may be called from any thread.
-            changed: told, in that loop, when something is there that drawing did not wait for.
+            in_loop: schedules a call in the event loop; thread-safe.
+            changed: called in that loop when a delayed result is available.
         """
         self.suite: RunSuite | None = None
         """The run's suite; None while it is being opened."""
@@ -74,35 +74,35 @@ class CaseLoader:
         self._reporting: Future[Report | None] | None = None
 
     def use_suite(self, suite: RunSuite) -> None:
-        """Compare by this suite from now on."""
+        """Set the suite that compares cases."""
         self.suite = suite
         self._comparisons.forget()
         self._report = self._reporting = None
 
     @property
     def format_name(self) -> str:
-        """Format of the run's suite; empty while it is not known."""
+        """Format of the run's suite; empty if unknown."""
         return self.suite.format if self.suite is not None else ""
 
     def close(self) -> None:
         self._comparisons.close()
 
     def case(self, run: ReviewedRun, rollout: Rollout) -> ReviewedCase:
-        """Return everything the views of a case are drawn from.
+        """Return a case with everything that its views need.
 
         Raises:
-            UsageError: the journal cannot be read any more.
+            UsageError: the journal can no longer be read.
         """
         conversation = run.conversation(rollout.key)
         attempts = [run.conversation(key) for key in rollout.attempts] if len(rollout.attempts) > 1 else ()
         comparison, why = None, self._why_uncompared(conversation)
         if not why:
             comparison = self._comparisons.get(conversation.key, partial(self._compare, conversation))
-            why = comparison.fault if comparison is not None else "expected and actual are being compared"
+            why = comparison.fault if comparison is not None else "comparing expected and actual …"
         return ReviewedCase(rollout, conversation, None if why else comparison, why, attempts)
 
     def prefetch(self, run: ReviewedRun, keys: Sequence[Key]) -> None:
-        """Read and compare cases before they are looked at."""
+        """Read and compare cases in advance."""
         run.prefetch(keys)
         for conversation in [run.conversation(key) for key in keys if run.is_kept(key)]:
             if not self._why_uncompared(conversation):
@@ -110,13 +110,13 @@ class CaseLoader:
 
     @property
     def _why_no_suite(self) -> str:
-        """Why the run's suite is not there; empty if it is."""
+        """Why the run's suite is unavailable; empty if it is available."""
         if self.suite is None:
             return "the suite is being opened"
         return f"the suite cannot be opened: {self.suite.why}" if self.suite.why else ""
 
     def _why_uncompared(self, conversation: Conversation) -> str:
-        """Return why there is nothing to compare in a case; empty if there is."""
+        """Return why a case cannot be compared; empty if it can."""
         if self._why_no_suite:
             return self._why_no_suite
         if conversation.case is None or conversation.verdict is None:
@@ -128,7 +128,7 @@ class CaseLoader:
         return self.suite.compare(conversation.case, conversation.finished)
 
     def report(self, run: ReviewedRun) -> Report | str:
-        """Return the suite's numbers for the run so far, or why there are none."""
+        """Return the suite's report on the run so far, or why there is none."""
         suite, fold = self.suite, run.overview.fold
         if suite is None or suite.why:
             return self._why_no_suite
@@ -152,7 +152,7 @@ class CaseLoader:
                 self._reporting = future
                 future.add_done_callback(lambda future: self._in_loop(partial(self._keep_report, stamp, future)))
         report = self._report[1] if self._report is not None else None
-        return report.fault or report if report is not None else "the run is being summed up"
+        return report.fault or report if report is not None else "the report is being computed"
 
     def _keep_report(self, stamp: object, future: Future[Report | None]) -> None:
         if future is self._reporting:

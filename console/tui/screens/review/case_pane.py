@@ -1,4 +1,4 @@
-"""`CasePane`: one case: what is known of it, one of its views, and the conversation beside the difference."""
+"""`CasePane`: one case with its verdict, one of its views, and in large terminals its conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ TAGS = {
     "?": ("unsure", "unsure"),
     "0": ("", "remove the tag"),
 }
-"""Letter of each tag, its value in notes.jsonl, and its meaning."""
+"""Value in notes.jsonl and description of each tag, by letter."""
 LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 
 
@@ -50,7 +50,7 @@ def tabs(views: Sequence[str], current: str) -> Content:
 
 
 def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
-    """Return time and cost of a rollout; of one that was simulated in part, what the rest cost."""
+    """Return attempt, duration and cost of a rollout; a partly simulated run shows the real part of the cost."""
     made_up = simulated and rollout.cost_usd == 0
     cost = (
         "simulated" if made_up else number_format.money(rollout.cost_usd) if rollout.cost_usd is not None else "cost ?"
@@ -61,7 +61,7 @@ def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
 
 
 def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> Content:
-    """Return outcome mark, reason in words and the grader's message, on one line."""
+    """Return outcome symbol, reason and the grader's message on one line."""
     if rollout.outcome is None:
         return muted(" not finished")
     if rollout.is_setup:
@@ -81,7 +81,7 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
 
 
 def detail_lines(case: ReviewedCase, hint_label: HintLabel, alike: int, width: int) -> list[Content]:
-    """Return the official type or our code of it, how many others have the same reason, and what change passes."""
+    """Return details: official error type or our code, size of the group, hint, known fault, official verdict."""
     rollout, verdict, comparison = case.rollout, case.conversation.verdict, case.comparison
     details: list[Content] = []
     rule = comparison.rule if comparison else ""
@@ -100,7 +100,7 @@ def detail_lines(case: ReviewedCase, hint_label: HintLabel, alike: int, width: i
 
 
 def hint_lines(case: ReviewedCase, label: HintLabel, width: int) -> list[Content]:
-    """Return the smallest change that passes, on one line or two."""
+    """Return the hint on one or two lines."""
     if case.comparison is None or not case.comparison.hint:
         return []
     line = Content.assemble((f"   {label.name:<12}", MUTED), one_line(case.comparison.hint, 300, label.style))
@@ -108,18 +108,18 @@ def hint_lines(case: ReviewedCase, label: HintLabel, width: int) -> list[Content
 
 
 def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Content]:
-    """Return what else must be known: an answer that was cut off, another model than the one that was asked."""
+    """Return warnings, such as a truncated answer or a reply from another model."""
     return [
         _named(name, text, width, "$undecided") for name, text in rollout_warnings(rollout.cut, rollout.model, model)
     ]
 
 
 def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
-    """Return what readers wrote, the dispute with who and when, and what a model they asked says."""
+    """Return dispute, comment and label of a case."""
     notes: list[Content] = []
     if annotation.dispute:
         when = datetime.fromtimestamp(annotation.disputed_at, UTC).astimezone().strftime("%d %b %H:%M")
-        by = f"   {annotation.disputed_by or 'somebody'}, {when}"
+        by = f"   {annotation.disputed_by or 'unknown'}, {when}"
         line = _named("disputed", annotation.dispute, max(width - len(by), 30), "$undecided")
         notes.append(line.append(one_line(by, 60, MUTED)))
     if annotation.comment:
@@ -131,7 +131,7 @@ def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
 
 
 def annotation_letter(annotation: Annotation) -> Content:
-    """Return one letter for the list: `D` disputed, the tag's own, `c` a comment, `r` reviewed."""
+    """Return one letter for the list: `D` disputed, the tag's letter, `c` comment, `r` reviewed."""
     if annotation.dispute:
         return Content.styled("D", "bold $undecided")
     tag = LETTERS.get(annotation.tag) or plain_line(annotation.tag)[:1] or ("c" if annotation.comment else "")
@@ -139,7 +139,7 @@ def annotation_letter(annotation: Annotation) -> Content:
 
 
 def two_lines(sentence: Content, width: int) -> list[Content]:
-    """Return a sentence on one line or two; a longer one is whole in the verdict at the end of the text."""
+    """Return a sentence on one or two lines, truncated if it is longer."""
     first, *more = lines.wrap(sentence.plain, width)
     rest = [lines.fit(Content("   ").append(sentence[start:]), width) for start, _ in more[:1]]
     return [sentence[: first[1]], *rest]
@@ -150,7 +150,7 @@ def _named(name: str, text: str, width: int, style: str = "") -> Content:
 
 
 def counters(place: int, count: int, seen: int, outcome: Outcome | None) -> Content:
-    """Return `✗ 2 of 38  15 reviewed`."""
+    """Return position, number reviewed and outcome, such as `✗ 2 of 38  15 reviewed`."""
     sign = SYMBOLS.of(outcome) if outcome is not None else ""
     style = OUTCOME_STYLES[outcome] if outcome is not None else MUTED
     return Content.assemble(
@@ -160,29 +160,28 @@ def counters(place: int, count: int, seen: int, outcome: Outcome | None) -> Cont
 
 
 DIFFERENCE = "diff"
-"""Id of the view that the conversation stands beside."""
+"""Id of the view that may have the conversation next to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much room the terminal has."""
+    """Size of the terminal."""
 
     width: int = 80
     is_wide: bool = False
-    """Whether panes have boxes with titles, and stand beside each other."""
+    """Whether panes are side by side in boxes with titles."""
     is_tall: bool = False
 
 
 class CaseText(Transcript):
-    """The text of a view; says when it has another width, for which it must be laid out again."""
+    """The text of a view; reports changes of its width."""
 
     class WidthChanged(Message):
-        """The text has another width."""
+        """The width of the text has changed."""
 
     _width_before = 0
 
     def on_resize(self, event: events.Resize) -> None:
-        """Say so if the width is another one."""
         width = self.scrollable_content_region.width
         if width != self._width_before:
             self._width_before = width
@@ -190,7 +189,7 @@ class CaseText(Transcript):
 
 
 class CasePane(Vertical):
-    """Draws a `ShownCase`, and finds texts in it. Has the class `-diff` while it shows the difference."""
+    """Draws a `ShownCase` and searches its text. Has the class `-diff` while it shows the difference."""
 
     DEFAULT_CSS = """
     CasePane {
@@ -204,7 +203,7 @@ class CasePane(Vertical):
         super().__init__(id="case-side", classes="-diff")
         self.text = CaseText(id="detail", classes="pane", empty=Content("Nothing is listed."))
         self.search_text = ""
-        """What is looked for in the text; empty when nothing is."""
+        """Text searched for; empty if none."""
         self._title = PaneTitle("", id="case-caption")
         self._head = Static(id="head", classes="pane")
         self._conversation = Transcript(id="talk", classes="pane")
@@ -222,11 +221,11 @@ class CasePane(Vertical):
 
     @property
     def text_width(self) -> int:
-        """Cells that a view has."""
+        """Width of a view in cells."""
         return max(self.text.scrollable_content_region.width or self._room.width - 2, 20)
 
     def show(self, shown: ShownCase | None, room: Room) -> None:
-        """Draw a case, at the same place of the text if the same view of it was shown before."""
+        """Draw a case; the scroll position is kept if the same view of it was shown before."""
         before, self._shown, self._room = self._shown, shown, room
         if shown is None:
             self._show_nothing()
@@ -278,7 +277,7 @@ class CasePane(Vertical):
         return shown.context(self.text_width, with_conversation=not is_apart)
 
     def _set_box_title(self, pane: Widget, title: Content, subtitle: Content) -> None:
-        """Set the titles of a pane's box, unless they are the same: a box is drawn with its whole pane."""
+        """Set the titles of a pane's box if they have changed, since that redraws the whole pane."""
         before = self._box_titles.get(pane)
         if before is not None and same(before[0], title) and same(before[1], subtitle):
             return
@@ -290,24 +289,24 @@ class CasePane(Vertical):
         title, _ = self._box_titles.get(self.text, (Content.empty(), Content.empty()))
         self._set_box_title(self.text, title, subtitle)
 
-    # Finding ---------------------------------------------------------------------------------------------------------
+    # Search -----------------------------------------------------------------------------------------------------------
 
     def find(self, text: str) -> int:
-        """Mark a text in the view and return how often it is there; an empty one ends finding."""
+        """Highlight a text and return the number of matches; an empty text ends the search."""
         self.search_text = text
         count = self.text.find(text)
         self._show_hits(1, count)
         return count
 
     def find_step(self, by: int) -> bool:
-        """Go to another place found; say whether anything is looked for at all."""
+        """Move to another match; return False if there is no search."""
         if not self.search_text:
             return False
         self._show_hits(*self.text.find_step(by))
         return True
 
     def other_view_with(self, text: str) -> CaseView | None:
-        """Return the first other view of the case that holds a text."""
+        """Return the first other view of the case that contains a text."""
         shown = self._shown
         if shown is None:
             return None
@@ -315,7 +314,7 @@ class CasePane(Vertical):
         return view_with(text, shown.case, others, shown.context(self.text_width, with_conversation=True))
 
     def _name_view_with(self, words: str, shown: ShownCase) -> None:
-        """Say which other view holds what the view in sight does not."""
+        """Show which other view contains the text searched for."""
         view = self.other_view_with(words)
         if view is not None:
             where = Content.styled(f"found in {view.name}, v goes there", "$live")
@@ -329,7 +328,7 @@ class CasePane(Vertical):
     # Blocks ----------------------------------------------------------------------------------------------------------
 
     def folds_same(self) -> bool:
-        """Whether folding now means what agrees, and not the block at the top of the text."""
+        """Whether folding applies to matching parts rather than to the block at the top of the text."""
         shown, top = self._shown, self.text.block_at_top()
         is_own_fold = top is not None and (top.folded or top.folds_alone)
         return shown is not None and not is_own_fold and shown.view.folds_same(shown.case)
@@ -341,7 +340,7 @@ class CasePane(Vertical):
             self.text.toggle_fold(top.key)
 
     def step_turn(self, by: int) -> None:
-        """Go so many turns of the difference on; a folded one unfolds."""
+        """Move by N turns in the diff; a folded turn is unfolded."""
         turns = [block.key for block in self.text.blocks if block.key.startswith("turn ")]
         top = self.text.block_at_top()
         if not turns or top is None:

@@ -1,8 +1,7 @@
-"""`ReviewController`: the rules of Review: what is listed, which case is current, which view is shown, what undo does.
+"""`ReviewController`: list, current case, views and undo of Review.
 
-Knows no widget and needs no event loop. What a reader or the run does comes in by methods; `pop_stale` says what has
-to be drawn again, and the panes are given what the properties return. `ListPace` says when the list is made again while
-a run is read.
+Independent of widgets and the event loop. Methods take events from the user and the run; `pop_stale` returns what to
+redraw. `ListPace` limits how often the list is rebuilt while a run is read.
 """
 
 import time
@@ -30,44 +29,44 @@ from console.tui.suite_views.registry import STANDARD, find_view
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase, SuiteView
 
 LEAST_PAUSE_S = 0.3
-"""Shortest time between two lists."""
+"""Minimum seconds between lists."""
 SHARE = 8
-"""It is at least so many times as long as making one takes, so that listing a long run does not delay reading it."""
+"""Minimum ratio of the time between lists to the time taken by one, so that listing does not delay reading."""
 
 
 class ListPace:
-    """Measures how long lists take, and says when the next one is due."""
+    """Measures how long lists take and schedules the next one."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Wait for the first news; `clock` returns seconds."""
+        """Start idle; `clock` returns seconds."""
         self.has_begun = False
-        """Whether there has been a list at all."""
+        """Whether any list was started."""
         self._clock = clock
         self._has_news = self._is_listing = False
         self._begun_at = self._took_s = 0.0
 
     def note_news(self) -> None:
-        """Something came that the list does not show."""
+        """Record that there are changes to list."""
         self._has_news = True
 
     @property
     def is_due(self) -> bool:
-        """Whether there is news, no list is being made, and enough time has passed since the last one was begun."""
+        """Whether there are changes, no list is in progress, and the pause has passed."""
         pause = max(LEAST_PAUSE_S, SHARE * self._took_s)
         return self._has_news and not self._is_listing and self._clock() - self._begun_at > pause
 
     def begin(self) -> None:
-        """A list is made, which shows everything that came before."""
+        """Record the start of a list, which includes all changes so far."""
         self.has_begun, self._is_listing, self._has_news, self._begun_at = True, True, False, self._clock()
 
     def end(self) -> None:
-        """The list is whole."""
+        """Record the end of a list."""
         if self._is_listing:
             self._is_listing, self._took_s = False, self._clock() - self._begun_at
 
 
 NOT_REVIEWED = "!is:reviewed"
-"""Filter for what nobody has dealt with."""
+"""Filter for cases without tag, comment or review mark."""
 _SCOPE_LABELS = {
     FAILURES: "failures",
     "is:failed": "failed only",
@@ -78,7 +77,7 @@ _GROUPING_LABELS = {GroupBy.ERROR: "error type"}
 
 
 class Stale(Flag):
-    """What has to be drawn again."""
+    """Parts of the screen to redraw."""
 
     NOTHING = 0
     LIST = auto()
@@ -90,17 +89,17 @@ class ReviewController:
     """The state of Review."""
 
     def __init__(self, notes: Notes, loader: CaseLoader, lister: Lister, slot: Slot | None = None) -> None:
-        """List nothing until `open`; with a rollout, the cursor goes there first."""
+        """Start with an empty list; `slot` is the first case to show."""
         self.triage = Triage()
         self.run: ReviewedRun | None = None
         self.suite_view: SuiteView = STANDARD
         self.current: Slot | None = None
         self._left: Slot | None = None
-        """The case from which a filter took the cursor; it goes back there as soon as that is listed again."""
+        """The case that a filter removed from the list; the cursor returns to it once it is listed again."""
         self.is_moved = False
-        """Whether the cursor belongs to the reader already, and does not follow what arrives."""
+        """Whether the user has moved the cursor, so that new data no longer moves it."""
         self.filter_mistake = ""
-        """What is wrong with the filter being typed."""
+        """Error in the filter being typed."""
         self.style = diff.Style()
         self._notes = notes
         self._loader = loader
@@ -113,7 +112,7 @@ class ReviewController:
     # The run ---------------------------------------------------------------------------------------------------------
 
     def open(self, run: ReviewedRun) -> None:
-        """Review a run: read what readers said of it."""
+        """Start reviewing a run and read its notes."""
         self.run = run
         if run.manifest.rollouts > 1:
             self.triage.regroup(GroupBy.REPEATS)
@@ -121,11 +120,11 @@ class ReviewController:
         self.choose_suite_view()
 
     def read_notes(self) -> None:
-        """Read what readers said of the run again."""
+        """Reread the notes of the run."""
         self.triage.annotations = self._notes.annotations()
 
     def choose_suite_view(self) -> None:
-        """Take the view of the run's suite, as far as it is known by now."""
+        """Switch to the view of the run's suite as far as it is known."""
         if self.run is None:
             return
         suite_view = find_view(self.run.manifest.format or self._loader.format_name)
@@ -136,21 +135,21 @@ class ReviewController:
             self.triage.list_everything()
 
     def use_suite(self, suite: RunSuite) -> None:
-        """The suite has been opened, or cannot be."""
+        """Set the suite, after it was opened or failed to open."""
         self._loader.use_suite(suite)
         self.choose_suite_view()
         self._stale |= Stale.CASE
 
     def put_largest_first(self) -> None:
-        """The run has been read: let the largest groups come first."""
+        """Sort groups by size again, after the run has been read."""
         self.triage.forget_order()
 
     def keep_cursor(self) -> None:
-        """The cursor stays where it is from the first list that is whole."""
+        """Keep the cursor on its case from the first complete list."""
         self.is_moved = self.is_moved or (self.run is not None and self.run.is_read)
 
     def pop_stale(self) -> Stale:
-        """Return what has to be drawn again since the last call."""
+        """Return and clear the parts to redraw."""
         stale, self._stale = self._stale, Stale.NOTHING
         return stale
 
@@ -161,21 +160,21 @@ class ReviewController:
 
     @property
     def rollouts(self) -> Sequence[Rollout]:
-        """All rollouts of the run, in its order."""
+        """All rollouts in the run's order."""
         return list(self.run.overview.rollouts.values()) if self.run is not None else ()
 
     @property
     def is_listing(self) -> bool:
-        """Whether the list is being made, and what is listed may not be all."""
+        """Whether the list is in progress and may be incomplete."""
         return self._lister.is_listing
 
     def rows(self, *, with_tops: bool) -> Rows:
-        """Return the rows of the list; `with_tops`: groups with several subgroups have a line of their own."""
+        """Return the rows of the list; `with_tops` adds a line for groups with several subgroups."""
         by_slot: Mapping[Slot, Rollout] = self.run.overview.rollouts if self.run is not None else {}
         return self.triage.rows(by_slot, with_tops=with_tops)
 
     def relist(self) -> None:
-        """Filter and group again; the cursor stays on its case, or goes to the first nobody has dealt with."""
+        """Rebuild the list; the cursor stays on its case or moves to the first unreviewed one."""
         if self.run is not None:
             rollouts = list(self.run.overview.rollouts.values())
             self._lister.list(self.triage.request(), rollouts, self._use_listing, self.relist)
@@ -194,7 +193,7 @@ class ReviewController:
         self.triage.open_group_of(self.rollout)
 
     def _widen_for_case(self) -> bool:
-        """List everything when the rollout that was asked for is not in the list; say whether a new list is made."""
+        """List everything if the requested rollout is not listed; return whether a new list was started."""
         if self.run is None or self.is_moved or not self.run.is_read or self.triage.scope is self.triage.narrow:
             return False
         rollout = self.run.overview.rollouts.get(self._first_slot) if self._first_slot is not None else None
@@ -206,21 +205,21 @@ class ReviewController:
 
     @property
     def missing_case(self) -> str:
-        """The case that was asked for and that the run, once it has been read, does not have; empty: none."""
+        """The requested case if the run has been read and lacks it; otherwise empty."""
         slot, run = self._first_slot, self.run
         if slot is None or run is None or not run.is_read or slot in run.overview.rollouts:
             return ""
         return str(Key(*slot))
 
     def _first_target(self) -> Rollout | None:
-        """Return where the cursor belongs before the reader has moved it."""
+        """Return the case to show until the user moves."""
         assert self.run is not None
         if self._first_slot is None:
             return self.triage.first_unseen()
         return self.run.overview.rollouts.get(self._first_slot)
 
     def _leave_unlisted(self) -> None:
-        """The current case is not listed any more: go to the first that is, unless nothing is."""
+        """Move from the current case, which is no longer listed, to the first that is."""
         left, first = self._left or self.current, self.triage.first_unseen()
         if first is not None:
             self.go(first)
@@ -231,7 +230,7 @@ class ReviewController:
         self._return()
 
     def _return(self) -> None:
-        """Go back to the case that a filter took away, if that is listed again."""
+        """Return to the case that a filter removed, if it is listed again."""
         if self._left is None or self.run is None:
             return
         rollout = self.run.overview.rollouts.get(self._left)
@@ -239,7 +238,7 @@ class ReviewController:
             self.go(rollout)
 
     def list_label(self) -> str:
-        """Return in words what is listed; parts may be foreign text."""
+        """Describe the list in words; may contain foreign text."""
         scope, by = self.triage.scope.text, self.triage.by
         label = _SCOPE_LABELS.get(scope, scope) if scope else self.suite_view.everything_label
         if by is GroupBy.REPEATS:
@@ -257,7 +256,6 @@ class ReviewController:
 
     @property
     def annotation(self) -> Annotation:
-        """What readers say of the current case."""
         return self.triage.annotation(self.current) if self.current is not None else NO_ANNOTATION
 
     @property
@@ -266,7 +264,7 @@ class ReviewController:
         return self.triage.group_of(self.rollout)
 
     def go(self, rollout: Rollout | None) -> None:
-        """Make a case the current one and unfold its group; None stays where one is."""
+        """Select a case and unfold its group; None does nothing."""
         if rollout is None:
             return
         self.current, self._left = rollout.slot, None
@@ -275,7 +273,7 @@ class ReviewController:
         self._stale |= Stale.CASE
 
     def enter_row(self, key: str) -> None:
-        """The cursor of the list came to a row: a case, or the line of a folded group, which unfolds."""
+        """Move the cursor to a row: a case, or a folded group, which unfolds."""
         head = self.triage.heads.get(key)
         if head is not None:
             self.is_moved = True
@@ -287,14 +285,14 @@ class ReviewController:
             self.go(self.run.overview.rollouts.get(slot_of(key)))
 
     def step(self, by: int) -> bool:
-        """Go so many cases on in reading order; say whether there was one."""
+        """Move by N cases in reading order; return False at the end."""
         self.is_moved = True
         rollout = self.triage.step(self.rollout, by)
         self.go(rollout)
         return rollout is not None
 
     def step_group(self, by: int) -> None:
-        """Go to the first case so many groups on."""
+        """Move to the first case of another group."""
         self.is_moved = True
         leaves = [leaf for group in self.triage.groups for leaf in group.leaves]
         places = {leaf.path: place for place, leaf in enumerate(leaves)}
@@ -305,9 +303,9 @@ class ReviewController:
     # Filter and groups -----------------------------------------------------------------------------------------------
 
     def narrow(self, text: str, *, done: bool) -> str:
-        """List only what a filter keeps, from the next `relist` on; one that cannot be read filters nothing.
+        """Set the text filter and return its error; an invalid filter matches everything.
 
-        Return what is wrong with it; once it is `done`, typed to its end, that no longer stands in the title.
+        The change takes effect with the next `relist`. With `done`, the error is cleared from the title.
         """
         try:
             self.triage.narrow, mistake, self.filter_mistake = read_filter(text), "", ""
@@ -317,7 +315,7 @@ class ReviewController:
         return mistake
 
     def set_scope(self, text: str) -> None:
-        """List what a filter keeps, besides what the reader typed."""
+        """Set the scope, a filter in addition to the text filter."""
         self.triage.scope = read_filter(text)
         self.relist()
 
@@ -326,7 +324,7 @@ class ReviewController:
         self.relist()
 
     def clear_filter(self) -> None:
-        """List what Review opens on again."""
+        """Restore the initial list."""
         self.triage.scope, self.triage.narrow = read_filter(self.triage.home), Filter()
         self.relist()
 
@@ -337,10 +335,10 @@ class ReviewController:
     # Notes -----------------------------------------------------------------------------------------------------------
 
     def annotate(self, rollouts: Sequence[Rollout], kind: str, value: str) -> None:
-        """Write a note on some cases; an empty value takes one back.
+        """Write a note on some cases; an empty value removes one.
 
         Raises:
-            UsageError: the note cannot be kept.
+            UsageError: the note cannot be written.
         """
         before: list[Note] = []
         for rollout in rollouts:
@@ -351,10 +349,10 @@ class ReviewController:
         self.relist()
 
     def annotate_and_go_on(self, kind: str, value: str) -> None:
-        """Write a note on the current case and go on to the next one.
+        """Write a note on the current case and move to the next one.
 
         Raises:
-            UsageError: the note cannot be kept.
+            UsageError: the note cannot be written.
         """
         rollout = self.rollout
         if rollout is None:
@@ -364,10 +362,10 @@ class ReviewController:
         self.go(following or rollout)
 
     def undo(self) -> Sequence[Note]:
-        """Take the last notes back, go to their case, and return what stands now; nothing if there is none.
+        """Undo the last notes, move to their case, and return the restored notes; empty if there is nothing to undo.
 
         Raises:
-            UsageError: that cannot be kept.
+            UsageError: the notes cannot be written.
         """
         if not self._undoable:
             return ()
@@ -383,19 +381,19 @@ class ReviewController:
     # The case and its views ------------------------------------------------------------------------------------------
 
     def case(self) -> ReviewedCase | None:
-        """Return everything the views of the current case are drawn from.
+        """Return the current case with everything that its views need.
 
         Raises:
-            UsageError: the journal cannot be read any more.
+            UsageError: the journal can no longer be read.
         """
         rollout = self.rollout
         return self._loader.case(self.run, rollout) if self.run is not None and rollout is not None else None
 
     def shown_case(self) -> ShownCase | None:
-        """Return the current case as it is to be drawn; None when nothing is listed.
+        """Return the current case for drawing; None if nothing is listed.
 
         Raises:
-            UsageError: the journal cannot be read any more.
+            UsageError: the journal can no longer be read.
         """
         case, run = self.case(), self.run
         if case is None or run is None:
@@ -419,7 +417,7 @@ class ReviewController:
 
     @property
     def judge_name(self) -> str:
-        """The model that judges the run, or would; empty: there is none."""
+        """Name of the judge that the run uses or would use; empty if there is none."""
         return judge_name(self.run.manifest) if self.run is not None else ""
 
     def prefetch(self) -> None:
@@ -429,14 +427,14 @@ class ReviewController:
 
     @property
     def views(self) -> Sequence[CaseView]:
-        """The views that the current case has."""
+        """The views of the current case."""
         rollout = self.rollout
         views = self.suite_view.case_views(STANDARD_VIEWS)
         return [view for view in views if rollout is not None and view.exists_for(rollout)]
 
     @property
     def view(self) -> CaseView:
-        """The view that is shown; it stays when the reader goes to a case that has nothing to show in it."""
+        """The current view; it stays selected for cases to which it does not apply."""
         views = self.suite_view.case_views(STANDARD_VIEWS)
         return next((view for view in views if view.id == self._view_id), views[0])
 
@@ -445,25 +443,25 @@ class ReviewController:
         self._stale |= Stale.CASE
 
     def toggle_view(self, view_id: str) -> None:
-        """Show a view that the current case has, or the first one again."""
+        """Toggle between a view of the current case and the first one."""
         if any(view.id == view_id for view in self.views):
             self.show_view(STANDARD_VIEWS[0].id if self._view_id == view_id else view_id)
 
     def step_view(self, by: int) -> None:
-        """Show the view so many tabs on."""
+        """Move by N tabs."""
         ids = [view.id for view in self.views]
         if ids:
             place = ids.index(self._view_id) if self._view_id in ids else 0
             self.show_view(ids[(place + by) % len(ids)])
 
     def restyle(self, **changes: Any) -> None:
-        """Lay the difference out in another way."""
+        """Change the layout of the diff."""
         self.style = replace(self.style, **changes)
         self._stale |= Stale.CASE
 
 
 def _note_value(annotation: Annotation, kind: str) -> str:
-    """Return the value of the note that stands, for undo."""
+    """Return the current value of a note, for undo."""
     if kind == "reviewed":
         return "yes" if annotation.reviewed else ""
     return {"tag": annotation.tag, "comment": annotation.comment, "dispute": annotation.dispute}[kind]

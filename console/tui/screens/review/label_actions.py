@@ -1,6 +1,7 @@
-"""What the keys of Review do with labels: a model that the reader chose reads the listed failures, after a question.
+"""Actions of Review on labels: a chosen model labels the listed failures with their causes.
 
-Nobody is asked before the reader has seen the price. Labels are opinions: they group the list and change no result.
+No requests are made before the user has confirmed the price. Labels are opinions: they group the list and change no
+result.
 """
 
 import asyncio
@@ -23,33 +24,33 @@ from console.tui.symbols import SYMBOLS, muted
 
 _LOOK_EVERY_S = 0.5
 _ROOM_ABOVE = 2.0
-"""Times the estimate that may be spent before it stops by itself: a model that reasons writes more."""
+"""Maximum cost as a multiple of the estimate, since reasoning models write more."""
 _LEAST_CAP_USD = 0.01
 
 
 @dataclass
 class LabelActions:
-    """Has failures labelled, stops that, and takes labels back."""
+    """Starts and stops labeling, and removes labels."""
 
     services: Services
     session: LabelSession
     controller: ReviewController
     start: StartWorker
-    """Starts what asks in a dialog or follows the labelling."""
+    """Starts a dialog, or follows the labeling."""
     draw: Callable[[], None]
-    """Draws what is stale."""
+    """Draws stale parts of the screen."""
     _progress: LabelProgress | None = None
 
     @property
     def progress(self) -> str:
-        """How far it is, in words; empty while nobody is asked."""
+        """Progress in words; empty if labeling is not running."""
         if self._progress is None:
             return ""
         of = f" of {self._progress.planned}" if self._progress.planned is not None else ""
-        return f"labelled {self._progress.done}{of} …"
+        return f"labeled {self._progress.done}{of} …"
 
     def follow_running(self) -> None:
-        """Follow labelling that goes on already."""
+        """Follow labeling that is already running."""
         if self._progress is None and self.session.is_running:
             self.session.take_up()
             self.start(self._follow(), group="labels")
@@ -57,16 +58,16 @@ class LabelActions:
     # Keys ------------------------------------------------------------------------------------------------------------
 
     def action_label_ask(self) -> None:
-        """Have a model label the listed failures."""
+        """Label the listed failures with a model."""
         if self.session.is_running:
-            self.services.notify(Content("Failures of this run are being labelled; X then s stops that."))
+            self.services.notify(Content("Failures of this run are being labeled; X then s stops it."))
         else:
             self.start(self._ask(), group="label")
 
     def action_label_stop(self) -> None:
-        """Stop asking; what is labelled is kept."""
+        """Stop labeling; existing labels are kept."""
         if not self.session.is_running:
-            self.services.notify(Content("Nobody is asked for labels now."))
+            self.services.notify(Content("No labeling is running."))
             return
         try:
             self.session.stop()
@@ -74,11 +75,11 @@ class LabelActions:
             self.services.refuse(error)
 
     def action_label_undo(self) -> None:
-        """Take back the labels of the model that labelled last."""
+        """Remove the labels by the last model."""
         if self.session.is_running:
-            self.services.notify(Content("Failures of this run are being labelled; X then s stops that."))
+            self.services.notify(Content("Failures of this run are being labeled; X then s stops it."))
             return
-        self.start(self._take_back(), group="label")
+        self.start(self._remove_labels(), group="label")
 
     # In workers ------------------------------------------------------------------------------------------------------
 
@@ -88,7 +89,7 @@ class LabelActions:
             return
         triage = self.controller.triage
         terms = f"{triage.scope.text} {triage.narrow.text}".strip()
-        self.services.notify(Content.assemble("Working out what ", one_line(model, 40, "bold"), " would cost …"))
+        self.services.notify(Content.assemble("Estimating the cost of ", one_line(model, 40, "bold"), " …"))
         try:
             forecast = await asyncio.to_thread(self.session.forecast, model, terms)
             if not forecast.calls:
@@ -104,14 +105,14 @@ class LabelActions:
         self.start(self._follow(), group="labels")
 
     async def _choose_model(self) -> str:
-        """Let the reader choose among the models that are ready; an empty text when nothing was chosen."""
+        """Choose among the models that are ready; return an empty string if none was chosen."""
         models = self.services.workspace.models
         if models is None:
             models = await asyncio.to_thread(read_models, self.services.paths)
-        title = Content("Which model reads the listed failures, and says what caused each?")
+        title = Content("Which model should label the listed failures with their causes?")
         rows = {line.name: row_cells.model_cells(line) for line in models.lines if line.ready}
         judge, run = self.controller.judge_name, self.controller.run
-        if judge in rows or (run is not None and run.manifest.simulated):  # the simulated judge is in no list
+        if judge in rows or (run is not None and run.manifest.simulated):  # the simulated judge is not in the workspace
             price = rows.pop(judge)[-1] if judge in rows else muted("free")
             mark, words = Content.styled(SYMBOLS.passed, "$pass"), muted("the judge of the run")
             rows = {judge: (mark, one_line(judge, 60), words, price), **rows}
@@ -121,7 +122,7 @@ class LabelActions:
         return chosen or ""
 
     async def _follow(self) -> None:
-        """Show how far it is until it has ended, then what came of it."""
+        """Show the progress, then the result."""
         while True:
             progress = await asyncio.to_thread(self.session.look)
             if self._progress is None or progress.done != self._progress.done or not progress.is_running:
@@ -138,14 +139,14 @@ class LabelActions:
         mistake = result.message or result.stopped
         self.services.notify(_result_words(result), severity="warning" if mistake else "information")
 
-    async def _take_back(self) -> None:
+    async def _remove_labels(self) -> None:
         model, count = self.session.last_labels()  # not in a thread: a key typed next answers the question
         if not count:
-            self.services.notify(Content("There are no labels to take back."))
+            self.services.notify(Content("There are no labels to remove."))
             return
         words = number_format.plural(count, "label")
-        text = Content.assemble("Take back ", (words, "bold"), " of ", one_line(model, 40, "bold"), "?")
-        if not await self.services.ask(Question(text, [Answer("y", "take them back")])):
+        text = Content.assemble("Remove ", (words, "bold"), " by ", one_line(model, 40, "bold"), "?")
+        if not await self.services.ask(Question(text, [Answer("y", "remove them")])):
             return
         try:
             await asyncio.to_thread(self.session.take_back, model)
@@ -155,12 +156,12 @@ class LabelActions:
         self.controller.read_notes()
         self.controller.relist()
         self.controller.mark_stale(Stale.CASE)
-        self.services.notify(Content.assemble(words, " of ", one_line(model, 40), " taken back."))
+        self.services.notify(Content.assemble(words, " by ", one_line(model, 40), " removed."))
         self.draw()
 
 
 def _cap(forecast: LabelForecast) -> float | None:
-    """Return what may be spent; None where nothing is paid or nobody knows how much."""
+    """Return the spending limit; None if the calls are free or their cost is unknown."""
     if not forecast.cost_usd:
         return None
     return round(max(_ROOM_ABOVE * forecast.cost_usd, _LEAST_CAP_USD), 4)
@@ -179,7 +180,7 @@ def _question(forecast: LabelForecast, cap: float | None) -> Content:
     tokens = (
         f"{number_format.count(forecast.input_tokens)} tokens in, {number_format.count(forecast.output_tokens)} out"
     )
-    before = f"\n{forecast.labelled_before} are labelled already." if forecast.labelled_before else ""
+    before = f"\n{forecast.labelled_before} are already labeled." if forecast.labelled_before else ""
     return Content.assemble(
         "Show ",
         (number_format.plural(forecast.calls, "failure"), "bold"),
@@ -189,24 +190,24 @@ def _question(forecast: LabelForecast, cap: float | None) -> Content:
         f"about {tokens}, ",
         (_price(forecast, cap), "bold"),
         before,
-        "\nIt says what caused each. An opinion: no result is changed.",
+        "\nIt names the cause of each. Labels are opinions and change no result.",
     )
 
 
 def _nothing_left(forecast: LabelForecast) -> Content:
     if forecast.labelled_before:
-        return Content.assemble("All that is listed is labelled by ", one_line(forecast.model, 40), " already.")
-    return Content("No failure is listed that could be labelled.")
+        return Content.assemble("All listed failures are already labeled by ", one_line(forecast.model, 40), ".")
+    return Content("No listed failure can be labeled.")
 
 
 def _result_words(result: LabelResult) -> Content:
     if result.message:
-        return Content.assemble("Nothing was labelled: ", one_line(result.message, 300))
+        return Content.assemble("Nothing was labeled: ", one_line(result.message, 300))
     if not result.model:
-        return Content("Stopped; what was labelled is kept, o then l groups by it.")
+        return Content("Stopped; existing labels are kept, o then l groups by it.")
     by = f"{result.model}, simulated" if result.simulated else result.model
     cost = "" if result.simulated else f", {number_format.money(result.cost_usd)}"
-    words = Content.assemble(f"{result.labelled} labelled by ", one_line(by, 50), cost)
+    words = Content.assemble(f"{result.labelled} labeled by ", one_line(by, 50), cost)
     if result.without_label:
         words = words.append(f", {len(result.without_label)} without a label")
     if result.stopped:

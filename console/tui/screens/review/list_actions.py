@@ -1,6 +1,6 @@
-"""What the keys of Review do to the list and the view: stepping, choosing what is listed, finding, views and folding.
+"""Actions of Review on the list and the view: stepping, filters, search, views and folding.
 
-`RunSearch` looks for texts in everything a run says, in a thread: typing never waits for a large journal.
+`RunSearch` searches all conversations of a run in a thread, so that typing never waits for a large journal.
 """
 
 import threading
@@ -22,12 +22,12 @@ from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
 from console.tui.services import Services
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.1, 1.6
-"""Time between two batches of matches. The first is handed on at once; then it doubles, as every batch costs a list."""
+"""Seconds between batches of matches; doubled after each batch, since every batch rebuilds the list."""
 LEAST_LETTERS = 2
 
 
 class RunSearch:
-    """Keeps `matches` in step with the texts that are looked for."""
+    """Searches conversations for texts and updates `matches`."""
 
     def __init__(
         self,
@@ -36,16 +36,16 @@ class RunSearch:
         matched: Callable[[], None],
         ended: Callable[[], None],
     ) -> None:
-        """Look for nothing.
+        """Start without a search.
 
         Args:
             journal: the run's journal.
-            in_loop: has a function called in the interface's loop; may be called from any thread.
-            matched: told in that loop that texts were found in more conversations.
-            ended: told there that everything has been looked through.
+            in_loop: schedules a call in the event loop; thread-safe.
+            matched: called in that loop when there are new matches.
+            ended: called in that loop when the search is complete.
         """
         self.matches: dict[str, set[Slot]] = {}
-        """Conversations in which a text was found; always the same mapping."""
+        """Matching conversations by text; always the same mapping."""
         self.is_running = False
         self._journal = journal
         self._in_loop, self._matched, self._ended = in_loop, matched, ended
@@ -54,7 +54,7 @@ class RunSearch:
         self._stop = threading.Event()
 
     def look_for(self, texts: Sequence[str]) -> None:
-        """Look for texts in whole conversations, in what was written since the last look too."""
+        """Search whole conversations for texts, including records added since the last search."""
         self._texts = [text for text in texts if len(text) >= LEAST_LETTERS]
         for text in self._texts:
             self._searches.setdefault(text, TextSearch(self._journal, text))
@@ -66,7 +66,7 @@ class RunSearch:
             self._end(self._stop)
 
     def close(self) -> None:
-        """Look no further, and tell nobody."""
+        """Stop without further calls."""
         self._stop.set()
 
     def _run(self, searches: Sequence[TextSearch], stop: threading.Event) -> None:
@@ -93,7 +93,7 @@ class RunSearch:
             self._matched()
 
     def _end(self, stop: threading.Event) -> None:
-        """End a search, and look for what was typed meanwhile."""
+        """End a search and start one for texts typed meanwhile."""
         if stop is not self._stop or stop.is_set():
             return
         stop.set()
@@ -104,16 +104,16 @@ class RunSearch:
 
 @dataclass
 class StepActions:
-    """Moves the reader through the list, or through the places found in the pane."""
+    """Moves through the list, or through matches in the pane."""
 
     services: Services
     controller: ReviewController
     pane: CasePane
     draw: Callable[[], None]
-    """Draws what is stale."""
+    """Draws stale parts of the screen."""
 
     def _step(self, by: int) -> None:
-        """Go to the next (or previous) failure or place found."""
+        """Move to the next or previous case or match."""
         if self.pane.find_step(by):
             return
         if not self.controller.step(by):
@@ -132,21 +132,21 @@ class StepActions:
 
 
 _GROUPING_KEY = "review.by"
-"""Under which the grouping is remembered."""
+"""Key of the grouping in the UI state."""
 
 
 @dataclass
 class FilterActions:
-    """Filters and groups the list, also by what the search finds in conversations."""
+    """Filters and groups the list; the filter also searches conversations."""
 
     services: Services
     controller: ReviewController
     search: RunSearch
     draw: Callable[[], None]
-    """Draws what is stale."""
+    """Draws stale parts of the screen."""
 
     def narrow(self, text: str, *, done: bool) -> None:
-        """Apply the filter being typed; when `done`, announce what is wrong with it."""
+        """Apply the filter being typed; with `done`, show its error."""
         mistake = self.controller.narrow(text, done=done)
         if mistake and done:
             self.services.notify(literal(mistake), severity="warning")
@@ -171,20 +171,20 @@ class FilterActions:
     action_filter_unseen = partialmethod(_add, NOT_REVIEWED)
 
     def action_filter_reason(self) -> None:
-        """List only the current case's reason."""
+        """List only cases with the current case's reason."""
         rollout = self.controller.rollout
         if rollout is not None and rollout.reason:
             subject = [_term("subject", rollout.subject)] if rollout.subject else []
             self._add(_term("error", rollout.reason), *subject)
 
     def action_filter_category(self) -> None:
-        """List only the current case's category."""
+        """List only cases with the current case's category."""
         rollout = self.controller.rollout
         if rollout is not None and rollout.category:
             self._add(_term("cat", rollout.category))
 
     def action_filter_label(self) -> None:
-        """List only what has the current case's label, or has none like it."""
+        """List only cases with the current case's label, or without a label if it has none."""
         if self.controller.rollout is not None:
             label = self.controller.annotation.label
             self._add(_term("label", label.name if label is not None else "none"))
@@ -194,7 +194,7 @@ class FilterActions:
         self.draw()
 
     def restore_grouping(self) -> None:
-        """Group as the reader did when the app was last open."""
+        """Restore the grouping of the last session."""
         by = self.services.ui_state.text(_GROUPING_KEY)
         if by in {grouping.value for grouping in GroupBy}:
             self.controller.triage.regroup(GroupBy(by))
@@ -216,18 +216,18 @@ class FilterActions:
 
 
 def _term(field: str, value: str) -> str:
-    """Return a filter term for a recorded value; quotes and commas in it cannot be searched for and end it."""
+    """Return a filter term for a recorded value, cut before the first quote or comma, which terms cannot contain."""
     return f'{field}:"{value.split(chr(34))[0].split(",")[0]}"'
 
 
 @dataclass
 class ViewActions:
-    """Acts on the controller's view and the pane that shows it."""
+    """Controls the view and the pane that shows it."""
 
     controller: ReviewController
     pane: CasePane
     draw: Callable[[], None]
-    """Draws what is stale."""
+    """Draws stale parts of the screen."""
 
     def _step_view(self, by: int) -> None:
         self.controller.step_view(by)
@@ -237,7 +237,7 @@ class ViewActions:
     action_view_prev = partialmethod(_step_view, -1)
 
     def _toggle(self, view_id: str) -> None:
-        """Show a view, or the difference again."""
+        """Toggle between a view and the first one."""
         self.controller.toggle_view(view_id)
         self.draw()
 
@@ -247,7 +247,7 @@ class ViewActions:
     action_view_raw = partialmethod(_toggle, "raw")
 
     def action_view_layout(self) -> None:
-        """Change between side by side, stacked and changed lines."""
+        """Switch between side by side, stacked and changes only."""
         layouts = list(diff.Layout)
         shown = diff.fitting(self.controller.style.layout, self.pane.text_width)
         self.controller.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])
@@ -258,7 +258,7 @@ class ViewActions:
         self.draw()
 
     def action_fold(self) -> None:
-        """Fold what agrees, or the block at the top of the text."""
+        """Fold matching parts, or the block at the top of the text."""
         if self.pane.folds_same():
             self.controller.restyle(fold_same=not self.controller.style.fold_same)
             self.draw()
@@ -272,7 +272,7 @@ class ViewActions:
         self.pane.step_turn(-1)
 
     def find(self, text: str, *, done: bool) -> None:
-        """Mark a text in the view; an empty one ends finding. When `done`, go to the view of the case that holds it."""
+        """Highlight a text in the view; an empty text ends the search. With `done`, switch to the view with it."""
         if self.pane.find(text) or not text or not done:
             return
         view = self.pane.other_view_with(text)

@@ -1,7 +1,7 @@
-"""Which rollouts are listed, in which groups and order. The list of a long run is made in a thread, in portions.
+"""Filtering, grouping and sorting of rollouts, in a thread for long runs.
 
-`listings` is the rule, without a thread; `Lister` runs it at once for a short run, and else beside the interface's
-loop, so that keys are answered while a hundred thousand rollouts are filtered.
+`listings` implements the rules; `Lister` calls it directly for a short run, and otherwise in a thread that yields
+partial lists, so that the app responds while a hundred thousand rollouts are filtered.
 """
 
 import threading
@@ -20,64 +20,64 @@ from console.insight.rollout import Rollout
 from console.tui.data.throttle import Throttle
 
 AT_ONCE = 5_000
-"""Rollouts of a run that is listed without a thread, in a few milliseconds."""
+"""Maximum rollouts of a run listed without a thread, in a few milliseconds."""
 SLICE = 512
-"""Rollouts filtered before looking whether the list is still wanted, and before giving way to keys."""
+"""Rollouts filtered between checks for cancellation, at which other threads may run."""
 PORTION_AFTER_S = 0.3
-"""Time after which what has been filtered so far is shown; then it doubles, as a portion costs what the whole does."""
+"""Seconds until the first partial list; doubled after each, since it costs as much as a complete one."""
 
 GroupPath = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """What is to be listed, and how."""
+    """A list to be built."""
 
     by: GroupBy
     scope: Filter
     narrow: Filter
-    """What the reader typed besides the scope."""
+    """The user's text filter, in addition to the scope."""
     annotations: Mapping[Slot, Annotation]
     matches: Mapping[str, AbstractSet[Slot]]
-    """Conversations that hold a free text of the filter, by text."""
+    """Conversations that contain a free text of the filter, by text."""
     group_places: Mapping[GroupPath, int]
-    """The order in which groups have been listed before, which they keep."""
+    """Positions of the groups in earlier lists, which they keep."""
 
     def keeps(self, rollout: Rollout) -> bool:
-        """Whether the filter leaves a rollout."""
+        """Whether a rollout matches the filter."""
         slot = rollout.slot
         annotation = self.annotations.get(slot, NO_ANNOTATION)
         words = [text for text in self.narrow.words if slot in self.matches.get(text, ())]
         return self.scope.matches(rollout, annotation) and self.narrow.matches(rollout, annotation, words)
 
     def asks_the_same(self, other: "ListRequest") -> bool:
-        """Whether another request differs by nothing that the reader chose."""
+        """Whether two requests have the same grouping and filters."""
         return (self.by, self.scope.text, self.narrow.text) == (other.by, other.scope.text, other.narrow.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What is listed."""
+    """A list of rollouts."""
 
     groups: Sequence[Group] = ()
     leaves: Sequence[Group] = ()
     """The lowest groups, in order."""
     order: Sequence[Rollout] = ()
-    """Everything listed, in reading order."""
+    """All listed rollouts in reading order."""
     places: "array[int]" = field(default_factory=lambda: array("i"))
-    """By `Rollout.order`: its place in `order`, from 1; 0: it is not listed."""
+    """Position in `order` from 1 by `Rollout.order`; 0 if not listed."""
     leaf_numbers: "array[int]" = field(default_factory=lambda: array("i"))
-    """By `Rollout.order`: which of `leaves` has it; -1: none."""
+    """Index in `leaves` by `Rollout.order`; -1 if not listed."""
     group_places: Mapping[GroupPath, int] = field(default_factory=dict[GroupPath, int])
     seen: int = 0
-    """How many of those listed a reader has dealt with."""
+    """Number of listed rollouts that the user has dealt with."""
     first_unseen: Rollout | None = None
-    """The first that the filter leaves and nobody has dealt with, else the first; None: nothing is listed."""
+    """The first unseen rollout that matches the filter, or else the first; None if nothing is listed."""
     is_whole: bool = True
-    """False: more may follow."""
+    """Whether the list is complete."""
 
     def place_of(self, rollout: Rollout | None) -> int:
-        """Return the number, from 1, of a rollout in reading order; 0 when it is not listed."""
+        """Return the position of a rollout in reading order, from 1; 0 if it is not listed."""
         return self.places[rollout.order] if rollout is not None and rollout.order < len(self.places) else 0
 
     def leaf_of(self, rollout: Rollout | None) -> Group | None:
@@ -94,7 +94,7 @@ def listings(
     stopped: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Listing]:
-    """Yield portions of a list, each with everything filtered so far, and at last the whole, unless `stopped`."""
+    """Yield partial lists of what has been filtered so far, then the complete one, unless `stopped`."""
     kept: list[Rollout] = []
     shown_at, pause_s = clock(), PORTION_AFTER_S
     for start in range(0, len(rollouts), SLICE):
@@ -105,7 +105,7 @@ def listings(
             yield _listing(request, kept, kept, len(rollouts), is_whole=False)
             shown_at, pause_s = clock(), 2 * pause_s
     listed = kept
-    if request.by is GroupBy.REPEATS:  # a case of which the filter leaves one is shown with all its rollouts
+    if request.by is GroupBy.REPEATS:  # a case with any matching rollout is listed with all of them
         cases = {rollout.key.case for rollout in kept}
         listed = [rollout for rollout in rollouts if rollout.key.case in cases]
     if not stopped():
@@ -157,7 +157,7 @@ def _first(order: Sequence[Rollout], unseen: Sequence[Rollout], kept: Sequence[R
 
 
 class Lister:
-    """Makes the list of a run; one at a time, the latest request wins."""
+    """Builds lists of a run one at a time; a new request replaces the current one."""
 
     def __init__(
         self,
@@ -166,23 +166,23 @@ class Lister:
         *,
         at_once: int = AT_ONCE,
     ) -> None:
-        """List nothing.
+        """Start idle.
 
         Args:
-            in_loop: has a function called in the interface's loop; may be called from any thread.
-            listed: told in that loop that a portion made in a thread was handed over.
-            at_once: longest run that is listed without a thread.
+            in_loop: schedules a call in the event loop; thread-safe.
+            listed: called in that loop after a list from a thread was delivered.
+            at_once: maximum rollouts of a run listed without a thread.
         """
         self._in_loop, self._listed, self._at_once = in_loop, listed, at_once
         self._stop = threading.Event()
         self._request: ListRequest | None = None
-        """What a thread is listing."""
+        """The request being processed in a thread."""
         self._next: Callable[[], None] | None = None
-        """Makes the list that was asked for meanwhile."""
+        """Repeats a request that arrived meanwhile."""
 
     @property
     def is_listing(self) -> bool:
-        """Whether a thread is making a list."""
+        """Whether a thread is building a list."""
         return self._request is not None
 
     def list(
@@ -192,13 +192,13 @@ class Lister:
         take: Callable[[Listing], None],
         again: Callable[[], None],
     ) -> None:
-        """Hand over the list, at once or in portions.
+        """Build a list, at once or in partial lists.
 
         Args:
-            request: what is wanted.
+            request: the list to build.
             rollouts: all rollouts of the run; must not change.
-            take: given each portion, in the interface's loop.
-            again: asks once more, when there is news and the list that is being made is done.
+            take: receives each list, in the event loop.
+            again: repeats the request once the current list is complete, if it has the same filters.
         """
         if len(rollouts) <= self._at_once:
             self._end()
@@ -213,7 +213,7 @@ class Lister:
             threading.Thread(target=self._run, args=work, name="list", daemon=True).start()
 
     def close(self) -> None:
-        """Make no more lists."""
+        """Stop building lists."""
         self._end()
 
     def _end(self) -> None:

@@ -1,6 +1,6 @@
-"""Review: why did this fail? Failures in groups, expected beside actual, and every other view of a case one key away.
+"""Review: failures in groups, expected and actual side by side, and other views of a case.
 
-Opens on the first failure nobody has tagged. The case follows the cursor of the list; what arrives moves nothing.
+Opens on the first unreviewed failure. The case follows the cursor of the list; new data does not move it.
 """
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -69,7 +69,7 @@ class ReviewScreen(RunScreen):
     """
 
     def __init__(self, services: Services, run: RunFolder, slot: Slot | None = None) -> None:
-        """Review a run, with the cursor on a rollout if one is named."""
+        """Initialize the screen, with the cursor on `slot` if given."""
         super().__init__(services, run)
         self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE))
         self.lister = Lister(self._in_loop, self._show_portion)
@@ -103,25 +103,24 @@ class ReviewScreen(RunScreen):
             yield self.case_pane
 
     def on_mount(self) -> None:
-        """Show where one is before anything is read."""
+        """Show the run's name before anything is read."""
         self._filters.restore_grouping()
         self.top_line.tell(title=literal(self.run_folder.name))
 
     def on_unmount(self) -> None:
-        """Stop what goes on in threads."""
+        """Stop threads."""
         self.search.close()
         self.loader.close()
         self.lister.close()
 
     @property
     def responders(self) -> Sequence[object]:
-        """What does the actions of Review."""
         return self._responders
 
-    # From the run ----------------------------------------------------------------------------------------------------
+    # Run events -------------------------------------------------------------------------------------------------------
 
     def fed(self, changes: Changes) -> None:
-        """Take over what is new; the list is made again now and then while the run is read."""
+        """Process changes; while the run is read, the list is rebuilt at intervals."""
         feed, controller = self.feed, self.controller
         if feed is None:
             self.case_list.show_rows(None, self._draw_row, cursor=None, empty=self.problem)
@@ -145,7 +144,7 @@ class ReviewScreen(RunScreen):
         self.draw()
 
     def ticked(self) -> None:
-        """Make the list again, if it is time."""
+        """Rebuild the list if it is due."""
         if self._pace.is_due:
             self._list_again()
 
@@ -179,11 +178,11 @@ class ReviewScreen(RunScreen):
 
         self.run_worker(work, thread=True, group="suite", exit_on_error=False)
 
-    # From the panes --------------------------------------------------------------------------------------------------
+    # Pane events ------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowHighlighted, "#list")
     def _enter_row(self, event: RowList.RowHighlighted) -> None:
-        if event.key == self.case_list.cursor:  # it may have moved on
+        if event.key == self.case_list.cursor:  # the cursor may have moved since
             self.controller.enter_row(event.key)
             self.draw()
 
@@ -201,7 +200,7 @@ class ReviewScreen(RunScreen):
             self._relist()
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """Narrow the list, or find in the text, whichever had the focus."""
+        """Filter the list or search the text, depending on which was focused."""
         if self.find_session.origin in (self.case_list, None):
             self._filters.narrow(text, done=done)
         else:
@@ -210,13 +209,13 @@ class ReviewScreen(RunScreen):
 
     @property
     def find_mistake(self) -> str:
-        """What is wrong with the filter that is being typed."""
+        """Error in the filter being typed."""
         return self.controller.filter_mistake
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def draw(self) -> None:
-        """Draw what is stale."""
+        """Draw stale parts of the screen."""
         stale = self.controller.pop_stale()
         if Stale.LIST in stale:
             self._draw_list()
@@ -269,19 +268,18 @@ class ReviewScreen(RunScreen):
             return
         status = status_text(controller, feed.overview, feed.manifest, width)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
-        labelling, is_searching = self._labels.progress, self.search.is_running
-        title = list_title(controller, feed.manifest, labelling=labelling, is_searching=is_searching)
+        labeling, is_searching = self._labels.progress, self.search.is_running
+        title = list_title(controller, feed.manifest, labeling=labeling, is_searching=is_searching)
         hint = list_hint(feed.damages, is_narrowed=bool(controller.triage.narrow.text))
         self.case_list.pane_title.tell(title, hint)
 
     # Keys and threads ------------------------------------------------------------------------------------------------
 
     def key_words(self) -> Mapping[str, str]:
-        """Name keys by what they do at this moment."""
-        return {"fail.next": "next place found"} if self.case_pane.search_text else {}
+        return {"fail.next": "next match"} if self.case_pane.search_text else {}
 
     def go_back(self) -> bool:
-        """Close the find bar, end finding, unzoom, then leave the text for the list."""
+        """Close the find bar, end the zoom and the search, then return from the text to the list."""
         if super().go_back():
             return True
         if self.case_pane.search_text:
@@ -297,6 +295,6 @@ class ReviewScreen(RunScreen):
         self.run_worker(work, group=group, exclusive=True, thread=not isinstance(work, Coroutine))
 
     def _in_loop(self, callback: Callable[[], None]) -> None:
-        """Have a function called in the app's own loop, from any thread, for as long as the screen is there."""
+        """Schedule a call in the app's event loop while the screen exists; thread-safe."""
         if self.is_running:
             self.call_later(callback)

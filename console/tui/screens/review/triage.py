@@ -1,7 +1,7 @@
-"""The list of Review: failures in groups, one group unfolded at a time, in an order that stays while one reads.
+"""`Triage`: the list of Review, in groups with a stable order.
 
-Holds what is listed and where the reader is; draws nothing. The group of the current case is unfolded, the others are
-one line each, so that all reasons stay in sight. Groups keep their place when new failures arrive; new ones come last.
+Holds the list and its filters; draws nothing. Only the group of the current case is unfolded, so that all reasons stay
+visible. Groups keep their position when new failures arrive; new groups are appended.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.screens.review.listing import GroupPath, Listing, ListRequest
 
 FAILURES = "is:failed,broken,undecided"
-"""What Review opens on."""
+"""Initial filter of Review."""
 _HEAD, _TOP = "g", "p"
 _JOINT = "\x1f"
 
@@ -30,41 +30,40 @@ class Head:
     group: Group
     is_open: bool
     depth: int
-    """0 for a group of its own or one that has subgroups, 1 for a subgroup."""
+    """1 for a subgroup below a line of its parent, otherwise 0."""
     is_top: bool = False
-    """Whether it only sums up subgroups."""
+    """Whether the line only stands for subgroups."""
     top_label: str = ""
-    """Label of the group above a subgroup."""
+    """Label of a subgroup's parent."""
 
 
 class Triage:
-    """Holds what is to be listed and what is, and knows which group is unfolded."""
+    """The list, its filters and the unfolded group."""
 
     def __init__(self) -> None:
-        """List failures by reason."""
+        """Start with failures by reason."""
         self.by = GroupBy.REASON
         self.home = FAILURES
-        """What is listed unless the reader chooses something else."""
+        """Default scope."""
         self.scope = read_filter(FAILURES)
         self.narrow = Filter()
-        """What the reader typed besides the scope."""
+        """The user's text filter, in addition to the scope."""
         self.annotations: Mapping[Slot, Annotation] = {}
-        """What readers say."""
         self.matches: Mapping[str, AbstractSet[Slot]] = {}
-        """Conversations that hold a free text of the filter, by text."""
+        """Conversations that contain a free text of the filter, by text."""
         self.open_path: GroupPath = ()
         self.heads: dict[str, Head] = {}
         self._listing = Listing()
         self._group_places: Mapping[GroupPath, int] = {}
 
     def request(self) -> ListRequest:
-        """Return what is to be listed."""
+        """Return a request for the current filters and grouping."""
         return ListRequest(self.by, self.scope, self.narrow, self.annotations, self.matches, self._group_places)
 
     def use_listing(self, listing: Listing) -> None:
-        """List this from now on."""
+        """Replace the list."""
         self._listing = listing
-        if listing.is_whole:  # groups of a part need not come in the order that the whole will have
+        if listing.is_whole:  # partial lists may have another order of groups
             self._group_places = listing.group_places
 
     @property
@@ -73,31 +72,30 @@ class Triage:
 
     @property
     def order(self) -> Sequence[Rollout]:
-        """Everything listed, in reading order."""
+        """All listed rollouts in reading order."""
         return self._listing.order
 
     def annotation(self, slot: Slot) -> Annotation:
-        """Return what readers say of a case."""
         return self.annotations.get(slot, NO_ANNOTATION)
 
     def list_everything(self) -> None:
-        """List all rollouts by default; what the reader has chosen stays."""
+        """Make all rollouts the default scope; keep a scope chosen by the user."""
         if self.scope.text == self.home:
             self.scope = read_filter("")
         self.home = ""
 
     def regroup(self, by: GroupBy) -> None:
-        """Group by something else from the next list on."""
+        """Set the grouping of the next list."""
         self.by, self.open_path, self._group_places = by, (), {}
 
     def forget_order(self) -> None:
-        """Let the largest groups come first again in the next list."""
+        """Sort groups by size again in the next list."""
         self._group_places = {}
 
     # Rows ------------------------------------------------------------------------------------------------------------
 
     def rows(self, by_slot: Mapping[Slot, Rollout], *, with_tops: bool = True) -> "Rows":
-        """Return all rows in order; `with_tops`: groups with several subgroups have a line of their own."""
+        """Return all rows in order; `with_tops` adds a line for groups with several subgroups."""
         self.heads = {}
         if self.by is GroupBy.NONE:
             return Rows([], self.order, [], frozenset(), self._listing, by_slot)
@@ -126,7 +124,7 @@ class Triage:
         return key
 
     def open_group_of(self, rollout: Rollout | None) -> bool:
-        """Unfold the group of a case; say whether that changed anything."""
+        """Unfold the group of a case; return whether that changed anything."""
         leaf = self._listing.leaf_of(rollout)
         if leaf is None or leaf.path == self.open_path:
             return False
@@ -140,11 +138,11 @@ class Triage:
     # Places ----------------------------------------------------------------------------------------------------------
 
     def place_of(self, rollout: Rollout | None) -> int:
-        """Return the number, from 1, of a case in reading order; 0 when it is not listed."""
+        """Return the position of a case in reading order, from 1; 0 if it is not listed."""
         return self._listing.place_of(rollout)
 
     def step(self, rollout: Rollout | None, by: int) -> Rollout | None:
-        """Return the case so many places on in reading order; None at the end."""
+        """Return the case N positions away in reading order; None at the end."""
         order, place = self.order, self.place_of(rollout) - 1
         if place < 0:
             return (order[0] if by > 0 else order[-1]) if order else None
@@ -152,32 +150,32 @@ class Triage:
         return order[target] if 0 <= target < len(order) else None
 
     def around(self, rollout: Rollout | None, reach: int = 2) -> list[Rollout]:
-        """Return the cases next to one in reading order, the following ones first."""
+        """Return the cases next to one in reading order, following ones first."""
         place = self.place_of(rollout) - 1
         after = self.order[place + 1 : place + 1 + reach]
         return [*after, *self.order[max(place - reach, 0) : max(place, 0)][::-1]]
 
     @property
     def listed(self) -> int:
-        """How many rollouts are listed; by repeats, how many cases."""
+        """Number of listed rollouts, or of cases when grouped by repeats."""
         if self.by is not GroupBy.REPEATS:
             return len(self.order)
         return sum(len(top.parts) for top in self.groups)
 
     @property
     def seen(self) -> int:
-        """How many of those listed a reader has dealt with."""
+        """Number of listed rollouts that the user has dealt with."""
         return self._listing.seen
 
     def first_unseen(self) -> Rollout | None:
-        """Return the first listed case nobody has dealt with, or the first; what the filter leaves goes first."""
+        """Return the first unseen case that matches the filter, or else the first."""
         return self._listing.first_unseen
 
 
 class Rows(Sequence[str]):
-    """Keys of the rows: lines of groups, and between them the cases of the group that is unfolded.
+    """Keys of the rows: lines of groups, with the cases of the unfolded group in between.
 
-    Keys of cases are made when they are looked at, so that a group may have a hundred thousand.
+    Keys of cases are created on access, since a group may have a hundred thousand.
     """
 
     def __init__(
@@ -189,7 +187,7 @@ class Rows(Sequence[str]):
         listing: Listing,
         by_slot: Mapping[Slot, Rollout],
     ) -> None:
-        """Put the cases between the lines of groups; the cursor passes over the `fixed` ones."""
+        """Place cases between group lines; the cursor skips the `fixed` ones."""
         self.fixed = fixed
         self._before, self._members, self._after = before, members, after
         self._listing, self._by_slot = listing, by_slot
@@ -217,7 +215,7 @@ class Rows(Sequence[str]):
         )
 
     def place_of(self, key: str) -> int | None:
-        """Return the place of a key, from 0; None when there is no such row."""
+        """Return the zero-based position of a key, or None."""
         if (place := self._places.get(key)) is not None or not self._members or key.startswith((_HEAD, _TOP)):
             return place
         rollout = self._by_slot.get(slot_of(key))

@@ -1,6 +1,6 @@
-"""The views of one case as blocks of a transcript, in `STANDARD_VIEWS`; a suite's own are in `suite_views`. Pure.
+"""The standard views of a case as blocks of a transcript; suites add views in `suite_views`.
 
-They say nothing of their own about what is right: marks come from the suite's comparison.
+Pure functions. All marks of right and wrong come from the suite's comparison.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,28 +32,27 @@ from console.tui.symbols import MUTED, SYMBOLS, block_title, muted
 
 @dataclass(frozen=True, slots=True)
 class ShownCase:
-    """The current case, as its pane draws it."""
+    """The current case with everything that its pane draws."""
 
     case: ReviewedCase
     annotation: Annotation
     model: ModelFacts
-    """The model that was asked for."""
+    """The model requested."""
     simulated: bool
     alike: int
-    """How many listed cases have the same reason; 0 when the list is grouped by something else."""
+    """Number of listed cases with the same reason; 0 if the list is not grouped by reason."""
     views: Sequence[CaseView]
-    """Its tabs."""
     view: CaseView
     style: diff.Style
     suite_view: SuiteView
     words: str
-    """First text that the list is searched for."""
+    """First word of the list's text filter."""
     rollouts: Callable[[], Sequence[Rollout]]
     report: Callable[[], Report | str]
     judging: Callable[[], Judging | None] = lambda: None
 
     def context(self, width: int, *, with_conversation: bool) -> DrawContext:
-        """Return what a view needs to draw this case in so many cells."""
+        """Return the context for drawing a view."""
         return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
                            self.judging)  # fmt: skip
 
@@ -64,20 +63,20 @@ class ShownCase:
 _TRUTHS = (
     "ground_truth", "possible_answer", "expected", "answer", "target", "conversation", "expect", "turns", "rubric",
 )  # fmt: skip
-"""Members of a case's data that hold what is expected, by suites that are known."""
+"""Fields with expected answers in the case data of known suites."""
 _DOCS = ("function", "tools")
-"""Members of a case's data that hold function documents which were not sent as tools."""
+"""Fields of case data with function documents not sent as tools."""
 
 
 def tool_blocks(conversation: Conversation) -> list[Block]:
-    """Return every tool that was offered: signature, meaning, parameters; each foldable to its first line."""
+    """Return the tools offered, each with signature, description and parameters."""
     none: list[dict[str, Any]] = []
     requests = (exchange for exchange in conversation.exchanges if exchange.asked.role == "model")
     sent = next((exchange.tools for exchange in requests if exchange.tools), none)
     data: Mapping[str, Any] = conversation.case.data if conversation.case is not None else {}
     docs = sent or next((docs for name in _DOCS if (docs := _listed(data.get(name)))), none)
     if not docs:
-        words = "No tools were sent, and the case holds no function documents; i shows what the prompt says."
+        words = "No tools were sent, and the case has no function documents; i shows the prompt."
         return [Block("none", body=[muted(words)], indent=0)]
     how = "sent with the request" if sent else "described in the prompt"
     head = Block("tools", block_title(f"{number_format.plural(len(docs), 'tool')}, {how}"))
@@ -120,7 +119,7 @@ def _parameter(name: str, about: dict[str, Any], *, needed: bool) -> Iterator[Co
 
 
 def truth_blocks(conversation: Conversation, comparison: Comparison | None, expected: str) -> list[Block]:
-    """Return what was expected as the grader reads it, then the case's own ground truth, then the rest of the case."""
+    """Return the expected answer as parsed by the grader, the case's own ground truth, and its remaining data."""
     blocks: list[Block] = []
     if expected:
         blocks.append(Block("expected", block_title("expected, as the grader reads it"), text=expected))
@@ -133,7 +132,7 @@ def truth_blocks(conversation: Conversation, comparison: Comparison | None, expe
         for name, value in truths.items()
     ]
     if not truths:
-        words = "This case has no ground truth of its own: it is judged by a rule."
+        words = "This case has no ground truth of its own; it is graded by a rule."
         blocks.append(Block("none", muted(words)))
     rest = {name: value for name, value in data.items() if name not in truths and value not in ("", None, [], {})}
     if rest:
@@ -156,13 +155,13 @@ _KINDS = (
     ("judge", "grades"),
 )
 _WHOLE = ("state", "result")
-"""Kinds of which only what is wrong is listed: how many of how many means nothing."""
+"""Kinds listed only when wrong, so that counts are meaningless."""
 
 
 def turn_blocks(
     comparison: Comparison, conversation: Conversation, codes: Mapping[int, Block], width: int, style: diff.Style
 ) -> list[Block]:
-    """Return the blocks of all turns with the code that was run in each; where one failed, the good ones are folded."""
+    """Return the blocks of all turns with the code executed in each; if one failed, the correct ones are folded."""
     pairs_by_turn = dict(diff.turns_of(comparison))
     marks = diff.turn_marks(comparison)
     is_titled = len(marks) > 1 or bool(codes)
@@ -194,7 +193,7 @@ def turn_blocks(
 
 
 def turn_title(name: str, mark: Mark, pairs: Sequence[Pair]) -> Content:
-    """Return `turn 2 ✗   calls 1 of 2   reads ✓   writes ✗   validator ✗`."""
+    """Return a title such as `turn 2 ✗   calls 1 of 2   reads ✓   writes ✗   validator ✗`."""
     parts = [Content.assemble((f"{name} ", "bold"), diff.turn_sign(mark))]
     if mark is Mark.OMITTED:
         parts.append(muted("not judged"))
@@ -224,11 +223,11 @@ def _wrong(words: str) -> Content:
 
 
 _USER_WORDS = ((PassageKind.USER, "model"), (PassageKind.ASSISTANT, SIMULATED_USER))
-"""What a user says: in a request to the model, or as the reply of the model that plays it."""
+"""Passages with the user's words: in a request to the model, or as a reply of the simulated user."""
 
 
 def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
-    """Return what the user said in a turn, on one line."""
+    """Return the user's message in a turn, on one line."""
     texts = [
         passage.text
         for passage in passages
@@ -241,7 +240,7 @@ def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
 
 
 def diff_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    """Return expected beside actual; for a broken case what happened; then the conversation, if it is wanted here."""
+    """Return expected and actual, or the error of a broken case; then the conversation if it has no pane."""
     if case.rollout.outcome is Outcome.BROKEN:
         blocks = broken_blocks(case.rollout, case.conversation)
     elif case.comparison is None:
@@ -259,14 +258,14 @@ def _compared_blocks(comparison: Comparison, conversation: Conversation, context
     codes = context.suite_view.code_blocks(conversation)
     blocks += turn_blocks(comparison, conversation, codes, context.width, context.style)
     if comparison.raw:
-        blocks.append(Block("decoded", muted("what was read from the answer"), text=comparison.raw))
+        blocks.append(Block("decoded", muted("parsed from the answer"), text=comparison.raw))
     if context.width >= 90 and comparison.pairs:
         blocks.append(Block("legend", muted(f" {diff.LEGEND}")))
     return blocks
 
 
 def _uncompared_blocks(case: ReviewedCase) -> list[Block]:
-    """Without the suite: what was scored and what the grader said."""
+    """Return the graded output and the grader's message of a case that cannot be compared."""
     verdict = case.conversation.verdict
     messages = "\n".join(verdict.messages) if verdict else ""
     why = one_line(case.why, 400, "$undecided")
@@ -274,8 +273,8 @@ def _uncompared_blocks(case: ReviewedCase) -> list[Block]:
     text = output if isinstance(output, str) else show_json_lines(output)
     return [
         Block("why", why, gap=False),
-        Block("grader", muted("the grader says"), text=messages or "(nothing)"),
-        Block("output", muted("what was graded"), text=text),
+        Block("grader", muted("grader's message"), text=messages or "(nothing)"),
+        Block("output", muted("graded output"), text=text),
     ]
 
 
@@ -283,7 +282,7 @@ def _uncompared_blocks(case: ReviewedCase) -> list[Block]:
 
 
 def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    """Return the verdict, every score, and what the judge was asked and said."""
+    """Return the verdict, all scores, and the judge's prompts and replies."""
     conversation = case.conversation
     verdict = conversation.verdict
     blocks: list[Block] = []
@@ -304,7 +303,7 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
             blocks.append(own_block)
         elif verdict.detail:
             detail = show_json_lines(verdict.detail)
-            blocks.append(Block("detail", block_title("particulars"), text=detail))
+            blocks.append(Block("detail", block_title("details"), text=detail))
     report = context.report()
     sections = statistics(None if isinstance(report, str) else report, context.judging())
     blocks += [section_block(part, f"{part.title.lower()}, over the whole run", context.width) for part in sections]
@@ -323,13 +322,13 @@ def raw_blocks(case: ReviewedCase) -> list[Block]:
     for place, exchange in enumerate(case.conversation.exchanges):
         blocks += _exchange_blocks(exchange, place)
     if case.conversation.finished is not None:
-        title = block_title("what was graded")
+        title = block_title("graded output")
         blocks.append(Block("output", title, text=show_json_lines(case.conversation.output)))
     if case.conversation.source is not None:
-        title = block_title("what the log says besides")
+        title = block_title("other data of the log")
         blocks.append(Block("source", title, text=show_json_lines(case.conversation.source)))
     if not blocks:
-        blocks.append(Block("none", muted("No call of this case was finished.")))
+        blocks.append(Block("none", muted("No call of this case has finished.")))
     return blocks
 
 
@@ -346,14 +345,14 @@ def _exchange_blocks(exchange: Exchange, place: int) -> list[Block]:
 
 
 def reply_json(exchange: Exchange) -> str:
-    """Return a reply as JSON over several lines."""
+    """Return a reply as indented JSON."""
     import msgspec
 
     return show_json_lines(msgspec.to_builtins(exchange.asked.reply))
 
 
 def attempt_blocks(case: ReviewedCase) -> list[Block]:
-    """Return how every attempt ended, latest first."""
+    """Return the result of every attempt, latest first."""
     blocks: list[Block] = []
     for conversation in reversed(case.attempts):
         verdict = conversation.verdict
@@ -374,7 +373,7 @@ def _last_words(conversation: Conversation) -> list[Content]:
 
 
 def actual_text(conversation: Conversation) -> str:
-    """Return what the model answered last, as source text."""
+    """Return the model's last answer as source text."""
     if not conversation.exchanges:
         return ""
     answers = [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"]
@@ -384,7 +383,7 @@ def actual_text(conversation: Conversation) -> str:
 
 
 def expected_text(comparison: Comparison | None) -> str:
-    """Return what was expected, as source text."""
+    """Return the expected answers as source text."""
     if comparison is None:
         return ""
     texts: list[str] = []
@@ -396,7 +395,7 @@ def expected_text(comparison: Comparison | None) -> str:
 
 
 def prompt_text(conversation: Conversation) -> str:
-    """Return what the model was asked first, as source text."""
+    """Return the initial prompt as source text."""
     texts = [
         passage.text
         for passage in conversation.passages
@@ -429,11 +428,11 @@ STANDARD_VIEWS = (
     CaseView("raw", "Raw", lambda case, context: raw_blocks(case)),
     CaseView("attempts", "Attempts", lambda case, context: attempt_blocks(case), exists_for=_was_repeated),
 )
-"""The views of a case that any suite has, in the order of their tabs; a suite's own view may change them."""
+"""Views available for any suite, in the order of their tabs; a suite's own view may change them."""
 
 
 def view_with(words: str, case: ReviewedCase, views: Sequence[CaseView], context: DrawContext) -> CaseView | None:
-    """Return the first of some views of a case that holds a text."""
+    """Return the first of the given views that contains a text."""
     text = words.casefold()
     for view in views:
         blocks = view.draw(case, context)

@@ -1,1 +1,1 @@
-"""Trends: each model on each suite over its runs."""
+"""Trends: each model's results on each suite over time."""

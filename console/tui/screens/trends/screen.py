@@ -1,4 +1,4 @@
-"""Trends: each model on each selection of a suite over its runs, plotted, with the paired test of the last step."""
+"""Trends: results by model and selection of a suite over time, plotted, with a paired test of the last two runs."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -44,12 +44,10 @@ class TrendList(RowList):
     """One row for each model and selection of a suite."""
 
     def __init__(self) -> None:
-        """Say that the runs are being read."""
         super().__init__(_TREND_COLUMNS, id="trends", classes="pane", names=True, empty=Content("reading all runs …"))
         self._trends: dict[str, Trend] = {}
 
     def show_trends(self, trends: Sequence[Trend]) -> None:
-        """List these, or say that there are none."""
         self._trends = {trend.points[-1].run: trend for trend in trends}
         self.show(list(self._trends), draw=self._cells, empty=EMPTY)
 
@@ -76,7 +74,7 @@ class TrendList(RowList):
 
 
 class TrendRunList(RowList):
-    """One row for each run of a trend, the newest first."""
+    """One row for each run of a trend, newest first."""
 
     def __init__(self) -> None:
         super().__init__(_RUN_COLUMNS, id="points", classes="pane", names=True, empty=Content(""))
@@ -84,7 +82,6 @@ class TrendRunList(RowList):
         self._is_score = False
 
     def show_trend(self, trend: Trend | None) -> None:
-        """List the runs of a trend."""
         self._points = {point.run: point for point in reversed(trend.points)} if trend is not None else {}
         self._is_score = trend is not None and bool(trend.score)
         self.show(list(self._points), draw=self._cells)
@@ -107,7 +104,7 @@ class TrendRunList(RowList):
 
 
 def _basis(point: Point) -> str:
-    """Return what the value rests on: rollouts graded of those planned, or cases and how often each was played."""
+    """Return the basis of a value: cases and repeats if complete, otherwise graded and planned rollouts."""
     times, odd = divmod(point.rollouts, point.cases) if point.cases else (1, 0)
     if times > 1 and not odd and point.rollouts == point.planned:
         return f"{number_format.count(point.cases)} cases ×{times}"
@@ -115,7 +112,7 @@ def _basis(point: Point) -> str:
 
 
 class TrendPlot(Static):
-    """The trend under the cursor as a plot, above the paired test of its last step."""
+    """Plot of the current trend above the paired test of its last step."""
 
     def __init__(self) -> None:
         super().__init__(id="plot", classes="-empty")
@@ -123,7 +120,7 @@ class TrendPlot(Static):
         self._words = Content.empty()
 
     def show_trend(self, trend: Trend | None, words: str = "") -> None:
-        """Show a trend; `words` say what its last step proves, once that is known."""
+        """Show a trend; `words` give the result of the paired test once it is known."""
         self._trend, self._words = trend, one_line(words, 400, MUTED)
         self.set_class(trend is None or len(trend.points) < 2, "-empty")
         self._draw()
@@ -141,7 +138,7 @@ class TrendPlot(Static):
 
 
 class TrendsScreen(BaseScreen):
-    """All trends, and the plot and runs of the one under the cursor."""
+    """All trends, with plot and runs of the current one."""
 
     where: ClassVar[str] = "trends"
     heading: ClassVar[str] = "Trends"
@@ -155,7 +152,7 @@ class TrendsScreen(BaseScreen):
     """
 
     def __init__(self, services: Services) -> None:
-        """Follow the runs of the workspace; nothing is read before the screen is mounted."""
+        """Initialize the screen; runs are read after mounting."""
         super().__init__(services)
         self.trends = TrendList()
         self.plot = TrendPlot()
@@ -169,7 +166,7 @@ class TrendsScreen(BaseScreen):
             yield self.runs
 
     def on_mount(self) -> None:
-        """Read once the frame is painted."""
+        """Read after the first frame."""
         self.call_after_refresh(self.show_workspace, "")
 
     def action_reload(self) -> None:
@@ -200,7 +197,7 @@ class TrendsScreen(BaseScreen):
 
     @work(thread=True, exclusive=True, group="step")
     def _test_last_step(self, trend: Trend) -> None:
-        """Compare the last two runs case by case, and say what came of it."""
+        """Compare the last two runs case by case and show the result."""
         before, last = (self._folder(point.run) for point in trend.points[-2:])
         if before is None or last is None:
             return
