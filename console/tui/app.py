@@ -242,7 +242,7 @@ class ConsoleApp(App[int]):
 
     async def on_key_handled(self) -> None:
         """Send the next key."""
-        await self._typed_keys.go_on()
+        await self._typed_keys.release_next()
 
     def on_key_line_action_clicked(self, event: KeyLine.ActionClicked) -> None:
         self.perform(event.action)

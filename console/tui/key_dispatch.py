@@ -47,7 +47,7 @@ class KeyQueue:
         self._waiting.append(event)
         await self._send_next()
 
-    async def go_on(self) -> None:
+    async def release_next(self) -> None:
         """Send the next key, after the previous one was handled."""
         self._sent_at = None
         await self._send_next()

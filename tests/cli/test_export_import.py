@@ -133,7 +133,7 @@ def test_aidan_results_go_out_and_come_back(console, finished):
             '{"id": "live_simple_x", "result": "f"}\n',
             "no entry",
         ),
-        ("result/qwq-32b/live/BFCL_v4_live_simple_result.json", "", "holds no result"),
+        ("result/qwq-32b/live/BFCL_v4_live_simple_result.json", "", "has no results"),
     ],
 )
 def test_import_says_what_is_wrong_and_makes_no_run(console, home, name, text, words):

@@ -1,1 +1,1 @@
-"""BFCL v4: function calling, judged exactly as the official scorer judges it."""
+"""BFCL v4: function calling, with verdicts identical to the official scorer's."""

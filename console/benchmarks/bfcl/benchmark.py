@@ -1,4 +1,4 @@
-"""The face of BFCL v4."""
+"""Benchmark declaration of BFCL v4."""
 
 from pathlib import Path
 

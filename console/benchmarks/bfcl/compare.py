@@ -1,4 +1,4 @@
-"""An output compared with the ground truth for review: in plain words, with the smallest change that would pass."""
+"""Comparison of an output with ground truth for review, with the smallest change that would pass."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,13 +34,13 @@ _WORDS = {
     "uncheckable": "a value that cannot be checked",
 }
 _RAW = 20_000
-"""Characters of an output that are shown as they are."""
+"""Maximum characters of raw output."""
 
 
 def compare_output(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-    """Compare expected with actual for any entry but the simulators' conversations."""
+    """Compare expected with actual for all entries except multi-turn conversations."""
     if names.is_prerequisite(entry.id):
-        return Comparison("nothing is expected here: it fills the memory for the questions that build on it")
+        return Comparison("not graded: it fills the memory for later questions")
     if names.is_agentic(entry.category):
         return _answer(entry, output, verdict, setting)
     if names.is_relevance(entry.judged_as):
@@ -57,7 +57,7 @@ def _calls(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Com
     pairs = tuple(item.pair for item in paired)
     bad = why_bad(entry.id)
     if decoded.error_type:
-        hint = bad or _form(entry, setting)
+        hint = bad or _expected_format(entry, setting)
         sentence = f"could not parse the answer: {decoded.complaint}"
         return Comparison(sentence, pairs, _rule(verdict), hint, _shown(output))
     if verdict.outcome is Outcome.PASSED:
@@ -67,7 +67,7 @@ def _calls(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Com
 
 
 def _sentence(paired: Sequence[Paired], calls: Sequence[Any], truth: Sequence[Any]) -> tuple[str, str]:
-    """Return what is wrong in words, and the smallest change that would pass."""
+    """Describe the error, and the smallest change that would pass."""
     missing = [item for item in paired if item.actual is None]
     extra = [item for item in paired if item.expected is None]
     if len(calls) < len(truth):
@@ -92,7 +92,7 @@ def _expected_text(paired: Paired) -> str:
 
 
 def _change(pair: Pair) -> str:
-    """Return the changes of arguments that make a call pass, the decisive one first."""
+    """Return the changes that make a call pass, the decisive one first."""
     wrong = [row for row in pair.rows if row.mark not in (Mark.SAME, Mark.OMITTED)]
     wrong.sort(key=lambda row: not row.decisive)
     parts = [f"calling {pair.expected}"] if pair.expected != pair.actual else []
@@ -113,7 +113,7 @@ def _relevance(entry: Entry, output: Any, verdict: Verdict, setting: Setting) ->
     mark = Mark.SAME if belongs else Mark.EXTRA
     pairs = tuple(_free_call(call, mark) for call in calls if call)
     if verdict.outcome is Outcome.PASSED:
-        return Comparison("called, as it should" if belongs else "did not call, rightly", pairs, raw=_shown(output))
+        return Comparison("called, as expected" if belongs else "did not call, as expected", pairs, raw=_shown(output))
     if belongs:
         return Comparison(
             "did not call when it should", pairs, _rule(verdict), "any call of an offered function", _shown(output)
@@ -140,11 +140,11 @@ def _answer(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Co
     return Comparison(sentence, (pair,), _rule(verdict), hint, "" if shown else _shown(output))
 
 
-def _form(entry: Entry, setting: Setting) -> str:
-    """Return what would be read; how other families than the generic ones write calls is named only."""
+def _expected_format(entry: Entry, setting: Setting) -> str:
+    """Describe the expected format: an example for generic decode families, else the name of the family."""
     family, right = family_of(setting), _right(entry, setting.mode)
     if family in ("prompt", "fc_json"):
-        return f"an answer of the form {right}"
+        return f"an answer in the format {right}"
     return f"{right}, written as the decode family {family} reads it"
 
 

@@ -1,4 +1,4 @@
-"""`check bfcl`: one saved output in, our verdict out. Needs the dataset, no network and no key."""
+"""`check bfcl`: verdicts on saved outputs. Needs the dataset, but no network or key."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,18 +21,17 @@ from console.suites.suite import Row
 
 
 class BfclLineChecker:
-    """Judges the lines of one file against one dataset folder; entries are read once."""
+    """Judges the lines of one file by the entries of one dataset folder."""
 
     def __init__(self, folder: Path) -> None:
-        """Take a dataset folder.
+        """Open a dataset folder.
 
         Raises:
-            UsageError: it has no readable `suite.toml`.
+            UsageError: no readable `suite.toml`.
         """
         self._dataset = Dataset(folder)
 
     def __enter__(self) -> Self:
-        """Be a context manager, so that whatever judging opens is closed."""
         return self
 
     def __exit__(
@@ -42,11 +41,11 @@ class BfclLineChecker:
         close_hosts()
 
     def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
-        """Judge rows in order; conversations go to their worker in batches.
+        """Judge rows in order; the worker judges conversations in batches.
 
-        A row has `case`, `id`, `output`, and either `model`, a name of the official registry whose rules decide, or
-        optionally `mode` (`fc`; absent means prompting) and `u2d` (dots of function names went out as underscores; by
-        default true in `fc` mode). Other fields are ignored.
+        A row has `id`, `output` and optionally `case`. The rules depend on `model`, a name in the official registry, or
+        else on `mode` (`fc` or the default `prompt`) and `u2d` (function names were sent with underscores for dots;
+        default: true in `fc` mode). Other fields are ignored.
         """
         answers: dict[int, Row | UsageError] = {}
         lines: dict[int, SavedOutput] = {}
@@ -70,7 +69,7 @@ class BfclLineChecker:
     def _read(self, row: Row) -> "SavedOutput":
         entry_id = row.get("id")
         if not isinstance(entry_id, str) or "output" not in row:
-            raise UsageError("a line needs `id` (a text) and `output`")
+            raise UsageError("a line needs `id` (a string) and `output`")
         return SavedOutput(row, self._dataset.entry(entry_id), _setting(row))
 
     def _conversations(self, lines: Sequence["SavedOutput"], family: str) -> list[Refusal | None]:
@@ -83,7 +82,7 @@ class BfclLineChecker:
 
 @dataclass(frozen=True, slots=True)
 class SavedOutput:
-    """One row that can be judged."""
+    """One parsed row."""
 
     row: Row
     entry: Entry
@@ -97,7 +96,7 @@ def _setting(row: Row) -> Setting:
     if model is None:
         return Setting(mode=mode, extras={UNDERSCORE_TO_DOT: underscored})
     if not isinstance(model, str):
-        raise UsageError("`model` must be a text")
+        raise UsageError("`model` must be a string")
     return profile_setting(find_profile(model))
 
 

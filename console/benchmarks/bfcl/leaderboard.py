@@ -1,7 +1,7 @@
-"""How BFCL ranks models: the official formula and structure, over counts by category; missing categories count as 0.
+"""BFCL's leaderboard by the official formula, in which missing categories count as 0.
 
-Columns and their order are those of the official summary tables, but cost and latency last. What rests on fewer
-entries than the data has is called incomplete. A failed inference is judged as an answer, as the official scorer does.
+Columns are in the order of the official summary tables, except that cost and latency come last. Numbers based on only
+some of the entries are marked incomplete. Failed inferences are scored as answers, like the official scorer does.
 """
 
 import math
@@ -40,7 +40,7 @@ _LATENCIES = ("latency_mean_s", "latency_stdev_s", "latency_p95_s")
 _SPENT = ("cost_usd", *_LATENCIES)
 _FORMATS = ("format_max_delta", "format_stdev")
 _COLUMN_OF = {"irrelevance": "all_irrelevance"}
-"""Columns of sums that are called like a category of their own."""
+"""Columns of aggregates whose official name is also a category."""
 _HEADINGS = {
     "all_irrelevance": "irrelevance",
     "irrelevance": "non-live irrelevance",
@@ -55,11 +55,11 @@ _HEADINGS = {
 }
 _JUDGED = "judged as answers"
 _JournalShare = tuple[tuple[float, ...], dict[str, tuple[int, int]]]
-"""Latencies of all answers, and right and all entries by prompt variation."""
+"""Latencies of all answers in seconds, and counts of passed and all entries by prompt variation."""
 
 
 def _labels(columns: Iterable[str], *prefixes: str) -> dict[str, str]:
-    """Call columns without what the name of their table says already."""
+    """Return column labels without the prefix that the table's title repeats."""
     labels: dict[str, str] = {}
     for column in columns:
         prefix = next((prefix for prefix in prefixes if column.startswith(prefix)), "")
@@ -69,7 +69,7 @@ def _labels(columns: Iterable[str], *prefixes: str) -> dict[str, str]:
 
 
 class BfclLeaderboard:
-    """The official tables as columns of one row."""
+    """Leaderboard rules with the columns of all official tables."""
 
     columns: tuple[str, ...] = (
         *("overall", "non_live", "simple", *names.NON_LIVE[:6], "live", *names.LIVE[:4]),
@@ -93,15 +93,15 @@ class BfclLeaderboard:
     score = ""
 
     def fits(self, categories: Collection[str]) -> bool:
-        """Only the official categories enter the formula."""
+        """Accept official categories only."""
         return bool(categories) and all(category in names.ALL for category in categories)
 
     def counts(self, category: str) -> bool:
-        """What only fills a memory does not."""
+        """Count all categories except prerequisites of memory."""
         return not names.is_prerequisite(category)
 
     def cells(self, played: Played) -> dict[str, Cell]:
-        """Return every category and every sum over them."""
+        """Return the cells of all categories and aggregates."""
         tallies, cases = played.tallies, played.cases
         cells = {name: _category_cell(name, tally, cases.get(name, 0)) for name, tally in tallies.items()}
 
@@ -127,7 +127,7 @@ class BfclLeaderboard:
         return sums | cells | {"cost_usd": _cost_cell(played)} | dict.fromkeys(_FORMATS, Cell(None, note=formats))
 
     def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
-        """Say what Overall lacks, and which categories hold failed inferences."""
+        """Return notes on missing categories of Overall, and on failed inferences."""
         missing, _, failed = cells["overall"].note.partition("; ")
         if missing and not missing.startswith(INCOMPLETE):
             missing, failed = "", missing
@@ -139,7 +139,7 @@ class BfclLeaderboard:
         return remarks
 
     def measure(self, records: Iterable[AnyRecord]) -> _JournalShare:
-        """Collect latencies, and how each prompt variation went; what only fills a memory does not count."""
+        """Collect latencies and counts by prompt variation, without prerequisites of memory."""
         latencies: list[float] = []
         passed_by_key: dict[Key, bool] = {}
         for record in records:
@@ -156,7 +156,7 @@ class BfclLeaderboard:
         return tuple(latency for latency in latencies if latency), variations
 
     def combine(self, measured: Sequence[_JournalShare]) -> dict[str, float]:
-        """Return mean, deviation and 95th percentile of latencies in seconds, and the spread over formats in %."""
+        """Return mean, standard deviation and 95th percentile of latencies in seconds, and the format spread in %."""
         counts: dict[str, list[tuple[int, int]]] = defaultdict(list)
         for _, variations in measured:
             for name, count in variations.items():
@@ -178,10 +178,10 @@ BFCL_LEADERBOARD = BfclLeaderboard()
 
 
 def official_sample(category: str, tally: Tally) -> Sample:
-    """Return the sample as the official scorer counts: a failed inference is judged as an answer.
+    """Return the sample as counted by the official scorer, which scores failed inferences as answers.
 
-    It is right where no call was wanted and wrong elsewhere; what has no grade is wrong. Of which cases such rollouts
-    are, a tally does not say: where cases were repeated, they count as so many whole cases as they would fill.
+    They pass if no call was expected, else fail; undecided rollouts fail. A tally does not record the cases of such
+    rollouts, so with repeats they are rounded up to whole cases.
     """
     graded, times = tally.sample, max(tally.cases, default=1)
     broken, undecided = _whole_cases(tally.broken, times), _whole_cases(tally.undecided, times)
@@ -210,5 +210,5 @@ def _is_incomplete(cell: Cell) -> bool:
 
 
 def _failed_words(failed: int) -> str:
-    """Say how many failed inferences a number holds, as the official one does."""
+    """Return a note on the number of failed inferences, or an empty string."""
     return f"{failed} failed {'inference' if failed == 1 else 'inferences'} {_JUDGED}" if failed else ""

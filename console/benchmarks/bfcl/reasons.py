@@ -1,4 +1,4 @@
-"""Reasons of BFCL v4 in words a newcomer knows; the official error type stays beside them."""
+"""Display text of BFCL v4's verdict reasons, which are official error types."""
 
 REASON_WORDS = {
     "ast_decoder:decoder_failed": "could not parse the answer",
@@ -33,4 +33,4 @@ REASON_WORDS = {
     "agentic:no_last_message": "no final answer",
     "agentic:answer_not_found": "final answer is not the right one",
 }
-"""By the error type that a verdict records."""
+"""Display text by official error type."""

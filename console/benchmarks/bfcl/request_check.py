@@ -1,7 +1,7 @@
-"""`check bfcl-templates` and `check bfcl-requests`: what is sent for an entry, given what the model answered before.
+"""`check bfcl-templates` and `check bfcl-requests`: the requests of an entry, given recorded answers.
 
-Each line holds one step of an entry with the answer that the model gave to it; lines of an entry follow each other. The
-real loops of play are run over the recorded answers, so what is checked is what a run sends.
+Each line is one step of an entry with the model's answer; lines of an entry are consecutive. The actual conversation
+loops run over the recorded answers, so the requests are those of a run.
 """
 
 import asyncio
@@ -40,27 +40,27 @@ from console.suites.suite import Row
 
 
 class SavedExchange(Protocol):
-    """How lines of one kind hold answers and show requests."""
+    """Format of answers and requests in one kind of lines."""
 
     def reply(self, profile: Profile, row: Row) -> Reply:
-        """Return what the model answered.
+        """Return the model's answer in a line.
 
         Raises:
-            UsageError: the line holds no such answer.
+            UsageError: no such answer.
         """
         ...
 
     def shown(self, profile: Profile, request: ChatRequest) -> Row:
-        """Return the fields of the answer to a line that show what is sent.
+        """Return the output fields that describe a request.
 
         Raises:
-            UsageError: the model's API is not offered.
+            UsageError: unsupported API.
         """
         ...
 
 
 class CompletionExchange:
-    """Local models: `completion` in; digest and length of the prompt out, and the other fields of the request."""
+    """Local models: reads `completion`; shows digest and length of the prompt, and other request fields."""
 
     def reply(self, profile: Profile, row: Row) -> Reply:
         del profile
@@ -77,7 +77,7 @@ class CompletionExchange:
 
 
 class ServiceExchange:
-    """Models behind services: `reply` in, as the server answered; path and body out."""
+    """Models behind services: reads `reply`, the server's response; shows path and body."""
 
     def reply(self, profile: Profile, row: Row) -> Reply:
         answer = row.get("reply")
@@ -92,7 +92,7 @@ class ServiceExchange:
         return builder.reply(0.0, None)
 
     def shown(self, profile: Profile, request: ChatRequest) -> Row:
-        """Show what a run sends, but for the field that asks for a stream."""
+        """Return path and body of a request, without the streaming field."""
         model = ModelConfig(name=profile.name, model_id=profile.model_id, temperature=0.001)
         service = SERVICES[profile.handler]
         base = urlsplit(service.base_url).path
@@ -115,7 +115,7 @@ _READERS = {"responses": read_response, "anthropic": read_message, "gemini": rea
 
 
 def _readable(chunk: Any) -> Any:
-    """Return a chunk whose condensed texts (digest and length) are texts again, so that it can be read at all."""
+    """Replace condensed strings (digest and length) of a chunk with strings, so that it can be parsed."""
     if isinstance(chunk, dict):
         fields = cast(dict[str, Any], chunk)
         if fields.keys() == {"sha256", "chars"}:
@@ -129,10 +129,10 @@ def _extra(params: Mapping[str, Any]) -> Row:
 
 
 class RequestChecker:
-    """Says what is sent at each step of the entries of a file; one entry is open at a time."""
+    """Shows the request of each step of the entries in a file, with one open entry at a time."""
 
     def __init__(self, folder: Path, exchange: SavedExchange) -> None:
-        """Take a dataset folder and the form of the lines."""
+        """Store the dataset folder and the format of the lines."""
         self._dataset = Dataset(folder)
         self._exchange = exchange
         self._runner = asyncio.Runner()
@@ -149,7 +149,7 @@ class RequestChecker:
         close_hosts()
 
     def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
-        """Answer each line with the fields of what is sent; the last step of an entry also with its `result`."""
+        """Return the request fields for each line, and the `result` for the last step of an entry."""
         return [self._answer(row) for row in rows]
 
     def _answer(self, row: Row) -> Row | UsageError:
@@ -198,12 +198,12 @@ class RequestChecker:
 
 
 class RecordedStage:
-    """A stage whose model is a recording: each question waits until somebody gives the answer."""
+    """A stage with a recorded model: each request waits for `answer`."""
 
     def __init__(self, key: Key) -> None:
         self.key = key
         self.request: ChatRequest | None = None
-        """The question that waits; None while none does."""
+        """The waiting request, if any."""
         self._asked = asyncio.Event()
         self._reply: asyncio.Future[Reply] | None = None
 
@@ -239,20 +239,20 @@ class RecordedStage:
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None: ...
 
     def answer(self, reply: Reply) -> None:
-        """Give the answer that the open question waits for."""
+        """Answer the waiting request."""
         assert self._reply is not None
         self.request = None
         self._asked.clear()
         self._reply.set_result(reply)
 
     async def next_question(self) -> None:
-        """Wait until something is asked."""
+        """Wait for the next request."""
         await self._asked.wait()
 
 
 @dataclass(slots=True)
 class OpenEntry:
-    """An entry being played over its recorded answers."""
+    """An entry played with recorded answers."""
 
     profile: Profile
     entry_id: str
@@ -260,12 +260,12 @@ class OpenEntry:
     task: asyncio.Task[Any] | None = None
 
     async def begin(self, play: Callable[[RecordedStage], Awaitable[Any]]) -> None:
-        """Start to play; returns when the first question waits or nothing is asked."""
+        """Start to play; return at the first request or the end."""
         self.task = asyncio.ensure_future(_settled(play(self.stage)))
         await self._until_asked()
 
     async def proceed(self, reply: Reply) -> None:
-        """Give the answer; returns when the next question waits or the entry has ended."""
+        """Answer the request; return at the next request or the end."""
         self.stage.answer(reply)
         await self._until_asked()
 

@@ -1,7 +1,7 @@
-"""Judging outputs: those of a run one by one, as verdicts of ours, and all of a category at once, for score files.
+"""Scoring: verdicts on single outputs of a run, and marks of a whole category for score files.
 
-A verdict is passed or failed with the official error type, or broken for a failed inference. Conversations are played
-again by the worker that holds the simulators; everything else is judged here.
+A verdict is passed, failed with the official error type, or broken for a failed inference. Conversations with
+simulators are replayed in the worker.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,17 +26,17 @@ from console.core.outcome import Outcome, Verdict
 from console.suites.call_matching.checker import Refusal
 
 _LONGEST = 2000
-"""Characters of a text that a verdict keeps."""
+"""Maximum characters of a text in a verdict."""
 _SHORT = 300
-"""Those of a result in a conversation that passed."""
+"""Maximum characters of a result in a passed conversation."""
 BROKEN = "inference_error"
-"""Reason of an imported result that records a failed inference."""
+"""Reason of an imported failed inference."""
 
 
 def score_output(entry: Entry, output: Any, setting: Setting) -> Verdict:
-    """Judge an output of any category but the simulators' conversations; never raises.
+    """Score an output of any category except multi-turn; never raises.
 
-    A memory prerequisite is not judged: whatever was said in it, it took place.
+    Memory prerequisites are not judged and always pass.
     """
     if names.is_prerequisite(entry.id):
         return Verdict(Outcome.PASSED, messages=("setup for other questions, not graded",))
@@ -44,7 +44,7 @@ def score_output(entry: Entry, output: Any, setting: Setting) -> Verdict:
 
 
 def score_conversation(entry: Entry, output: Any, setting: Setting, dataset: Dataset) -> Verdict:
-    """Judge a conversation with simulators; broken when the simulators fail, because nothing is known of the model."""
+    """Score a conversation with simulators; broken if the simulators fail."""
     try:
         refusal, finding = check_conversation(entry, output, family_of(setting), host_of(dataset))
     except Fault as fault:
@@ -54,9 +54,9 @@ def score_conversation(entry: Entry, output: Any, setting: Setting, dataset: Dat
 
 
 def conversation_detail(refusal: Refusal | None, finding: dict[str, Any]) -> dict[str, Any]:
-    """Return what review and the official score file need of a finding; long texts are cut.
+    """Return the details of a finding for review and the official score file, with truncated texts.
 
-    Of a conversation that passed only the beginnings of the results are kept.
+    A passed conversation keeps only short results.
     """
     if refusal is None:
         return {"turns": _cut(finding["turns"], _SHORT)} if "turns" in finding else {}
@@ -79,10 +79,10 @@ def _cut(value: Any, longest: int = _LONGEST) -> Any:
 
 
 def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Setting) -> Verdict:
-    """Put a refusal (None: right) into our terms.
+    """Convert a refusal (None: correct) to a verdict.
 
-    A recorded inference error is broken, not failed: the model never answered. What the official scorer says of it
-    (for irrelevance: right) stands in `official`. An answer that broke the handler is judged.
+    A failed inference is broken, with the official verdict (correct for irrelevance) in `official`. An answer that
+    crashed the handler is judged.
     """
     if is_unanswered(output):
         official = Outcome.FAILED if refusal else Outcome.PASSED
@@ -101,25 +101,25 @@ def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Sett
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What the official scorer says of one output."""
+    """The official scorer's judgment of one output."""
 
     entry: Entry
     output: Any
     refusal: Refusal | None
-    """None: right."""
+    """None: correct."""
     finding: dict[str, Any] = field(default_factory=dict[str, Any])
-    """Of a refused conversation with simulators: what was played, and the `record` of the score file."""
+    """For a refused conversation with simulators: executed turns, and the `record` of the score file."""
 
 
 def mark_outputs(
     dataset: Dataset, category: str, outputs: Sequence[tuple[str, Any]], setting: Setting
 ) -> Iterator[Mark]:
-    """Judge outputs, given with their entry ids, in order.
+    """Judge pairs of entry id and output, in order.
 
     Raises:
         Fault: the simulators cannot be started.
-        UsageError: damaged data.
-        KeyError: an unknown id.
+        UsageError: invalid data.
+        KeyError: unknown id.
     """
     entries = dataset.entries(category)
     pairs = [(entries[entry_id], output) for entry_id, output in outputs]

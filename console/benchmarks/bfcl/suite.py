@@ -1,7 +1,6 @@
-"""BFCL v4 as a suite: entries in, conversations played, official verdicts and numbers out.
+"""The suite of BFCL v4.
 
-Each method imports what it alone needs: Home lists every suite with its categories, and must not wait for decoders,
-checkers and simulators.
+Methods import their own dependencies, so that listing categories does not load decoders, checkers and simulators.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class BfclSuite(Suite):
-    """One dataset in the official layout: the pulled release, a bundled one, or the user's own."""
+    """Suite of one dataset in the official layout: the pulled release, a bundled one, or the user's own."""
 
     @property
     def options(self) -> tuple[Option, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Where web search gets its answers; everything else is fixed by the benchmark."""
+        """The source of web-search answers; all other settings are fixed by the benchmark."""
         if not any("web_search" in name for name in self.dataset.categories):
             return ()
         from console.benchmarks.bfcl.conversation.web_search.choice import OPTION
@@ -41,7 +40,7 @@ class BfclSuite(Suite):
         return (OPTION,)
 
     def categories(self) -> Sequence[Category]:
-        """The categories this dataset has, in official order; prerequisites of memory are not counted."""
+        """Return the available categories in official order, without counting memory prerequisites."""
         return [
             Category(
                 name=name,
@@ -54,24 +53,24 @@ class BfclSuite(Suite):
         ]
 
     def category_groups(self) -> Mapping[str, Sequence[str]]:
-        """The official collections, such as `live` and `multi_turn`."""
+        """Return the official collections, such as `live` and `multi_turn`."""
         return names.COLLECTIONS
 
     def category_of(self, case_id: str) -> str:
-        """The category in an id; prerequisites of memory come with the category they prepare."""
+        """Return the category in an id; memory prerequisites belong to the category that depends on them."""
         return names.category_of(case_id).removesuffix("_prereq")
 
     def cases(self, categories: Sequence[str], setting: Setting) -> Iterator[Case]:
-        """The entries in official order; each case records the wording that is used."""
+        """Yield the entries in official order as cases that record the wording."""
         del setting
         for entry in self.dataset.in_official_order(categories or self.dataset.categories):
             yield entry.case(wording=self.dataset.wording_name)
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
-        """Return the options with whole paths.
+        """Return the options with absolute paths.
 
         Raises:
-            UsageError: a file of recorded answers is not there.
+            UsageError: missing file of recorded answers.
         """
         del roles
         if not options:
@@ -81,11 +80,11 @@ class BfclSuite(Suite):
         return with_absolute_path(options, self.dataset)
 
     def adapt(self, setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
-        """Let the registry's row of a model decide how it is asked and how its answers are read.
+        """Apply the registry row of a model, which determines prompts and decoding.
 
         Raises:
-            UsageError: `bfcl_name` is no registry name, its row cannot be asked here or not by the model's provider, or
-                a person chose another mode.
+            UsageError: `bfcl_name` is unknown, its row is not supported here or by the model's provider, or conflicts
+                with the chosen mode.
         """
         if model.bfcl_name is None:
             return setting
@@ -97,10 +96,10 @@ class BfclSuite(Suite):
         return adapted
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
-        """Look for the weights of the vector memory, and for what web search needs, where such cases are chosen.
+        """Check the requirements of vector memory and web search, if such cases are selected.
 
         Raises:
-            UsageError: the first thing that is missing, with the hint.
+            UsageError: the first missing requirement, with a hint.
         """
         chosen = {case.category for case in cases}
         if _has_vector_memory(cases):
@@ -113,7 +112,7 @@ class BfclSuite(Suite):
             check_web(setting.options, self.dataset)
 
     def embeds_here(self, cases: Sequence[Case]) -> Path | None:
-        """Return the folder of the weights that the vector memory searches with."""
+        """Return the folder of the vector memory's weights if these cases need it."""
         if not _has_vector_memory(cases) or self.dataset.embedding != "minilm":
             return None
         from console.config.weights import find_weights
@@ -121,7 +120,7 @@ class BfclSuite(Suite):
         return find_weights(self.dataset.weights)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Expected calls and tokens of one entry, from the texts that will be sent."""
+        """Estimate calls and tokens of one entry from its texts."""
         from console.benchmarks.bfcl.conversation.estimate import estimate_single, estimate_turns
         from console.benchmarks.bfcl.conversation.single_turn import question_of
 
@@ -132,19 +131,19 @@ class BfclSuite(Suite):
         return estimate_turns(messages, tools, len(entry.question))
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
-        """Hold the conversation; returns the official result form."""
+        """Run the conversation and return the result in the official format."""
         from console.benchmarks.bfcl.conversation.play import play_entry
 
         return await play_entry(entry_of(case), stage, setting, self.handler(setting), self.wording, self.dataset)
 
     def handler(self, setting: Setting) -> "Handler":
-        """Return how the model of a setting is spoken to."""
+        """Return the handler of a setting's model."""
         from console.benchmarks.bfcl.models.handlers.table import handler_of
 
         return handler_of(setting, self.dataset)
 
     def scores_slowly(self, case: Case) -> bool:
-        """Conversations with simulators are played again by their worker to be judged."""
+        """Return True for conversations with simulators, which are replayed for scoring."""
         return names.is_multi_turn(case.category)
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
@@ -157,9 +156,9 @@ class BfclSuite(Suite):
         return score_output(entry, output, setting)
 
     def states(self, case_id: str, output: Any, setting: Setting) -> list[dict[str, Any]]:
-        """The states that a conversation's simulators went through, for the log of official result files.
+        """Return the states of a conversation's simulators by turn, for the log of official result files.
 
-        Empty where there are none: other categories, outputs that are no turns, simulators that failed.
+        Empty for other categories, invalid outputs and failed simulators.
         """
         if not names.is_multi_turn(case_id) or not isinstance(output, list):
             return []
@@ -173,7 +172,7 @@ class BfclSuite(Suite):
             return []
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Compare expected with actual, paired as the checker pairs them."""
+        """Compare expected with actual, paired like the checker does."""
         from console.benchmarks.bfcl.models.decoding import profile_of
 
         comparison = self._comparison(entry_of(case), output, verdict, setting)
@@ -196,7 +195,7 @@ class BfclSuite(Suite):
         return BfclLineChecker(self.entry.folder)
 
     def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
-        """Check what is sent: prompts of local models, and requests to the other APIs."""
+        """Return checkers of prompts for local models, and of requests to other APIs."""
         from console.benchmarks.bfcl.request_check import CompletionExchange, RequestChecker, ServiceExchange
 
         folder = self.entry.folder
@@ -214,15 +213,15 @@ class BfclSuite(Suite):
 
     @cached_property
     def dataset(self) -> Dataset:
-        """The files of the suite's folder."""
+        """Reader of the suite's folder."""
         return Dataset(self.entry.folder, self.entry.data)
 
     @cached_property
     def wording(self) -> "Wording":
-        """The texts that surround the questions.
+        """The texts of prompts.
 
         Raises:
-            UsageError: those of a pulled release cannot be read.
+            UsageError: unreadable texts of a pulled release.
         """
         from console.benchmarks.bfcl.conversation.official import load_wording
 

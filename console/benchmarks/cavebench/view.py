@@ -111,16 +111,16 @@ def _turn_lines(ended: TurnEnd) -> tuple[Content, ...]:
     """Return the error and the validator's result of a turn."""
     end_lines: list[Content] = []
     if ended.trouble:
-        end_lines += _spoken(f"{SYMBOLS.broken} ", ended.trouble, "$broken")
+        end_lines += _labeled_text(f"{SYMBOLS.broken} ", ended.trouble, "$broken")
     if ended.validator is not None:
         mark, style = (SYMBOLS.passed, "$pass") if ended.validator else (SYMBOLS.failed, "$fail")
         word = "agrees" if ended.validator else "disagrees"
         # A validator has a message even on success, so show it only on failure.
-        end_lines += _spoken(f"{mark} validator {word}  ", "" if ended.validator else ended.message, style)
+        end_lines += _labeled_text(f"{mark} validator {word}  ", "" if ended.validator else ended.message, style)
     return tuple(end_lines)
 
 
-def _spoken(head: str, text: str, style: str) -> Sequence[Content]:
+def _labeled_text(head: str, text: str, style: str) -> Sequence[Content]:
     first, *rest = literal(text, OUTPUT_LIMIT).split("\n")
     return [Content.styled(head, style).append(first), *rest]
 

@@ -65,7 +65,7 @@ KEPT_CASES = 64
 
 
 class CaseReads(Generic[KeyT, CaseT]):
-    """Reads cases in order, identified by keys."""
+    """A cache of cases by key, read one at a time in the suite thread."""
 
     def __init__(self, in_loop: Callable[[Callable[[], None]], object], arrived: Callable[[KeyT], None]) -> None:
         """Start with an empty cache.

@@ -181,7 +181,7 @@ class LabelSession:
             with RunLock(self._run.labels_lock_path):
                 return retract_labels(self._notes, model)[1]
         except RunLocked:
-            raise UsageError("failures are being labelled now", hint="Stop that first.") from None
+            raise UsageError("failures are being labeled now", hint="Stop that first.") from None
 
     def _answered(self) -> int:
         answers = [note for note in self._notes.all() if _is_answer(note)]

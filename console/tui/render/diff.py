@@ -129,7 +129,7 @@ class _Sides:
             yield sign(pair.name_mark, False).append(lines.fit(expected, self.width - 3))
         elif pair.mark in _LONE and max(expected.cell_length - self.left, actual.cell_length - self.right) > 0:
             lone = expected if pair.expected else actual
-            for place, part in enumerate(_some(lone, self.width - 3, self.style.wrap, hang=4)):
+            for place, part in enumerate(_first_lines(lone, self.width - 3, self.style.wrap, hang=4)):
                 yield (Content("   ") if place else sign(pair.name_mark, False)).append(part)
         else:
             yield from self._line(pair.name_mark, expected, actual)
@@ -165,7 +165,7 @@ class _Sides:
 
     def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
         """Draw a value that only one side has across the whole width; its mark tells the side."""
-        for place, part in enumerate(_some(value, self.width - label.cell_length - 7, self.style.wrap)):
+        for place, part in enumerate(_first_lines(value, self.width - label.cell_length - 7, self.style.wrap)):
             yield Content("  ").join([head, label, part])
             if not place:
                 head, label = Content("   "), Content(" " * label.cell_length)
@@ -173,8 +173,8 @@ class _Sides:
     def _line(
         self, mark: Mark | None, left: Content, right: Content, *, decisive: bool = False, hang: int = 0
     ) -> Iterator[Content]:
-        lefts = _some(left, self.left, self.style.wrap, hang=hang)
-        rights = _some(right, self.right, self.style.wrap, hang=hang)
+        lefts = _first_lines(left, self.left, self.style.wrap, hang=hang)
+        rights = _first_lines(right, self.right, self.style.wrap, hang=hang)
         for place in range(max(len(lefts), len(rights))):
             expected = lefts[place] if place < len(lefts) else Content("")
             actual = rights[place] if place < len(rights) else Content("")
@@ -197,7 +197,7 @@ class _Stacked:
         else:
             for word, text in (("expected", pair.expected), ("actual", pair.actual)):
                 shown = one_line(text or "—", VALUE_LIMIT, "bold")
-                yield from self._labelled(pair.mark, word, shown, 10, lone=pair.mark in _LONE)
+                yield from self._labeled_lines(pair.mark, word, shown, 10, lone=pair.mark in _LONE)
         yield from _notes(pair.note, 4, self.width)
         for row in _unfolded(pair.rows, self.style):
             yield from self._row(row)
@@ -212,19 +212,19 @@ class _Stacked:
             .append(one_line(row.name, self.width - 6, "bold" if row.decisive else MUTED))
         )
         if row.mark is Mark.SAME:
-            yield from self._labelled(None, "both", actual, 12)
+            yield from self._labeled_lines(None, "both", actual, 12)
         else:
-            yield from self._labelled(None, "expected", expected, 12, lone=row.mark in _LONE)
-            yield from self._labelled(None, "actual", actual, 12, lone=row.mark in _LONE)
+            yield from self._labeled_lines(None, "expected", expected, 12, lone=row.mark in _LONE)
+            yield from self._labeled_lines(None, "actual", actual, 12, lone=row.mark in _LONE)
         yield from _notes(row.note, 7, self.width)
 
-    def _labelled(
+    def _labeled_lines(
         self, mark: Mark | None, word: str, value: Content, indent: int, *, lone: bool = False
     ) -> Iterator[Content]:
         head = sign(mark, False) if mark else Content("   ")
         pad = " " * max(indent - 10, 0)
         room = self.width - indent - 3
-        parts = _some(value, room, self.style.wrap) if lone else _cut(value, room, 0, self.style.wrap)
+        parts = _first_lines(value, room, self.style.wrap) if lone else _cut(value, room, 0, self.style.wrap)
         for place, line in enumerate(parts):
             label = lines.fit_text(word if not place else "", 10)
             yield Content.assemble(head if not place else "   ", pad, (label, MUTED), line)
@@ -341,7 +341,7 @@ def _first_difference(left: str, right: str | None) -> int:
     return min(len(left), len(right))
 
 
-def _some(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
+def _first_lines(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
     """Return a value wrapped, and unless `whole`, cut to `ALONE_LINES` lines."""
     parts = _cut(content, width, hang, True)
     if whole or len(parts) <= ALONE_LINES:

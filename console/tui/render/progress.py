@@ -322,7 +322,7 @@ def _workers(workers: Sequence[WorkerState]) -> Content:
     return line.append("  ").append(Content.styled(f"{lost} lost", "$broken")) if lost else line
 
 
-def _where(rollout: Rollout) -> str:
+def _turn_and_step(rollout: Rollout) -> str:
     """Return `turn 2, step 3`; empty at the very first step."""
     if not rollout.is_running:
         return f"turn {rollout.turn + 1}" if rollout.turn else ""
@@ -334,8 +334,8 @@ def watched_words(rollout: Rollout | None) -> Content:
     if rollout is None:
         return Content("")
     name = one_line(str(rollout.key), 80, "bold")
-    where = muted(_where(rollout))
+    position = muted(_turn_and_step(rollout))
     if rollout.outcome is not None:
         spent = number_format.duration(rollout.seconds) if rollout.seconds else ""
-        return stacked([name, where, one_line(rollout.ending, 60, MUTED), Content(spent)])
-    return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED)])
+        return stacked([name, position, one_line(rollout.ending, 60, MUTED), Content(spent)])
+    return stacked([name, position, one_line(rollout.why or rollout.state, 60, MUTED)])

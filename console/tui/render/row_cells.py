@@ -46,7 +46,7 @@ def run_narrow(line: RunLine, parent: RunLine | None, now: float) -> Face:
     if line.summary is None:
         return _damage(line)
     score = Content.empty() if line.is_queued else Content(number_format.headline(line.summary))
-    model, suite = _who(line, parent, now)
+    model, suite = _model_and_suite(line, parent, now)
     return _state_mark(line), model, suite, _result(line), score, _cost(line), _when(line, now, wide=False)
 
 
@@ -58,7 +58,7 @@ def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
     return (
         _state_mark(line),
         _when(line, now, wide=True),
-        *_who(line, parent, now),
+        *_model_and_suite(line, parent, now),
         Content.styled(number_format.count(tally.passed), "$pass"),
         Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
         Content.styled(number_format.count(tally.broken + tally.undecided), "$broken" if tally.broken else MUTED),
@@ -70,7 +70,7 @@ def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
     )
 
 
-def _who(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:
+def _model_and_suite(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:
     """Return model and suite, the latter preceded by the parent run's time (for a branch) and the run's given name."""
     assert line.summary is not None
     origin = Content.empty()

@@ -195,8 +195,8 @@ def broken_blocks(rollout: Rollout, conversation: Conversation) -> list[Block]:
         )
         for place, tried in enumerate(conversation.tries, 1)
     ]  # fmt: skip
-    count = f"tried {number_format.plural(len(tries), 'time')}" if tries else "not tried again"
+    count = f"tried {number_format.plural(len(tries), 'time')}" if tries else "not retried"
     blocks.append(Block("tries", muted(count), body=tuple(tries), gap=False))
-    advice = f"{hint(rollout.reason)} r asks it again.".strip()
+    advice = f"{hint(rollout.reason)} r re-runs it.".strip()
     blocks.append(Block("hint", Content.assemble(("what to do  ", MUTED), advice)))
     return blocks

@@ -165,7 +165,7 @@ class SuiteView:
         return str(rollout.key)
 
     def case_detail(self, rollout: Rollout) -> str:
-        """Return the text next to a case in Review's list; if empty, what distinguishes it within its group."""
+        """Return the text next to a case in Review's list; empty to show what distinguishes it within its group."""
         return ""
 
     def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:

@@ -254,14 +254,14 @@ class Transcript(Viewport):
     # Scrolling -------------------------------------------------------------------------------------------------------
 
     def move_by(self, step: int) -> None:
-        self._scroll(self.scroll_offset.y + step, by_reader=True)
+        self._scroll(self.scroll_offset.y + step, by_user=True)
 
     def move_to_first(self) -> None:
-        self._scroll(0, by_reader=True)
+        self._scroll(0, by_user=True)
 
     def move_to_last(self) -> None:
         """Go to the last line, and resume following if enabled."""
-        self._scroll(self._tops[-1], by_reader=True)
+        self._scroll(self._tops[-1], by_user=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Freeze when the user scrolls up, and resume at the end."""
@@ -272,8 +272,8 @@ class Transcript(Viewport):
             elif new_value < old_value:
                 self._freeze()
 
-    def _scroll(self, y: int, *, by_reader: bool = False) -> None:
-        self._moving = not by_reader
+    def _scroll(self, y: int, *, by_user: bool = False) -> None:
+        self._moving = not by_user
         self.go_to(y)
         self._moving = False
 

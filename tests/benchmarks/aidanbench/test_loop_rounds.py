@@ -9,7 +9,7 @@ def test_an_answer_shows_nothing_of_its_tags_while_it_is_written() -> None:
     shown = [Round(0, reply=whole[:end]).answer for end in range(len(whole) + 1)]
     assert not any("<ans" in text or "</a" in text for text in shown)
     assert shown[-1] == "Two bricks <b>"
-    assert Round(0, reply=whole).beside == "Well:\ndone"
+    assert Round(0, reply=whole).outside_answer == "Well:\ndone"
     assert Round(0, reply="no tag at all").answer == "no tag at all"
 
 

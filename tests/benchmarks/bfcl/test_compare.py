@@ -97,7 +97,7 @@ def test_an_unreadable_answer_is_shown_raw_with_the_form_that_would_pass(suite: 
     shown = _compared(suite, "multiple_7", "Half closed it is!")
     assert shown.sentence.startswith("could not parse the answer")
     assert shown.raw == "Half closed it is!"
-    assert shown.hint == "an answer of the form [move_shutter(window='east', position=50)]"
+    assert shown.hint == "an answer in the format [move_shutter(window='east', position=50)]"
     assert shown.pairs[0].mark is Mark.MISSING
 
 

@@ -185,7 +185,7 @@ def test_one_bad_file_does_not_spoil_the_others(console):
         ([{"id": "simple_python_77", "result": ""}], ["simple_python_77", "Did you mean", ".json:1: "]),
         ([{"id": "no-such", "result": ""}], ["no-such", ".json:1: "]),
         ([{"id": "simple_python_0", "result": ""}, {"result": ""}], ["no id", ".json:2: ", "Each line is"]),
-        ([], ["holds no result", "Generate first"]),
+        ([], ["has no results", "Generate first"]),
     ],
 )
 def test_ids_that_do_not_fit_are_named(console, tmp_path, lines, words):

@@ -108,7 +108,7 @@ def test_a_failed_pull_leaves_the_old_one(tmp_path: Path):
     old = tmp_path / "data" / "bfcl"
     old.mkdir(parents=True)
     (old / "suite.toml").write_text('format = "bfcl"\n')
-    with pytest.raises(UsageError, match="holds no"):
+    with pytest.raises(UsageError, match="has no"):
         pulling.pull(Pull(tmp_path / "data", lambda line: None, tmp_path))
     assert (old / "suite.toml").exists()
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["bfcl"]

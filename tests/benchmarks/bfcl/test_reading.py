@@ -82,7 +82,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_and_the_others_go_on(consol
     code, data, err = console("bfcl", "evaluate")
     assert code == 2
     assert accuracies(data) == {"gpt-4o-2024-11-20": 1.0}
-    assert "Qwen_Qwen3-9B-FC is named after no model of the official registry" in err
+    assert "Qwen_Qwen3-9B-FC is not named after a model of the official registry" in err
     assert "Nearest: Qwen/Qwen3-8B-FC" in err
     assert not (tmp_path / "score" / "Qwen_Qwen3-9B-FC").exists()
 
@@ -121,7 +121,7 @@ def test_lines_of_several_forms_in_one_file_are_refused(console: Console, tmp_pa
     lines[0]["handler"] = "fc_json"
     write_lines(path, lines, ascii_only=True)
     code, _, err = console("bfcl", "evaluate")
-    assert (code, "of several forms" in err) == (2, True)
+    assert (code, "have several formats" in err) == (2, True)
 
 
 def test_models_toml_gives_a_folder_the_row_of_its_model(console: Console, tmp_path: Path):
@@ -153,5 +153,5 @@ def test_words_for_readings():
         with pytest.raises(UsageError) as error:
             find_setting(said)
         assert words in str(error.value)
-    with pytest.raises(UsageError, match="no model of the official registry"):
+    with pytest.raises(UsageError, match="not named after a model of the official registry"):
         Reading().setting("any", [{"id": "x", "result": ""}])

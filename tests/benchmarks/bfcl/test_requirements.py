@@ -64,7 +64,7 @@ def test_recorded_answers_are_looked_for_here_and_in_the_dataset(
     here = planned(tmp_path, "web_search_base", web_recorded="own.json")
     assert here.manifest.setting.options == {"web_recorded": str(tmp_path / "own.json")}
     (tmp_path / "own.json").write_text("[]", encoding="utf-8")
-    with pytest.raises(UsageError, match="damaged"):
+    with pytest.raises(UsageError, match="are invalid"):
         planned(tmp_path, "web_search_base", web_recorded="own.json")
     with pytest.raises(UsageError) as caught:
         planned(tmp_path, "web_search_base", web_recorded="nowhere/x.json")

@@ -39,7 +39,7 @@ def test_an_answer_that_cannot_be_read_is_not_said_to_need_another_family_s_form
     case = next(iter(suite.cases(("simple_python",), Setting())))
     for name, words in (
         ("Qwen/Qwen3-8B-FC", "the decode family tool_call_tags"),
-        ("gpt-4o-2024-11-20", "of the form ["),
+        ("gpt-4o-2024-11-20", "in the format ["),
     ):
         setting = find_setting(name)
         comparison = suite.compare(case, None, suite.score(case, None, setting), setting)

@@ -75,7 +75,7 @@ class Round:
         return answer_so_far(self.reply)
 
     @property
-    def beside(self) -> str:
+    def outside_answer(self) -> str:
         """The text outside the answer tag."""
         before, tag, rest = self.reply.partition(_OPEN)
         return "" if not tag or _OPEN in rest else f"{before.strip()}\n{rest.partition(_SHUT)[2].strip()}".strip()

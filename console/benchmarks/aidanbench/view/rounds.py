@@ -65,8 +65,8 @@ def answer_block(loop_round: Round) -> Block:
 
 def _judge_blocks(loop_round: Round, name: str, *, unfolded: bool) -> list[Block]:
     blocks: list[Block] = []
-    if loop_round.is_decided and loop_round.beside:
-        outside = Block(f"{name} beside", muted("said outside the answer"), text=loop_round.beside)
+    if loop_round.is_decided and loop_round.outside_answer:
+        outside = Block(f"{name} beside", muted("outside the answer"), text=loop_round.outside_answer)
         outside.folded, outside.gap = not unfolded, unfolded
         blocks.append(outside)
     judged = "\n\n".join(loop_round.judged)

@@ -1,1 +1,1 @@
-"""How entries are played: prompts, turns, memory, web search."""
+"""Playing entries: prompts, turns, memory, web search."""

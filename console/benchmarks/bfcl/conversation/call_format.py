@@ -1,4 +1,4 @@
-"""Calls as the model of a row would write them, for simulated models that name the row."""
+"""Formats calls for simulated models as the model of a registry row writes them."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ def _tagged(calls: Sequence[Call]) -> str:
 
 
 def _llama_31(calls: Sequence[Call]) -> str:
-    """Python literals for one call, JSON between semicolons for several: so its decoder reads them."""
+    """Format one call as a Python literal, several as JSON separated by semicolons, as its decoder expects."""
     objects = _objects(calls, "parameters")
     return repr(objects[0]) if len(objects) == 1 else "; ".join(map(json.dumps, objects))
 
@@ -62,12 +62,12 @@ WRITERS: Mapping[str, Callable[[Sequence[Call]], str]] = {
     "xlam_llama": _list,
     "xlam_qwen": _list,
 }
-"""By template or handler; in other texts calls stand as the benchmark's prompt says, which simulated models know."""
+"""Formatters by template or handler; others use the format of the benchmark's prompt."""
 
 
-def in_call_format(answers: ScriptedAnswers, form: str) -> ScriptedAnswers:
-    """Return scripted answers with their calls as texts of a form; those of a form that is none of ours as they are."""
-    write = WRITERS.get(form)
+def in_call_format(answers: ScriptedAnswers, call_format: str) -> ScriptedAnswers:
+    """Return scripted answers with their calls written in a format, or unchanged if it is not in `WRITERS`."""
+    write = WRITERS.get(call_format)
     if write is None:
         return answers
     return ScriptedAnswers(_written(answers.right, write), tuple(_written(wrong, write) for wrong in answers.wrong))

@@ -1,4 +1,4 @@
-"""What one entry will cost, before anything is paid: expected calls and tokens, from the texts that will be sent."""
+"""Cost estimate of one entry, from the texts that will be sent."""
 
 import json
 from collections.abc import Sequence
@@ -9,20 +9,20 @@ from console.suites.suite import Estimate
 
 _CHARACTERS_A_TOKEN = 4.0
 _CALL_TOKENS = 60.0
-"""Usual length of an answer with a call or two."""
+"""Typical length of an answer with calls."""
 _STEPS_A_TURN = 3.0
-"""Usual number of replies to one user message when there are simulators to call."""
+"""Typical replies per user message with simulators."""
 _STEP_TOKENS = 120.0
-"""Usual growth of a conversation with every step."""
+"""Typical growth of a conversation per step."""
 
 
 def estimate_single(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> Estimate:
-    """Return the cost of one question."""
+    """Estimate one question."""
     return Estimate(1.0, _tokens(messages, tools), _CALL_TOKENS)
 
 
 def estimate_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]], turns: int) -> Estimate:
-    """Return the cost of a conversation whose every step sends all that went before."""
+    """Estimate a conversation, in which every step resends the history."""
     steps = turns * _STEPS_A_TURN
     start = _tokens(messages, tools)
     return Estimate(steps, steps * (start + _STEP_TOKENS * (steps - 1) / 2), steps * _CALL_TOKENS)

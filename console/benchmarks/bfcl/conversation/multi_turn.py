@@ -1,8 +1,8 @@
-"""Playing a conversation with simulators: turns of user messages, steps of replies, calls executed in the worker.
+"""Plays a conversation with simulators, executing calls in the worker.
 
-A turn ends with the first reply that holds no executable call. More than twenty executed steps in one turn end the
-whole conversation, as officially. Executed calls are effects of the stage; after a resume the worker knows nothing of
-them, so everything executed before is played again on fresh simulators before the first new call.
+A turn ends with the first reply without an executable call. More than twenty executed steps in one turn end the whole
+conversation, like officially. Executed calls are journaled effects; after a resume they are executed again on new
+simulators before the first new call.
 """
 
 import asyncio
@@ -26,63 +26,63 @@ from console.core.fault import Fault, FaultKind
 from console.suites.stage import Stage
 
 STEP_LIMIT = 20
-"""Executed steps of one turn, after which the conversation is ended."""
+"""Maximum executed steps per turn; one more ends the conversation."""
 _TRIES = 3
-"""How often a step is executed when the simulators are lost meanwhile."""
+"""Attempts to execute a step if the worker is lost."""
 
 
 TurnScript = Callable[[Entry, Sequence[Doc], int, int], Callable[[], ScriptedAnswers]]
-"""From entry, offered documents, turn and step to what the simulated models may answer."""
+"""Takes entry, available documents, turn and step; returns the scripted answers."""
 
 
 class Execution(Protocol):
-    """Where the calls of one conversation are executed."""
+    """Executes the calls of one conversation."""
 
     executed: list[list[str]]
-    """By step, those from the journal included."""
+    """Executed calls by step, including those from the journal."""
 
     async def execute(self, calls: list[str]) -> list[str]:
-        """Execute the calls of a step and return their results as the model sees them."""
+        """Execute the calls of a step and return their results for the model."""
         ...
 
     async def end(self) -> None:
-        """Release what the execution holds, such as simulators in a worker."""
+        """Release resources, such as simulators in a worker."""
         ...
 
 
 @dataclass(slots=True)
 class Simulation:
-    """The simulators of one conversation, and what was executed on them so far."""
+    """The simulators of one conversation and the calls executed on them."""
 
     entry: Entry
     host: SimulatorHost
     key: str
     executed: list[list[str]] = field(default_factory=list[list[str]])
     generation: int = -1
-    """Of the worker that holds the conversation; another one knows nothing of it."""
+    """Generation of the worker that holds the conversation; -1: none."""
 
     async def execute(self, calls: list[str]) -> list[str]:
-        """Execute the calls of a step, after everything before where the simulators are new.
+        """Execute the calls of a step, on new simulators after all earlier steps.
 
         Raises:
-            Fault: the worker was lost in it, or again and again; kind `sandbox`.
+            Fault: the worker was lost in this step or repeatedly; kind `sandbox`.
         """
         for _ in range(_TRIES):
             try:
                 if self.generation < 0:
-                    await self._play_again()
+                    await self._replay()
                 return await self._execute(calls)
             except StateGone:
                 self.generation = -1
-        raise Fault(FaultKind.SANDBOX, "the simulators were lost again and again")
+        raise Fault(FaultKind.SANDBOX, "the simulators were lost repeatedly")
 
     async def end(self) -> None:
-        """Release the conversation's simulators in the worker."""
+        """Release the simulators in the worker."""
         if self.generation >= 0:
             with contextlib.suppress(StateGone):
                 await self.host.acall("end", {"key": self.key}, generation=self.generation)
 
-    async def _play_again(self) -> None:
+    async def _replay(self) -> None:
         self.generation = await self.host.begin(self.key, worker_entry(self.entry))
         for earlier in self.executed:
             await self._execute(earlier)
@@ -94,7 +94,7 @@ class Simulation:
 
 @dataclass(slots=True)
 class MultiTurnConversation:
-    """One conversation while it is played."""
+    """One conversation in progress."""
 
     entry: Entry
     stage: Stage
@@ -102,21 +102,21 @@ class MultiTurnConversation:
     wording: Wording
     simulation: Execution
     withheld: dict[str, list[Doc]]
-    """Documents that become available at a turn (as text)."""
+    """Documents that become available, by turn number as a string."""
     memory: Any = None
-    """Core memory of a memory entry, shown in its prompt; empty when there is nothing in it."""
+    """Core memory of a memory entry, shown in its prompt."""
     script: TurnScript = scripted_turn
     history: list[Turn] = field(default_factory=list[Turn])
     asked: int = 0
-    """Requests made so far."""
+    """Number of requests so far."""
     docs: list[Doc] = field(default_factory=list[Doc])
 
     async def play(self) -> list[list[Any]]:
-        """Hold all turns and return the replies of every step, by turn.
+        """Play all turns and return the replies of every step, by turn.
 
         Raises:
             Fault: a model or the simulators failed.
-            UnreadableAnswer: an answer breaks the handler.
+            UnreadableAnswer: an answer crashes the handler.
         """
         turns: list[list[Any]] = []
         try:
@@ -146,10 +146,10 @@ class MultiTurnConversation:
         self.history += self.handler.open_turn(messages, number, self.docs)
 
     async def _turn(self, turn: int) -> tuple[list[Any], bool]:
-        """Play one turn; returns its steps and whether it ended by itself."""
+        """Play one turn; return its steps, and False if it reached the step limit."""
         steps: list[Any] = []
         tools, params = self.handler.tools(self.docs), dict(self.handler.params(long=True))
-        offered = [*self.docs, *self._told(turn)]
+        offered = [*self.docs, *self._described_docs(turn)]
         while len(steps) <= STEP_LIMIT:
             step = len(steps)
             with answers_may_break():
@@ -175,7 +175,7 @@ class MultiTurnConversation:
         return steps, False
 
     async def _read(self, reply: Reply) -> Answer:
-        """Return what a reply means; a long one is read beside the event loop."""
+        """Parse a reply, in a thread if it is long."""
         if is_long(reply.content):
             return await asyncio.to_thread(self.handler.read, reply)
         return self.handler.read(reply)
@@ -185,13 +185,13 @@ class MultiTurnConversation:
         return lambda: in_call_format(answers(), self.handler.call_format)
 
     async def _calls_of(self, output: Any) -> list[str]:
-        """Return the calls of a reply; a long one is decoded beside the event loop."""
+        """Decode the calls of a reply, in a thread if it is long."""
         if is_long(output):
             return await asyncio.to_thread(self.handler.calls, output)
         return self.handler.calls(output)
 
-    def _told(self, turn: int) -> list[Doc]:
-        """Return documents that were told in words until this turn; they name arguments for the simulated models."""
+    def _described_docs(self, turn: int) -> list[Doc]:
+        """Return the documents added in messages up to this turn; simulated models read argument names from them."""
         if self.handler.native:
             return []
         return [doc for number, docs in self.withheld.items() if int(number) <= turn for doc in docs]

@@ -1,8 +1,7 @@
-"""The official wording, taken from the pulled release without running any of it.
+"""Extraction of the official prompt texts from the pulled release, without running its code.
 
-The texts stand as literals in three kinds of modules of the release. They are read through the syntax tree: only
-string constants, their concatenation, dictionaries of them and f-strings with one slot are understood; anything else
-means that the release is another one, and is refused.
+The texts are literals in three kinds of modules, read from the syntax tree. Only string constants, their concatenation,
+dictionaries of them and f-strings with one slot are supported; anything else means an unsupported release.
 """
 
 import ast
@@ -33,10 +32,10 @@ _Statement = TypeVar("_Statement", bound=ast.stmt)
 
 
 def load_wording(dataset: Dataset) -> Wording:
-    """Return the wording that belongs to a dataset: the official one where it was pulled along, else our own.
+    """Return the wording of a dataset: the official one if it was pulled, else our own.
 
     Raises:
-        UsageError: as `read_official`.
+        UsageError: see `read_official`.
     """
     if dataset.wording_root is None:
         return OWN
@@ -44,15 +43,15 @@ def load_wording(dataset: Dataset) -> Wording:
 
 
 def read_official(package: Path, simulators: Path | None, name: str) -> Wording:
-    """Return the wording of an unpacked release.
+    """Read the wording of an unpacked release.
 
     Args:
         package: its folder `bfcl_eval`.
-        simulators: the folder of the simulator sources, where the sentences on empty memories are.
-        name: what the wording is recorded as.
+        simulators: folder of the simulator sources, which have the texts for empty memories.
+        name: name of the wording in records.
 
     Raises:
-        UsageError: a file is missing, or the literals are not where they are in the supported release.
+        UsageError: a missing file, or literals that differ from the supported release.
     """
     prompts_path = package / "constants" / "default_prompts.py"
     texts = _assignments(_tree(prompts_path), prompts_path)
@@ -76,7 +75,7 @@ def read_official(package: Path, simulators: Path | None, name: str) -> Wording:
         )
     except (KeyError, ValueError) as error:
         raise UsageError(
-            f"the official wording is not where it should be: {error}",
+            f"the official wording was not found: {error}",
             where=str(package),
             hint="Pull the supported release again with `eval-console pull bfcl`.",
         ) from error
@@ -97,7 +96,7 @@ def _assignments(tree: ast.Module, path: Path) -> dict[str, _Value]:
             try:
                 out[node.targets[0].id] = _value(node.value, out)
             except ValueError as error:
-                raise UsageError(f"not a plain text: {error}", where=f"{path}:{node.lineno}") from error
+                raise UsageError(f"not a plain string: {error}", where=f"{path}:{node.lineno}") from error
     return out
 
 
@@ -122,7 +121,7 @@ def _value(node: ast.expr, values_by_name: Mapping[str, _Value]) -> _Value:
 
 def _text(value: _Value) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"a text was expected, not {type(value).__name__}")
+        raise ValueError(f"a string was expected, not {type(value).__name__}")
     return value
 
 
@@ -157,7 +156,7 @@ def _returned(tree: ast.Module, name: str) -> Iterator[str]:
 
 
 def _appended(tree: ast.Module, name: str) -> Iterator[str]:
-    """Yield the texts appended with `+=`, the slot of an f-string written as `{type}`."""
+    """Yield the strings appended with `+=`, with `{type}` for the slot of an f-string."""
     for node in _in_order(_function(tree, name), ast.AugAssign):
         if isinstance(node.value, ast.JoinedStr):
             parts = [part.value if isinstance(part, ast.Constant) else "{type}" for part in node.value.values]

@@ -1,4 +1,4 @@
-"""Playing an entry of any category: the one dispatch that runs and checks of requests share."""
+"""Plays an entry of any category, for runs and for checks of requests."""
 
 from typing import Any
 
@@ -25,13 +25,13 @@ from console.suites.stage import Stage
 async def play_entry(
     entry: Entry, stage: Stage, setting: Setting, handler: Handler, wording: Wording, dataset: Dataset
 ) -> Any:
-    """Hold the conversation and return the official result form.
+    """Run the conversation and return the result in the official format.
 
-    An answer that breaks the handler ends the entry as officially: the result is the text of an error, and is scored.
+    An answer that crashes the handler ends the entry; as officially, the error text becomes the result to score.
 
     Raises:
         Fault: a model, the simulators, the search service or the embedding failed.
-        UsageError: recorded answers of web search cannot be read.
+        UsageError: unreadable recorded answers of web search.
     """
     try:
         return await _played(entry, stage, setting, handler, wording, dataset)
@@ -54,14 +54,13 @@ async def _played(
 async def play_agentic(
     entry: Entry, stage: Stage, setting: Setting, handler: Handler, wording: Wording, dataset: Dataset
 ) -> Any:
-    """Hold the conversation and return the official result form.
+    """Run a memory or web-search conversation and return the result in the official format.
 
-    A memory entry starts with what the conversations it depends on have left behind; without any of them it starts
-    empty, as officially.
+    The memory starts with the content left by the prerequisites; without their outputs it is empty, like officially.
 
     Raises:
         Fault: a model, the search service or the embedding failed.
-        UsageError: recorded answers cannot be read.
+        UsageError: unreadable recorded answers.
     """
     docs, _ = dataset.functions(entry)
     memory = None

@@ -1,8 +1,7 @@
-"""What a model is sent: hinted function documents, system prompts and first messages, in the official assembly.
+"""Builds system prompts, first messages and function documents with hints. Pure.
 
-Pure. The wording comes from outside (`official.py` or our own); the assembly, with its oddities, follows the
-official one so that the sent messages are identical: hints are given twice in format sensitivity, and the persona
-joins the task without a blank in the plain layout.
+The texts come from a `Wording`. With the official one, messages are identical to the official ones, including oddities:
+hints are repeated in format sensitivity, and no space separates persona and task in the plain layout.
 """
 
 import json
@@ -21,7 +20,7 @@ _LISTS = {"java": ("Array", "ArrayList"), "javascript": ("array",), "python": ()
 
 
 def with_hints(docs: Sequence[Doc], entry: Entry, wording: Wording) -> list[Doc]:
-    """Return copies of the documents as the model sees them: with the language's hints."""
+    """Return copies of the documents with the hints of their language."""
     out = [_hinted(doc, names.language_of(entry.judged_as), wording) for doc in docs]
     if entry.config:
         out = [_hinted(doc, "python", wording) for doc in out]
@@ -29,7 +28,7 @@ def with_hints(docs: Sequence[Doc], entry: Entry, wording: Wording) -> list[Doc]
 
 
 def system_prompt(docs: Sequence[Doc], config: str, wording: Wording) -> str:
-    """Return the system prompt that describes the (hinted) functions in one variation."""
+    """Build the system prompt that describes functions (with hints) in one variation."""
     how = read_variation(config)
     style = wording.styles[how.style]
     call_form = style["tool_call_with_tag" if how.tagged else "tool_call_no_tag"]
@@ -48,13 +47,13 @@ def system_prompt(docs: Sequence[Doc], config: str, wording: Wording) -> str:
 
 
 def first_turn(entry: Entry, wording: Wording, *, prompt: str = "", memory: Any = None) -> list[Message]:
-    """Return the messages of the first turn.
+    """Build the messages of the first turn.
 
     Args:
-        entry: what is asked.
-        wording: its surroundings.
+        entry: the entry.
+        wording: texts of the prompts.
         prompt: the system prompt of prompting mode; empty in tool mode.
-        memory: the core memory of a memory entry; None when it is empty.
+        memory: the core memory of a memory entry; None: empty.
     """
     messages = deepcopy(entry.question[0])
     if names.is_agentic(entry.id) and not names.is_prerequisite(entry.id):
@@ -65,7 +64,7 @@ def first_turn(entry: Entry, wording: Wording, *, prompt: str = "", memory: Any 
 
 
 def memory_prompt(entry: Entry, wording: Wording, memory: Any = None) -> str:
-    """Return the instruction of a memory entry, with the core memory shown in it (None: empty)."""
+    """Build the instructions of a memory entry, including the core memory (None: empty)."""
     backend = names.backend_of(entry.id)
     template = wording.memory_unified if backend == "rec_sum" else wording.memory_core
     return fill(
@@ -76,7 +75,7 @@ def memory_prompt(entry: Entry, wording: Wording, memory: Any = None) -> str:
 
 
 def added_functions(docs: Sequence[Doc], wording: Wording, mode: str) -> Message:
-    """Return the user message that hands out withheld functions (their documents as they are, without hints)."""
+    """Build the user message that adds withheld functions (without hints)."""
     if mode == "fc":
         return {"role": "user", "content": wording.added_functions}
     return {"role": "user", "content": fill(wording.added_functions_prompt, functions=repr(list(docs)))}
@@ -91,7 +90,7 @@ def _memory_text(backend: str, memory: Any, empty: Mapping[str, str]) -> str:
 
 
 def _before(messages: list[Message], text: str) -> list[Message]:
-    """Put a text in front of the leading system message, or make it one."""
+    """Prepend a text to the leading system message, or insert one."""
     if messages and messages[0]["role"] == "system":
         first: Message = {**messages[0], "content": f"{text}\n\n{messages[0].get('content') or ''}"}
         return [first, *messages[1:]]
@@ -114,7 +113,7 @@ def _hinted(doc: Doc, language: str, wording: Wording) -> Doc:
 
 
 def _make_textual(schema: Doc, language: str, hints: Mapping[str, str]) -> None:
-    """Turn a typed Java or JavaScript parameter into a string with its type described in words."""
+    """Convert a typed Java or JavaScript parameter to a string parameter, with its type in the description."""
     kind = str(schema["type"])
     text = fill(hints[f"{language}_any" if kind == "any" else f"{language}_typed"], type=kind)
     if kind in _LISTS[language]:

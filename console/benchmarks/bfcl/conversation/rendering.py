@@ -1,7 +1,7 @@
-"""Function documents as text for a prompt: JSON, XML-like tags, or Python-like signatures.
+"""Renders function documents for a prompt as JSON, XML-like tags or Python-like signatures.
 
-The three forms follow the official ones to the letter, oddities included (nothing is escaped in the tags, and every
-comma of an opening tag is dropped), because a changed prompt is another benchmark.
+The output is identical to the official one, including oddities (tags are not escaped, and commas in opening tags are
+dropped), as a different prompt would be a different benchmark.
 """
 
 import json
@@ -13,17 +13,17 @@ Doc = dict[str, Any]
 _PYTHON_TYPES = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}
 
 
-def render_docs(docs: Sequence[Doc], form: str) -> str:
-    """Return the documents as `json`, `xml` or `python` text."""
-    if form == "xml":
+def render_docs(docs: Sequence[Doc], doc_format: str) -> str:
+    """Render documents in the format `json`, `xml` or `python`."""
+    if doc_format == "xml":
         return "\n".join(_xml_function(doc) for doc in docs)
-    if form == "python":
+    if doc_format == "python":
         return "\n\n".join(part for doc in docs for part in (_python_function(doc), "\n"))
     return json.dumps(docs, indent=4)
 
 
 def _children(schema: Doc) -> Iterator[tuple[str, Doc, bool]]:
-    """Yield name, schema and whether it is required of every property."""
+    """Yield name, schema and required flag of every property."""
     properties = cast(dict[str, Doc], schema.get("properties", {}))
     required = cast(list[str], schema.get("required", list(properties)))
     for name, child in properties.items():

@@ -1,9 +1,8 @@
-"""Right and wrong answers of an entry, made from its ground truth for the simulated models.
+"""Right and wrong scripted answers for simulated models, derived from ground truth.
 
-A right answer takes the first acceptable value of every parameter that has one; wrong ones are the mistakes that models
-make: another value or type, a parameter too few or too many, another function, a call too many, or prose. A turn of a
-conversation is answered with all its expected calls at once, then a closing sentence; memory is noted or looked up with
-one call and acknowledged or answered.
+Right answers use the first acceptable value of every parameter. Wrong ones imitate typical errors: a different value,
+type or function, a missing or extra parameter or call, or prose. A turn of a conversation is answered with all expected
+calls, then a closing sentence; a memory entry with one call to write or read, then an answer.
 """
 
 import ast
@@ -34,7 +33,7 @@ _SAMPLES: dict[str, Any] = {
 
 
 def scripted_answers_for(entry: Entry, mode: str) -> ScriptedAnswers:
-    """Return what the simulated models may answer to a single-turn entry."""
+    """Return the scripted answers to a single-turn entry."""
     right = right_calls(entry)
     if "irrelevance" in entry.judged_as:
         calls = [plausible_call(doc) for doc in entry.function[:1]]
@@ -44,7 +43,7 @@ def scripted_answers_for(entry: Entry, mode: str) -> ScriptedAnswers:
 
 
 def _passes(entry: Entry, calls: Sequence[Call]) -> bool:
-    """Whether an intended mistake is none, as where several values are right."""
+    """Return whether the checker accepts calls that were meant to be wrong."""
     if entry.ground_truth is None:
         return True
     decoded = [{name: cast(dict[str | None, Any], arguments)} for name, arguments in calls]
@@ -52,7 +51,7 @@ def _passes(entry: Entry, calls: Sequence[Call]) -> bool:
 
 
 def right_calls(entry: Entry) -> list[Call]:
-    """Return calls that the checker accepts; where any call is right, a plausible one of the first function."""
+    """Return calls that the checker accepts; without ground truth, a plausible call of the first function."""
     if entry.ground_truth is None:
         return [plausible_call(doc) for doc in entry.function[:1]]
     return [_right_call(entry, expected) for expected in entry.ground_truth]
@@ -68,7 +67,7 @@ def _right_call(entry: Entry, expected: dict[str, dict[str, list[Any]]]) -> Call
 
 
 def first_value(values: list[Any]) -> Any:
-    """Return the first acceptable value that does not stand for leaving out, dictionaries filled in likewise."""
+    """Return the first acceptable value other than `""`, applied to dictionary entries as well."""
     value = _first(values)
     if isinstance(value, dict):
         return _entries(cast(dict[str, Any], value))
@@ -83,12 +82,12 @@ def _first(values: list[Any]) -> Any:
 
 
 def _entries(accepted: dict[str, Any]) -> dict[str, Any]:
-    """Give every key its first acceptable value, as it is: below one level only equal values count."""
+    """Return the first acceptable value of every key; nested values are exact."""
     return {key: _first(values) for key, values in accepted.items() if any(value != "" for value in values)}
 
 
 def plausible_call(doc: Doc) -> Call:
-    """Return a call of a function that gives every required parameter something of its type."""
+    """Return a call of a function with a sample value for every required parameter."""
     properties = cast(dict[str, Doc], doc["parameters"].get("properties", {}))
     required = cast(list[str], doc["parameters"].get("required", []))
     return doc["name"], {name: _sample(properties[name]) for name in required if name in properties}
@@ -101,7 +100,7 @@ def _sample(schema: Doc) -> Any:
 
 
 def wrong_calls(entry: Entry, right: Sequence[Call]) -> Iterator[list[Call]]:
-    """Yield lists of calls, each with one mistake."""
+    """Yield lists of calls with one error each."""
     if not right:
         return
     name, arguments = right[0]
@@ -136,7 +135,7 @@ def _other(value: Any) -> Any:
 
 
 def write(calls: Sequence[Call], entry: Entry, mode: str) -> Utterance:
-    """Return calls as a model would write them for this entry: native, or as text in the form that was asked for."""
+    """Write calls for this entry: native, or as text in the requested format."""
     language = names.language_of(entry.judged_as)
     if language != "python":
         show = _java if language == "java" else _javascript
@@ -152,7 +151,7 @@ def write(calls: Sequence[Call], entry: Entry, mode: str) -> Utterance:
 
 
 def written(calls: Sequence[Call], how: Variation) -> str:
-    """Return calls as text in a format-sensitivity variation."""
+    """Write calls as text in a format-sensitivity variation."""
     match how.returns:
         case "json":
             text = json.dumps([{"function": name, "parameters": arguments} for name, arguments in calls])
@@ -197,7 +196,7 @@ def _xml_type(value: Any) -> str:
 
 
 def _quoted(calls: Sequence[Call]) -> str:
-    """Write Java or JavaScript calls with every value in double quotes, which both decoders take off again."""
+    """Write Java or JavaScript calls with double-quoted values, as both decoders remove the quotes."""
     return _bracketed(calls, lambda value: f'"{value}"')
 
 
@@ -215,7 +214,7 @@ def _schema(entry: Entry, name: str, parameter: str) -> Doc:
 
 
 def _java(value: Any, schema: Doc) -> str:
-    """Return a value as Java source text, without quotes where it stands alone."""
+    """Format a value as Java source, without quotes at the top level."""
     kind, items = schema.get("type"), cast(Doc, schema.get("items", {})).get("type")
     if isinstance(value, list):
         parts = [_java(item, {"type": items}) for item in cast(list[Any], value)]
@@ -231,7 +230,7 @@ def _java(value: Any, schema: Doc) -> str:
 
 
 def _javascript(value: Any, _: Doc) -> str:
-    """Return a value as JavaScript source text, without quotes where it stands alone."""
+    """Format a value as JavaScript source, without quotes at the top level."""
     if isinstance(value, list):
         return f"[{', '.join(_nested(item) for item in cast(list[Any], value))}]"
     if isinstance(value, dict):
@@ -250,10 +249,10 @@ _LONGEST = 600
 
 
 def scripted_agentic_turn(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
-    """Return what the simulated models may answer.
+    """Return the scripted answers to a memory or web-search entry.
 
-    A prerequisite's turn is noted with one call and acknowledged; a question is looked up with one call and answered.
-    The lookup shows what there is, and the answer comes from the ground truth: simulated models do not reason.
+    A turn of a prerequisite is stored with one call and acknowledged; a question is looked up with one call and then
+    answered from ground truth.
     """
     del docs
     return lambda: _writing_step(entry, turn, step) if names.is_prerequisite(entry.id) else _reading_step(entry, step)
@@ -302,19 +301,19 @@ _DONE = "That is done."
 
 
 def scripted_turn(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
-    """Return what the simulated models may answer: all expected calls of the turn at once, then a closing sentence.
+    """Return the scripted answers: all expected calls of the turn at once, then a closing sentence.
 
     Args:
-        entry: with its ground truth.
-        docs: the documents offered at this turn; they name positional arguments.
-        turn: from 0.
-        step: from 0.
+        entry: entry with ground truth.
+        docs: documents available at this turn, which name positional arguments.
+        turn: number from 0.
+        step: number from 0.
     """
     return lambda: _scripted(expected_calls(entry, docs, turn) if step == 0 else [])
 
 
 def expected_calls(entry: Entry, docs: Sequence[Doc], turn: int) -> list[Call]:
-    """Return the expected calls of a turn with named arguments; positional ones get their names from the documents."""
+    """Return the expected calls of a turn, with the names of positional arguments taken from the documents."""
     texts = cast(list[list[str]], entry.ground_truth or [])[turn]
     by_name = {doc["name"]: doc for doc in docs}
     return [_call_by_name(text, by_name) for text in texts]

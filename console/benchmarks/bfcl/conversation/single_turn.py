@@ -1,4 +1,4 @@
-"""Playing a single-turn entry: one question, one reply, recorded in the official result form."""
+"""Plays a single-turn entry: one question and one reply."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from console.suites.stage import Stage
 
 
 def question_of(entry: Entry, wording: Wording, handler: Handler) -> tuple[list[Message], list[Doc]]:
-    """Return the messages and the tools of a single-turn entry, as they are sent."""
+    """Return the messages and tools to send for a single-turn entry."""
     docs = with_hints(entry.function, entry, wording)
     prompt = system_prompt(docs, entry.config, wording) if handler.described_in_prompt else ""
     history = handler.open_turn(first_turn(entry, wording, prompt=prompt), 0, docs)
@@ -22,11 +22,11 @@ def question_of(entry: Entry, wording: Wording, handler: Handler) -> tuple[list[
 
 
 async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording: Wording) -> Any:
-    """Ask once and return the output: a text, or what the handler makes of native calls.
+    """Call the model once and return the output in the official format.
 
     Raises:
-        Fault: the model could not be asked; it is no answer and must not be scored.
-        UnreadableAnswer: the answer breaks the handler.
+        Fault: the model call failed, which must not be scored.
+        UnreadableAnswer: the answer crashes the handler.
     """
     messages, tools = question_of(entry, wording, handler)
     mode = "fc" if tools else "prompt"

@@ -1,7 +1,7 @@
-"""Function documents as native tools in the chat-completions form, converted as the official handler converts them.
+"""Conversion of function documents to chat-completions tools, like the official handler.
 
-Types become JSON-schema types one level of items deep; attributes that JSON schema does not know (`optional`, a
-simulator's `response`) stay, although strict servers may refuse them, because the sent tools are part of the benchmark.
+Types become JSON schema types, including one level of items. Attributes unknown to JSON schema (`optional`, a
+simulator's `response`) are kept, although strict servers may reject them, as the tools are part of the benchmark.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _FLOAT_NOTE = " This is a float type value."
 
 
 def native_tools(docs: Sequence[Doc]) -> list[dict[str, Any]]:
-    """Return the (hinted) documents as tools; the documents stay as they are."""
+    """Convert documents with hints to tools, without modifying them."""
     return [{"type": "function", "function": _function(doc)} for doc in docs]
 
 

@@ -1,7 +1,7 @@
-"""The wording of prompts: a structure that the official wording fills, and one of our own for data without it.
+"""`Wording`: the texts of prompts, and our own version for data without the official one.
 
-The official texts belong to the pulled release and are read from there (`official.py`). Our own ask for the same
-formats in other words, so that a bundled suite is useful before anything is pulled; a run records which it used.
+Official texts are read from the pulled release (`official.py`). Our own request the same formats in other words, for
+bundled suites; a run records which was used.
 """
 
 import re
@@ -13,40 +13,41 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """All texts that surround a question."""
+    """All texts around a question."""
 
     name: str
-    """Recorded with every run."""
+    """Name recorded with every run."""
     output_formats: Mapping[str, str]
-    """By return format: what a list of calls looks like."""
+    """Example of a list of calls, by return format."""
     param_types: Mapping[str, str]
-    """By return format: a sentence on type names, mostly empty."""
+    """Sentence on type names, by return format; mostly empty."""
     styles: Mapping[str, Mapping[str, str]]
-    """By style: persona, task, tool_call_no_tag, tool_call_with_tag, multiturn_behavior, available_tools."""
+    """By style and key: persona, task, tool_call_no_tag, tool_call_with_tag, multiturn_behavior, available_tools."""
     layouts: Mapping[str, str]
-    """`plaintext` and `markdown`: how the pieces of a style are joined."""
+    """Templates that join the texts of a style: `plaintext` and `markdown`."""
     added_functions: str
-    """The user's sentence when withheld functions become available, in tool mode."""
+    """User message when withheld functions become available, in tool mode."""
     added_functions_prompt: str
     """The same in prompting mode, with the documents in `{functions}`."""
     agentic_answer: str
-    """How the final answer of memory and web-search questions must look."""
+    """Required format of final answers to memory and web-search questions."""
     memory_settings: Mapping[str, str]
-    """By scenario: who the assistant is."""
+    """Description of the assistant by scenario."""
     memory_core: str
-    """Instruction of the backends with core and archival memory."""
+    """Instructions for backends with core and archival memory."""
     memory_unified: str
-    """Instruction of the backend with one text."""
+    """Instructions for the backend with one text."""
     memory_empty: Mapping[str, str]
-    """By backend: what stands for an empty memory."""
+    """Text for an empty memory, by backend."""
     hints: Mapping[str, str]
-    """By language: the sentence appended to every function description."""
+    """Sentence appended to every function description, by language."""
     type_hints: Mapping[str, str]
-    """Parameters: `java_any`, `java_typed`, `java_items`, the same for JavaScript, `javascript_entries`."""
+    """Text appended to parameter descriptions: `java_any`, `java_typed`, `java_items`, same for JavaScript, and
+    `javascript_entries`."""
 
 
 def fill(template: str, **values: str) -> str:
-    """Put values into `{slots}`; slots without a value and other braces stay as they are."""
+    """Replace `{slots}` with values; slots without a value and other braces stay unchanged."""
     return _SLOT.sub(lambda match: values.get(match[1], match[0]), template)
 
 

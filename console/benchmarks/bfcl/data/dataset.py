@@ -1,7 +1,7 @@
-"""Reading BFCL files: every category of a folder in the official layout, each line checked, ground truth paired by id.
+"""Reader of BFCL datasets in the official layout.
 
-Refuses damaged lines, doubled ids and missing ground truth with a `UsageError` that names file and line, because a
-silently dropped entry would change a score. Categories without a file are simply not there.
+Invalid lines, duplicate ids and missing ground truth raise a `UsageError` with file and line, as a silently dropped
+entry would change a score. Categories without a file are absent.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,11 +35,11 @@ _DOC_FILES = {
     "MemoryAPI_vector": "memory_vector",
     "MemoryAPI_rec_sum": "memory_rec_sum",
 }
-"""Simulator class to its module and its file of function documents, as in the official layout."""
+"""Official name of module and function document file, by simulator class."""
 
 
 class _QuestionRow(msgspec.Struct, frozen=True):
-    """The parts of an entry line that must be there in every category."""
+    """Required fields of an entry line in every category."""
 
     id: str
     question: list[list[SpokenLine]]
@@ -52,24 +52,24 @@ class _QuestionRow(msgspec.Struct, frozen=True):
 
 
 class _TruthRow(msgspec.Struct, frozen=True):
-    """The parts of a ground-truth line that must be there."""
+    """Required fields of a ground-truth line."""
 
     id: str
     ground_truth: list[Any]
 
 
 class Dataset:
-    """The entries of one dataset folder, read category by category when they are first asked for."""
+    """The entries of one dataset folder, with lazily read categories."""
 
     def __init__(self, folder: Path, weights: Path | None = None) -> None:
-        """Take a folder with a `suite.toml`, and one in which pulled weights are looked for first (else beside it).
+        """Open a folder with a `suite.toml`; `weights` is searched first for pulled weights (default: its parent).
 
-        Its keys say where below it things are: `data` the files, `wording` the official package, `simulators` the
-        simulator modules; the table `classes` adds simulator classes of its own, each with its module's name.
-        `embedding` names what the vector memory searches with (`minilm` if absent), `web` a file of recorded answers.
+        Keys of `suite.toml` are relative paths of `data`, `wording` (the official package), `simulators` (modules) and
+        `web` (recorded answers), the `embedding` of the vector memory (default `minilm`), and `classes`, a table of
+        further simulator classes and their modules.
 
         Raises:
-            UsageError: `suite.toml` cannot be read.
+            UsageError: unreadable `suite.toml`.
         """
         table = read_suite_toml(folder)
         self.folder = folder
@@ -87,26 +87,24 @@ class Dataset:
 
     @cached_property
     def categories(self) -> list[str]:
-        """The categories this folder has files for, in official order."""
+        """Available categories in official order."""
         return [category for category in names.ALL if self._path(_file_of(category)).is_file()]
 
     def entries(self, category: str) -> dict[str, Entry]:
-        """All entries of a category by id, in file order; memory prerequisites come with their category.
+        """Return all entries of a category by id, in file order, including memory prerequisites.
 
         Raises:
-            UsageError: no such file, or a damaged one.
+            UsageError: missing or invalid file.
         """
         if category not in self._loaded:
             self._loaded[category] = self._read(category)
         return self._loaded[category]
 
     def in_official_order(self, categories: Sequence[str]) -> Iterator[Entry]:
-        """Yield the entries of categories by kind, category and running index, prerequisites of memory first.
-
-        Categories are read only when their turn comes.
+        """Yield the entries of categories by kind, category and index, prerequisites first; reads categories lazily.
 
         Raises:
-            UsageError: a file is missing or damaged.
+            UsageError: missing or invalid file.
         """
         parts = [(names.priority(part), part, name) for name in categories for part in names.parts_of(name)]
         for _, part, category in sorted(parts):
@@ -115,10 +113,10 @@ class Dataset:
             yield from sorted(of_part, key=lambda entry: names.running_index(entry.id))
 
     def count(self, category: str) -> int:
-        """How many entries of a category are scored; counts lines without reading them closely.
+        """Count the scored entries of a category, without parsing its lines.
 
         Raises:
-            UsageError: the file cannot be read.
+            UsageError: unreadable file.
         """
         path = self._path(_file_of(category))
         try:
@@ -135,14 +133,14 @@ class Dataset:
 
     @property
     def wording_name(self) -> str:
-        """Name of the wording that surrounds the questions of this dataset."""
+        """Name of the wording of this dataset's prompts."""
         return OWN.name if self.wording_root is None else f"official {self.version}"
 
     def entry(self, entry_id: str) -> Entry:
-        """One entry by id.
+        """Return an entry by id.
 
         Raises:
-            UsageError: unknown category or id (with the nearest).
+            UsageError: unknown category or id; suggests one.
         """
         category = names.category_of(entry_id).removesuffix("_prereq")
         if category not in self.categories:
@@ -156,14 +154,14 @@ class Dataset:
         return entry
 
     def line(self, entry: Entry) -> dict[str, Any]:
-        """The line of the file that an entry was made from, fields we make nothing of included; not to be changed."""
+        """Return the original line of an entry, including unused fields; do not modify it."""
         return self._lines[entry.source_id or entry.id]
 
     def function_docs(self, class_name: str) -> list[dict[str, Any]]:
-        """The function documents of a simulator class; not to be changed by the caller.
+        """Return the function documents of a simulator class; do not modify them.
 
         Raises:
-            UsageError: unknown class or damaged file.
+            UsageError: unknown class or invalid file.
         """
         if class_name not in self._docs:
             if class_name not in self.simulator_modules:
@@ -173,7 +171,7 @@ class Dataset:
         return self._docs[class_name]
 
     def functions(self, entry: Entry) -> tuple[list[dict[str, Any]], dict[str, list[dict[str, Any]]]]:
-        """Documents an entry offers at the start, and those withheld until a turn (by turn, as text)."""
+        """Return the documents available at the start, and those withheld by turn (number as a string)."""
         if not entry.involved_classes:
             return entry.function, {}
         docs = [doc for name in entry.involved_classes for doc in self.function_docs(name)]
@@ -228,7 +226,7 @@ class Dataset:
         for scenario in names.SCENARIOS:
             earlier: list[str] = []
             path = self._path(f"memory_prereq_conversation/memory_{scenario}.json")
-            if not path.is_file():  # a dataset need not have every scenario, only those it asks about
+            if not path.is_file():  # a dataset needs only the scenarios of its questions
                 continue
             for _, row in _rows(path, _QuestionRow):
                 entry = _entry(row, category, rename, None, earlier)
@@ -259,7 +257,7 @@ class Dataset:
 
 
 def _file_of(category: str) -> str:
-    """Return the official file name of a category; backends and search variants share one file."""
+    """Return the official file name of a category; memory backends share one file, and so do search variants."""
     if names.is_memory(category):
         category = "memory"
     elif "web_search" in category:
@@ -268,7 +266,7 @@ def _file_of(category: str) -> str:
 
 
 def _renamer(category: str) -> Callable[[str], str]:
-    """Return what turns ids of the file into ids of the category (`memory_3` into `memory_kv_3`)."""
+    """Return a function that converts ids of the file to ids of the category (`memory_3` to `memory_kv_3`)."""
     for shared in ("memory", "web_search"):
         if shared in category:
             return lambda entry_id: entry_id.replace(shared, category)
@@ -300,7 +298,7 @@ def _entry(
 
 
 def _check_truth(entry: Entry, path: Path) -> None:
-    """Refuse ground truth that no checker could use: each expected call is one offered function with parameters."""
+    """Check that each expected call is one available function with parameters."""
     offered = {doc["name"] for doc in entry.function}
     for call in entry.ground_truth or ():
         if not isinstance(call, dict) or len(cast(dict[str, Any], call)) != 1:
@@ -310,8 +308,8 @@ def _check_truth(entry: Entry, path: Path) -> None:
             raise UsageError(f"{entry.id!r}: {name!r} is not an offered function with parameters", where=str(path))
 
 
-def _rows(path: Path, form: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:
-    """Return (line number, object) of every line, each checked to have the given form and a new id."""
+def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:
+    """Return line number and object of every line, after checking its type and unique id."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -324,7 +322,7 @@ def _rows(path: Path, form: type[msgspec.Struct]) -> list[tuple[int, dict[str, A
         where = f"{path}:{number}"
         row = _json(line, where)
         try:
-            msgspec.convert(row, form)
+            msgspec.convert(row, row_type)
         except msgspec.ValidationError as error:
             raise UsageError(f"damaged line: {error}", where=where) from error
         if (first := seen.setdefault(str(row.get("id", number)), number)) != number:

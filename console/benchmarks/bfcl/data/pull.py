@@ -1,7 +1,7 @@
-"""Getting the official BFCL v4 data: the pinned wheel, unpacked below the data folder, never committed.
+"""Download of the official BFCL v4 data from the pinned wheel to the data folder.
 
-Takes the datasets, the simulators and the modules whose literals hold the official wording. Nothing of it runs
-here. `suite.toml`, which makes the folder visible to the catalogue, is written last.
+Keeps the datasets, the simulators and the modules with the official prompt texts; no code runs here. `suite.toml`,
+which makes the folder visible to the catalog, is written last.
 """
 
 import json
@@ -14,9 +14,9 @@ from console.suites.pull import Pin, Pull
 from console.suites.wheel import Wheel, find_wheel
 
 OFFICIAL = Wheel("bfcl-eval", "2026.3.23", "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a")
-"""The release that the scoring rules of this project are verified against; its licence is Apache-2.0."""
+"""The release that this project's scoring rules are verified against; license: Apache-2.0."""
 OFFICIAL_TREE = "7267acf526022a1c51660684d21ed5138bed44b55c33bf92a95701163eac8e16"
-"""Digest of the files kept of that release, for folders that were unpacked elsewhere."""
+"""Digest of the kept files of that release, for already unpacked folders."""
 NAME = "bfcl"
 
 _PACKAGE = "bfcl_eval"
@@ -37,15 +37,15 @@ _KEPT_FILES = frozenset(
 _DATA = f"{_PACKAGE}/data/"
 _UNUSED = f"{_PACKAGE}/data/unused_datasets/"
 _HANDLERS = f"{_PACKAGE}/model_handler/local_inference/"
-"""Their literals are the fixed texts of prompts; nothing of them runs."""
+"""Modules with literal prompt texts; they never run."""
 _SIMULATORS = f"{_PACKAGE}/eval_checker/multi_turn_eval/func_source_code/"
 
 
 def pull(request: Pull) -> Path:
-    """Bring the official data, from pip, a wheel, or a folder that holds `bfcl_eval/`, and return their folder.
+    """Install the official data from pip, a wheel or a folder with `bfcl_eval/`, and return their folder.
 
     Raises:
-        UsageError: no pip, no network, another release, an unsafe archive, or a folder that cannot be written.
+        UsageError: no pip, no network, a digest mismatch, an unsafe archive, or an unwritable folder.
     """
     return request.into(NAME, lambda new_folder, scratch: _fill(new_folder, scratch, request))
 
@@ -75,7 +75,7 @@ def _copy_tree(source: Path, new_folder: Path) -> None:
         (folder for folder in (source, source / "berkeley-function-call-leaderboard") if _has_data(folder)), None
     )
     if root is None:
-        raise UsageError(f"holds no {_PACKAGE}/data", where=str(source), hint="Name the folder that holds bfcl_eval.")
+        raise UsageError(f"has no {_PACKAGE}/data", where=str(source), hint="Name the folder that contains bfcl_eval.")
     for path in sorted((root / _PACKAGE).rglob("*")):
         name = path.relative_to(root).as_posix()
         if path.is_file() and not path.is_symlink() and _is_kept(name):

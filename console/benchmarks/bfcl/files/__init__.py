@@ -1,1 +1,1 @@
-"""The official result and score files, written and read."""
+"""Reading and writing of the official result and score files."""

@@ -1,6 +1,6 @@
-"""Headings of the official summary tables: read from the pulled release where there is one, else the same structure.
+"""Headings of the official summary tables, from the pulled release if available, else our own.
 
-The release's module is parsed, not run: only lists of texts assigned to names are understood.
+The release's module is parsed, not run; only lists of strings assigned to names are supported.
 """
 
 import ast
@@ -31,7 +31,7 @@ _OWN = {
     "agentic": ["rank", "model", "overall", "web_search", *WEB_SEARCH, "memory", *MEMORY],
     "format_sensitivity": ["rank", "model", "max_delta", "stdev"],
 }
-"""Our own words for the same columns, for data that came without the release's."""
+"""Our own headings of the same columns, for data without the release."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class Columns:
 
     headings: dict[str, list[str]]
     official: bool
-    """Whether they come from the release."""
+    """Whether the headings are from the release."""
 
 
 def load_columns(module: Path | None) -> Columns:
-    """Return the headings of the release's `column_headers.py`, or plain ones when it is not there or not as known."""
+    """Return the headings of the release's `column_headers.py`, or our own if it is missing or different."""
     constants = _read(module) if module is not None else {}
     headings = {name: constants.get(constant, []) for name, constant in _NAMES.items()}
     official = all(len(headings[name]) == len(plain_headings) for name, plain_headings in _OWN.items())

@@ -1,4 +1,4 @@
-"""The format in which only runs of BFCL can be exported. Light to load: it stands in the app's menu."""
+"""Export format of BFCL runs. Fast to import, as menus list it."""
 
 from console.exchange.exports.formats import ExportFormat
 

@@ -1,7 +1,7 @@
-"""Official BFCL result files as a run of ours, judged anew, to be reviewed and compared like any other.
+"""Import of official BFCL result files as a run, with fresh verdicts.
 
-Nothing is asked. A failed inference (`Error during inference: …`) is broken here, with the official verdict beside it.
-Prerequisites of memory are left out: they are played, never scored.
+Makes no model calls. A failed inference (`Error during inference: …`) becomes broken, with the official verdict
+recorded. Memory prerequisites, which are never scored, are skipped.
 """
 
 import time
@@ -28,24 +28,23 @@ from console.suites.suite import Suite
 def import_results(
     path: Path, suite: Suite, runs_root: Path, *, handler: str | None = None, mode: str | None = None
 ) -> RunFolder:
-    """Make a run of a model's result files and return it.
+    """Create a run from a model's result files.
 
     Args:
-        path: the model's folder, a folder with only one model's results, or one result file.
-        suite: the BFCL suite over the data that was asked.
-        runs_root: where runs are kept.
-        handler: a registry name or a decode family by which the answers are read; None: as the folder's name says.
-        mode: how a run of ours spoke to the model.
+        path: the model's folder, another folder with results of one model, or one result file.
+        suite: the BFCL suite with the matching data.
+        runs_root: folder of runs.
+        handler: registry name or decode family of the answers; None: from the folder's name.
+        mode: prompting mode, for results of our own runs.
 
     Raises:
-        UsageError: no result file, several models, answers of which nobody says how they are read, or results that do
-            not fit the data; says which.
+        UsageError: no result file, several models, unknown decoding, or results that do not fit the data.
     """
     model, files = _files(path)
     lines = {category: read_lines(file) for category, file in files.items()}
     all_lines = [line for of_category in lines.values() for line in of_category]
     if not all_lines:
-        raise UsageError("holds no result", where=str(path))
+        raise UsageError("has no results", where=str(path))
     setting = Reading(handler, mode, frozenset((model,))).setting(model, all_lines)
     judged: list[tuple[Case, Line]] = []
     for category, of_category in lines.items():
@@ -58,7 +57,7 @@ def import_results(
 
 
 def _files(path: Path) -> tuple[str, dict[str, Path]]:
-    """Return the model's folder name, and its result files by category."""
+    """Return the model's folder name and its result files by category."""
     by_model: dict[str, dict[str, Path]] = defaultdict(dict)
     listed = [path] if path.is_file() else sorted(path.rglob(f"{PREFIX}_*_result.json"))
     for file in listed:
@@ -67,13 +66,13 @@ def _files(path: Path) -> tuple[str, dict[str, Path]]:
             by_model[_model_of(file)][category] = file
     if not by_model:
         raise UsageError(
-            "there is no BFCL result file",
+            "has no BFCL result file",
             where=str(path),
-            hint=f"Name the folder of a model below `result`; its files are called {PREFIX}_<category>_result.json.",
+            hint=f"Name a model's folder in `result`, with files named {PREFIX}_<category>_result.json.",
         )
     if len(by_model) > 1:
         raise UsageError(
-            f"these are results of {len(by_model)} models: {', '.join(sorted(by_model))}",
+            f"has results of {len(by_model)} models: {', '.join(sorted(by_model))}",
             where=str(path),
             hint="Name the folder of one of them.",
         )

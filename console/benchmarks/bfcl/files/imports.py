@@ -1,4 +1,4 @@
-"""The format of results that become runs of BFCL."""
+"""Import format of BFCL result files."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,10 +1,10 @@
-"""The `inference_log` of result lines: what was said, decoded and executed, step by step, for people to read.
+"""The human-readable `inference_log` of result lines: messages, decoded calls and results by step.
 
     [state of the simulators]?, then for each turn
     {"begin_of_turn_query": [messages], "step_0": [items], …}, [state of the simulators]?
 
-Items have a role: `inference_input` (only when asked for), `assistant`, `handler_log`, `tool`. States are left out when
-asked for, and where no simulator has any.
+Items have a role: `inference_input` (optional), `assistant`, `handler_log`, `tool`. States are optional and exist only
+with simulators.
 """
 
 import contextlib
@@ -22,11 +22,11 @@ from console.core.request import Thread
 Results = Mapping[tuple[int, int], Sequence[str]]
 """Results of executed calls, by turn and step."""
 States = Sequence[Mapping[str, Any]]
-"""Public attributes by class: before the first turn, and after each."""
+"""Public attributes by class, before the first turn and after each turn."""
 
 
 class _ExecutedCalls(msgspec.Struct, frozen=True):
-    """The calls to the simulators in a step."""
+    """Request of an effect that executed the calls of a step."""
 
     turn: int
     step: int
@@ -34,7 +34,7 @@ class _ExecutedCalls(msgspec.Struct, frozen=True):
 
 
 def input_log(calls: Sequence[Asked]) -> list[Line]:
-    """Return what was sent in a single-turn entry: one item a call."""
+    """Return the inputs of a single-turn entry, one item per model call."""
     thread = Thread()
     return [_input(thread.expand(call)) for call in calls if call.role == "model"]
 
@@ -43,7 +43,7 @@ def results_of(performed: Sequence[Performed]) -> Results:
     """Return the results of a conversation's executed steps."""
     results: dict[tuple[int, int], Sequence[str]] = {}
     for effect in performed:
-        with contextlib.suppress(msgspec.ValidationError):  # another effect, or a journal that somebody made
+        with contextlib.suppress(msgspec.ValidationError):  # another kind of effect, or an edited journal
             request = msgspec.convert(effect.request, _ExecutedCalls)
             results[request.turn, request.step] = list(map(str, msgspec.convert(effect.result, list[Any])))
     return results
@@ -55,12 +55,12 @@ def conversation_log(
     """Return the log of a conversation.
 
     Args:
-        calls: its model calls in order.
-        turns: its recorded output: turns of steps.
-        results: of the executed calls.
+        calls: model calls in order.
+        turns: recorded output, turns of steps.
+        results: results of executed calls.
         family: the decode family.
-        inputs: whether to say what was sent.
-        states: of the simulators, none to leave them out.
+        inputs: include the inputs of model calls.
+        states: states of the simulators; empty: omit them.
     """
     thread = Thread()
     calls_by_step = {(call.turn, call.step): (call, thread.expand(call)) for call in calls if call.role == "model"}
@@ -84,7 +84,7 @@ def _state(state: Mapping[str, Any]) -> list[Line]:
 
 
 def _turn_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages after the last answer: those the turn began with."""
+    """Return the messages after the last answer, which started the turn."""
     last = max((number for number, message in enumerate(messages) if message.get("role") == "assistant"), default=-1)
     return list(messages[last + 1 :])
 

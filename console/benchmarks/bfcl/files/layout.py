@@ -1,10 +1,10 @@
-"""Where the official BFCL v4 command keeps results and scores, and how their lines look.
+"""Layout of the official BFCL v4 result and score files.
 
     <root>/result/<model>/<group>/BFCL_v4_<category>_result.json
     <root>/score/<model>/<group>/BFCL_v4_<category>_score.json
     <root>/score/data_*.csv
 
-`/` in a model name is written `_`. Both kinds of files hold one JSON object a line.
+`/` in a model name becomes `_`. Both kinds of files are JSON Lines.
 """
 
 import json
@@ -22,19 +22,19 @@ from console.store.atomic import write_atomically
 PREFIX = "BFCL_v4"
 Line = dict[str, Any]
 _LARGEST = 1e15
-"""Above it no latency and no count was measured."""
+"""Maximum plausible latency or count."""
 
 
 def project_root() -> Path:
-    """Return the folder that relative result and score folders start from: $BFCL_PROJECT_ROOT, else the current one."""
+    """Return the base of relative result and score folders: $BFCL_PROJECT_ROOT or the current folder."""
     return Path(os.environ.get("BFCL_PROJECT_ROOT") or ".")
 
 
 def folder_name(model: str) -> str:
-    """Return the folder of a model; names that would leave the tree are refused.
+    """Return the folder name of a model.
 
     Raises:
-        UsageError: nothing of the name is usable.
+        UsageError: the name would leave the tree.
     """
     name = model.replace("/", "_")
     if not name.strip(".") or "\0" in name or os.sep in name:
@@ -43,7 +43,7 @@ def folder_name(model: str) -> str:
 
 
 def result_path(root: Path, model: str, category: str) -> Path:
-    """Return the result file of a category, that of a memory prerequisite included (`…_prereq`)."""
+    """Return the result file of a category, including those of memory prerequisites (`…_prereq`)."""
     return root / folder_name(model) / _group(category) / f"{PREFIX}_{category}_result.json"
 
 
@@ -58,15 +58,15 @@ def _group(category: str) -> str:
 
 
 def is_plausible(number: float) -> bool:
-    """Whether a number in a file of somebody else's can have been measured: NaN, infinities and 10^400 cannot."""
+    """Return whether a number can be a measurement; NaN, infinities and 10^400 cannot."""
     return -_LARGEST <= number <= _LARGEST
 
 
 def folders_in(folder: Path) -> list[Path]:
-    """Return the folders in a folder, as the system lists them; there are none in one that is not there.
+    """Return the subfolders in directory order; none if the folder does not exist.
 
     Raises:
-        UsageError: it cannot be read.
+        UsageError: unreadable folder.
     """
     try:
         return [path for path in folder.iterdir() if path.is_dir()]
@@ -77,10 +77,10 @@ def folders_in(folder: Path) -> list[Path]:
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Return the objects of a file of JSON lines.
+    """Return the objects of a JSON Lines file.
 
     Raises:
-        UsageError: a line is not a JSON object; names it.
+        UsageError: unreadable file, or a line that is not a JSON object; names it.
     """
     try:
         data = path.read_bytes()
@@ -90,7 +90,7 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def place_of(path: Path, number: int) -> str:
-    """Return where the object with a number, from 0, stands in a file of JSON lines: `file:line`."""
+    """Return `file:line` of the object with an index from 0 in a JSON Lines file."""
     try:
         line_numbers = [line for line, text in enumerate(path.read_bytes().split(b"\n"), 1) if text.strip()]
     except OSError:
@@ -99,10 +99,10 @@ def place_of(path: Path, number: int) -> str:
 
 
 def read_first(path: Path) -> Line:
-    """Return the first object of a file of JSON lines; an empty one is `{}`.
+    """Return the first object of a JSON Lines file, or `{}` if it is empty.
 
     Raises:
-        UsageError: the line is not a JSON object; names it.
+        UsageError: unreadable file, or a line that is not a JSON object.
     """
     try:
         with path.open("rb") as file:
@@ -119,33 +119,33 @@ def _line(text: bytes, where: str) -> Line:
         value = None
     if not isinstance(value, dict):
         raise UsageError(
-            "is not a JSON object", where=where, hint="A cut last line comes from a killed writer: remove that line."
+            "is not a JSON object", where=where, hint="A killed process may have truncated the last line; remove it."
         )
     return cast(Line, value)
 
 
 def write_lines(path: Path, lines: Iterable[Line], *, ascii_only: bool) -> None:
-    """Replace a file of JSON lines; result files are ASCII-escaped, score files are not, as the official ones.
+    """Replace a JSON Lines file; like officially, result files are ASCII-escaped, score files are not.
 
     Raises:
-        UsageError: the folder cannot be written.
+        UsageError: unwritable folder.
     """
     write_text(path, "".join(as_line(line, ascii_only=ascii_only) + "\n" for line in lines))
 
 
 def as_line(line: Line, *, ascii_only: bool) -> str:
-    """Return a JSON object as text; what JSON cannot hold becomes its text, as officially."""
+    """Encode a JSON object; other values become strings, like officially."""
     try:
         return json.dumps(line, ensure_ascii=ascii_only, default=str)
-    except (TypeError, ValueError, RecursionError):  # keys that are no texts, numbers too long to print
+    except (TypeError, ValueError, RecursionError):  # non-string keys, numbers too long to print
         return json.dumps(json_safe(line), ensure_ascii=ascii_only)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a file, its folder made when needed. Lone surrogates are escaped.
+    """Replace a file, creating its folder and escaping lone surrogates.
 
     Raises:
-        UsageError: the folder cannot be written.
+        UsageError: unwritable folder.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

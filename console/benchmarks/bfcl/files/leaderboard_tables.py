@@ -1,8 +1,8 @@
-"""The official summary tables: accuracies of all score files, aggregated by the official formulas, as CSV.
+"""The official summary tables as CSV, aggregated from all score files by the official formulas.
 
-Missing categories count as 0 and are shown as `N/A`; weights of missing ones come from the data. A folder named after
-a model of the official registry is shown as its row says, cost included; any other by its name alone. A folder without
-readable score files is skipped and reported, where the official command stops.
+Missing categories count as 0, with weights from the data, and are shown as `N/A`. A folder named after a registry model
+is shown with the facts of its row, including cost, any other by name only. A folder without readable score files is
+skipped and reported, where the official command would fail.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,17 +26,17 @@ from console.benchmarks.bfcl.rules.variation import CONFIGS
 from console.core.fault import UsageError
 
 Price = tuple[float, float]
-"""USD per million tokens in and out."""
+"""USD per million input and output tokens."""
 NOT_KNOWN = "N/A"
 _HOUR = 23.92
-"""USD for an hour of eight H100, the official estimate for models that are served locally."""
+"""USD per hour of eight H100, the official estimate for locally served models."""
 _AT_ONCE = 100
-"""Requests that such hardware answers at once, by the same estimate."""
+"""Concurrent requests on this hardware, by the same estimate."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardEntry:
-    """What the tables say of a model besides numbers."""
+    """Facts about a model in the tables."""
 
     name: str
     link: str = ""
@@ -44,7 +44,7 @@ class LeaderboardEntry:
     licence: str = ""
     price: Price | None = None
     hosted: bool = False
-    """Whether a missing price is estimated from hardware."""
+    """Estimate a missing price from hardware."""
 
 
 def _entry_of(folder: str, price: Price | None) -> LeaderboardEntry:
@@ -60,14 +60,14 @@ def _entry_of(folder: str, price: Price | None) -> LeaderboardEntry:
 
 @dataclass(slots=True)
 class Spending:
-    """Tokens and latencies of a model's results, taken from the result lines evaluated just now."""
+    """Tokens and latencies of a model's results in this evaluation."""
 
     input_tokens: list[float] = field(default_factory=list[float])
     output_tokens: list[float] = field(default_factory=list[float])
     latencies: list[float] = field(default_factory=list[float])
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Add result lines; zeros and what is no number, or none that can be measured, are dropped."""
+        """Add result lines, ignoring zeros, non-numbers and implausible numbers."""
         for line in lines:
             self.input_tokens += _numbers(line.get("input_token_count"))
             self.output_tokens += _numbers(line.get("output_token_count"))
@@ -77,8 +77,8 @@ class Spending:
         """Return cost, and mean, standard deviation and 95th percentile of latency, rounded to two places.
 
         Args:
-            price: of the model's tokens.
-            hosted: whether a model without a price costs a share of rented hardware for as long as it answered.
+            price: token price of the model.
+            hosted: estimate a missing price from the time on rented hardware.
         """
         return [self._cost(price, hosted=hosted), *(latency_figures(self.latencies) or [NOT_KNOWN] * 3)]
 
@@ -100,7 +100,7 @@ def _numbers(value: Any) -> Sequence[float]:
 
 
 def _rows(about: LeaderboardEntry, at: Standing, spending: Sequence[Any], sensitivity: Line) -> dict[str, list[Any]]:
-    """Return a model's row in each table; the first cell is for the rank."""
+    """Return a model's row in each table, with an empty first cell for the rank."""
 
     def shown(*names: str) -> list[Any]:
         return [at.of(name).shown for name in names]
@@ -138,12 +138,12 @@ def _config(sensitivity: Line, config: str) -> Any:
 
 
 def _number(value: Any) -> float | str:
-    """Return a number of a score file; whatever else stands there is not known."""
+    """Return a plausible number of a score file, or `N/A`."""
     return value if isinstance(value, int | float) and is_plausible(value) else NOT_KNOWN
 
 
 _PLAIN = {"overall": {4, 5, 6, 7, 32, 33}, "format_sensitivity": {2, 3}}
-"""Columns that are not shares."""
+"""Columns that are not percentages."""
 
 
 def write_tables(
@@ -153,18 +153,18 @@ def write_tables(
     spending: Mapping[str, Spending],
     prices: Mapping[str, Price],
 ) -> tuple[dict[str, Standing], list[str]]:
-    """Write all tables from all score files below a folder.
+    """Write all tables from all score files in a folder.
 
     Args:
         score_root: the score folder.
-        columns: the official headings.
-        entries: number of entries of each category of the data.
-        spending: tokens and latencies of the models evaluated just now, by folder name; models that are even stand in
-            this order, those that were evaluated before after them.
-        prices: of models that are not in the registry, by folder name.
+        columns: the headings.
+        entries: number of entries by category of the data.
+        spending: tokens and latencies of the models in this evaluation, by folder name; ties are in this order, before
+            other models.
+        prices: prices of models not in the registry, by folder name.
 
     Returns:
-        The standings by model, and what was skipped.
+        The standings by model, and the errors of skipped files.
 
     Raises:
         UsageError: a table cannot be written.
@@ -212,7 +212,7 @@ def _cell(value: Any, *, plain: bool) -> str:
 
 
 def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str]]:
-    """Return the header line of every score file, by model folder and category, and what could not be read."""
+    """Return the header line of every score file by model folder and category, and errors of unreadable ones."""
     by_model: dict[str, dict[str, Line]] = {}
     unread_files: list[str] = []
     for folder in folders_in(score_root):
@@ -226,13 +226,13 @@ def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str
         if headers:
             by_model[folder.name] = headers
         elif not folder.name.startswith("."):
-            unread_files.append(f"{folder}: holds no score file")
+            unread_files.append(f"{folder}: has no score file")
     return by_model, unread_files
 
 
 def _header(path: Path, category: str) -> Line:
     if category not in (*SCORING, FORMAT_SENSITIVITY):
-        raise UsageError(f"{category!r} is no BFCL category", where=str(path))
+        raise UsageError(f"{category!r} is not a BFCL category", where=str(path))
     header = read_first(path)
     numbers = (header.get("accuracy"), header.get("total_count"))
     if not all(isinstance(number, int | float) and is_plausible(number) for number in numbers):

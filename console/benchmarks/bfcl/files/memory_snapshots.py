@@ -1,4 +1,4 @@
-"""Memory snapshots in the official layout, worked out from the result file of a backend's prerequisites.
+"""Memory snapshots in the official layout, computed from the result files of prerequisites.
 
 <root>/<model>/agentic/memory/<backend>/memory_snapshot/<scenario>_final.json
 <root>/<model>/agentic/memory/<backend>/memory_snapshot/prereq_checkpoints/<entry id>.json
@@ -16,17 +16,17 @@ from console.benchmarks.bfcl.rules.categories import MEMORY, sort_key
 
 
 def write_snapshots(root: Path, model: str, family: str) -> list[Path]:
-    """Write every snapshot that a model's result files tell of, and return the files.
+    """Write all snapshots from a model's result files, and return the files.
 
-    Prerequisites that failed leave nothing behind, as officially; the next one starts from what was there before.
+    Failed prerequisites change nothing, like officially.
 
     Args:
         root: the result folder.
         model: the model's name.
-        family: the decode family; how calls are written in the results.
+        family: the decode family of the results.
 
     Raises:
-        UsageError: a result file is damaged, or a snapshot cannot be written.
+        UsageError: invalid result file, or unwritable snapshot.
     """
     return [
         path for category in MEMORY for path in _write_backend(result_path(root, model, f"{category}_prereq"), family)
@@ -57,6 +57,6 @@ def _write(path: Path, snapshot: dict[str, Any]) -> Path:
 
 
 def _scenario(entry_id: str) -> str:
-    """Return the scenario in an id such as `memory_kv_prereq_3-student-3`; only letters can name a file."""
+    """Return the scenario in an id such as `memory_kv_prereq_3-student-3`, or `unknown` if it is not alphabetic."""
     name = entry_id.split("-")[1] if entry_id.count("-") == 2 else ""
     return name if name.isalpha() else "unknown"

@@ -1,7 +1,7 @@
-"""How the answers in a result folder are decoded: never guessed from what they look like.
+"""Decoding of the answers in a result folder, never guessed from their content.
 
-A name of the official registry says it, and so does the mark that result lines of ours carry where the folder's name
-would say something else. Everything else a person has to say.
+Determined by a folder named after a registry model, or by the mark in our own result lines if the folder's name does
+not imply it. Otherwise the user must specify it.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,27 +21,27 @@ from console.core.fault import UsageError
 from console.core.suggestion import nearest_names
 
 MARK = "handler"
-"""Field of a result line: the registry name, or the decode family, by which it is read."""
+"""Field of a result line with its registry name or decode family."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a person says the answers of models are read."""
+    """The user's specification of the decoding."""
 
     handler: str | None = None
     """A registry name, an official class or a decode family."""
     mode: str | None = None
-    """`fc` or `prompt`: the generic forms of runs of ours."""
+    """`fc` or `prompt`: the generic formats of our own runs."""
     names: frozenset[str] = frozenset()
-    """Folders that this was said of by name; of others it says something only where nothing else does."""
+    """Folders to which it applies strictly; for others it is a fallback."""
     row_of: Callable[[str], str | None] = lambda folder: None
-    """From a folder to the registry name that models.toml gives its model."""
+    """Returns the registry name that models.toml has for a folder's model, if any."""
 
     def setting(self, folder: str, lines: Sequence[Line]) -> Setting:
-        """Return how the lines of a model's result file are decoded.
+        """Return the setting that decodes the lines of a model's result file.
 
         Raises:
-            UsageError: nobody says so, or an unknown name or two different ones are said; names the nearest.
+            UsageError: unspecified decoding, conflicting marks or an unknown name; suggests one.
         """
         explicit = self._explicit()
         if explicit is not None and folder in self.names:
@@ -64,7 +64,7 @@ class Reading:
 
 
 def mark_of(folder: str, setting: Setting) -> str | None:
-    """Return the mark for result lines in a folder; None where its name says the same."""
+    """Return the mark for result lines in a folder, or None if its name implies it."""
     profile = profile_of_folder(folder)
     if profile is not None and _rules(profile_setting(profile)) == _rules(setting):
         return None
@@ -76,13 +76,13 @@ def _rules(setting: Setting) -> tuple[str, bool]:
 
 
 def _one_mark(folder: str, lines: Sequence[Line], *, registered: bool) -> str | None:
-    """Return the mark of a file; where the folder's name says nothing, lines without one are taken as the others."""
+    """Return the only mark in a file; in a folder without registry name, lines without a mark are ignored."""
     marks = {line.get(MARK) for line in lines}
     if not registered and len(marks) > 1:
         marks.discard(None)
     if len(marks) > 1:
         listed = ", ".join(sorted("that of the name" if mark is None else repr(mark) for mark in marks))
-        raise UsageError(f"lines of {folder} are of several forms: {listed}", hint="Keep one form in a folder.")
+        raise UsageError(f"lines of {folder} have several formats: {listed}", hint="Use one format per folder.")
     mark = next(iter(marks), None)
     return None if mark is None else str(mark)
 
@@ -92,6 +92,6 @@ def _unknown(folder: str) -> UsageError:
     close = nearest_names(name, profiles())
     nearest = f"Nearest: {', '.join(close)}. " if close else ""
     return UsageError(
-        f"{folder} is named after no model of the official registry, so how its answers are read is not known",
-        hint=f"{nearest}Say it with --handler NAME|FAMILY, or --mode fc|prompt for answers of a run of ours.",
+        f"{folder} is not named after a model of the official registry, so the format of its answers is unknown",
+        hint=f"{nearest}Use --handler NAME|FAMILY, or --mode fc|prompt for answers of our own runs.",
     )

@@ -1,4 +1,4 @@
-"""Result files that grow while a run is played: a line is on disk as soon as its conversation has ended."""
+"""Incremental writing of result files: each line is on disk when its conversation ends."""
 
 import json
 import os
@@ -24,13 +24,13 @@ from console.store.runs import RunFolder
 
 
 def no_states(case_id: str, output: Any) -> States:
-    """Leave the states of simulators out of the log."""
+    """Return no states, to omit them from the log."""
     del case_id, output
     return ()
 
 
 class ResultSink:
-    """Takes the records of a run and writes the results of one model."""
+    """Writes the results of one model from the records of a run."""
 
     def __init__(
         self,
@@ -42,15 +42,15 @@ class ResultSink:
         include_input_log: bool = False,
         states: Callable[[str, Any], States] = no_states,
     ) -> None:
-        """Write below a result folder.
+        """Prepare to write to a result folder.
 
         Args:
             root: the result folder.
             model: the model's name.
-            setting: how its answers are decoded.
-            replace: whether new answers take the place of old ones.
-            include_input_log: whether to write what was sent.
-            states: from case id and output to the states of its simulators; nothing to leave them out.
+            setting: the setting that decodes its answers.
+            replace: replace old answers with new ones.
+            include_input_log: include the inputs of model calls.
+            states: returns the simulators' states for a case id and output, or nothing to omit them.
         """
         self.written = 0
         self._root, self._model, self._replace = root, model, replace
@@ -64,10 +64,10 @@ class ResultSink:
         self._known: dict[Path, set[str]] = {}
 
     def add(self, record: AnyRecord) -> None:
-        """Take one record; a finished conversation becomes a line.
+        """Process one record; a finished conversation becomes a line.
 
         Raises:
-            UsageError: the result file cannot be written, or is damaged.
+            UsageError: unwritable or invalid result file.
         """
         match record:
             case Started():
@@ -82,7 +82,7 @@ class ResultSink:
                 pass
 
     def close(self) -> list[Path]:
-        """Sort every file that was written to, and return them."""
+        """Sort all written files and return them."""
         for path in self._known:
             category = path.name.removeprefix("BFCL_v4_").removesuffix("_result.json")
             assert path == result_path(self._root, self._model, category)
@@ -100,7 +100,7 @@ class ResultSink:
         path = result_path(self._root, self._model, category_of(line["id"]))
         written_ids = self._ids_in(path)
         if line["id"] in written_ids:
-            # Questions of this run were asked on the memory of its own prerequisites, so these take their place.
+            # This run's questions depend on its own prerequisites, so these replace older ones.
             write_results(self._root, self._model, [line], replace=self._replace or is_prerequisite(line["id"]))
         else:
             _append(path, line)
@@ -119,7 +119,7 @@ class ResultSink:
         )
 
     def _with_thought(self, call: Asked) -> Asked:
-        """Return a call with the reasoning that its row's official handler would record."""
+        """Return a call with the reasoning that the official handler of its row would record."""
         if self._template is None or call.role != "model":
             return call
         thought = recorded_thought(self._template, call.reply.content or "")
@@ -132,15 +132,15 @@ class ResultSink:
 
 
 def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Path]:
-    """Write a run as result files below `root` and return them; no suite is needed.
+    """Write a run as result files to `root` and return them; needs no suite.
 
     Raises:
-        UsageError: it holds no BFCL conversation, or a file cannot be written.
+        UsageError: not a BFCL run, or an unwritable file.
     """
     manifest = run.manifest()
     played = [name for name in run.summary().categories if name]
     if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
-        raise UsageError("holds no BFCL conversation", where=run.name, hint="Choose another --format.")
+        raise UsageError("has no BFCL conversation", where=run.name, hint="Choose another --format.")
     sink = ResultSink(root, folder_name(manifest.model.name), setting=manifest.setting, replace=True)
     for record in JournalReader(run.journal_path).iter_all():
         sink.add(record)
@@ -148,7 +148,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
 
 
 def _append(path: Path, line: Line) -> None:
-    """Append one whole line; what a killed writer left without an end was refused when the file was read."""
+    """Append one complete line; a truncated last line was rejected when the file was read."""
     data = (json.dumps(line, default=str) + "\n").encode("ascii")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,7 @@
-"""The official result files: written from runs of ours, read back for offline scoring by anyone's command.
+"""Reading and writing of official result files.
 
-What was answered is written as it was recorded; a broken conversation is written in the official form
-(`Error during inference: …`) so that the official command can read the file, and is asked again by the next
-`generate`, which the official one does not do.
+Answers are written as recorded. A broken conversation is written in the official format (`Error during inference: …`)
+for the official command; unlike there, the next `generate` retries it.
 """
 
 from collections import defaultdict
@@ -18,17 +17,17 @@ from console.core.record import Asked, Finished
 
 
 def is_error(line: Line) -> bool:
-    """Whether a result line records a failed inference instead of an answer."""
+    """Return whether a result line is a failed inference instead of an answer."""
     return is_unanswered(line.get("result"))
 
 
 def result_line(finished: Finished, calls: Iterable[Asked], *, log: list[Any] | None = None) -> Line | None:
-    """Return the result line of one finished conversation; None when it came to no answer and no fault.
+    """Return the result line of a conversation, or None if it was not run.
 
     Args:
-        finished: how it ended.
-        calls: its finished model calls in order.
-        log: its `inference_log`, where there is one.
+        finished: record of its end.
+        calls: its model calls in order.
+        log: its `inference_log`, if any.
     """
     case = finished.key.case
     verdict = finished.verdict
@@ -83,10 +82,10 @@ def write_results(root: Path, model: str, lines: Iterable[Line], *, replace: boo
         root: the result folder.
         model: the model's name.
         lines: result lines of any categories.
-        replace: whether a line takes the place of one with the same id; a failed inference is always replaced.
+        replace: replace lines with the same id; a failed inference is always replaced.
 
     Raises:
-        UsageError: a file there is damaged, or cannot be written.
+        UsageError: invalid or unwritable file.
     """
     by_category: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
@@ -105,10 +104,10 @@ def write_results(root: Path, model: str, lines: Iterable[Line], *, replace: boo
 
 
 def answered_ids(root: Path, model: str, categories: Iterable[str]) -> set[str]:
-    """Return the ids that have an answer in a model's result files; failed inferences are not answers.
+    """Return the ids with an answer in a model's result files, without failed inferences.
 
     Raises:
-        UsageError: a file is damaged.
+        UsageError: invalid file.
     """
     ids: set[str] = set()
     for category in categories:

@@ -1,6 +1,6 @@
-"""The lines of a score file: one for each failed entry, with the official fields in the official order.
+"""Lines of a score file: one per failed entry, with the official fields, order and error types.
 
-Messages are in our words; error types, fields and what they hold are the official ones.
+Only the messages differ from the official ones.
 """
 
 from typing import Any
@@ -17,14 +17,14 @@ from console.suites.call_matching.checker import Refusal
 
 
 class Recorder:
-    """Writes failed entries of one model down."""
+    """Builds the lines for failed entries of one model."""
 
     def __init__(self, model: str, family: str, dataset: Dataset, wording: Wording) -> None:
         self._model, self._family = model, family
         self._dataset, self._wording = dataset, wording
 
     def line(self, mark: Mark, refusal: Refusal, log: Any) -> Line:
-        """Return the line of a failed entry; `log` is the `inference_log` of its result, for conversations."""
+        """Return the line of a failed entry; `log` is the `inference_log` of a conversation."""
         entry = mark.entry
         head: Line = {
             "id": entry.id,
@@ -95,13 +95,7 @@ def _error(message: Any, refusal: Refusal) -> Line:
 
 
 def _load_entry(entry: Entry, dataset: Dataset, wording: Wording) -> dict[str, Any]:
-    """Return an entry as the official loader hands it on: variations with hints, conversations without documents.
-
-    Args:
-        entry: of the dataset.
-        dataset: where the withheld functions' documents are.
-        wording: with the hints, and the sentence that asks for the form of agentic answers.
-    """
+    """Return an entry like the official loader: variations with hints, conversations without documents."""
     line = {**dataset.line(entry), "id": entry.id}
     if entry.config:
         hint = wording.hints["python"]
@@ -119,7 +113,7 @@ def _load_entry(entry: Entry, dataset: Dataset, wording: Wording) -> dict[str, A
 
 
 def _withheld(entry: Entry, dataset: Dataset) -> dict[str, Any]:
-    """Name withheld functions by their documents, where there are any."""
+    """Return withheld functions with their documents, if there are any."""
     if not entry.missed_function:
         return {}
     return {"missed_function": dataset.functions(entry)[1]}

@@ -1,8 +1,7 @@
-"""Offline scoring of official result files, and the official score files.
+"""Offline scoring of official result files to official score files, without model calls.
 
-Verdicts come from the BFCL suite; nothing is asked and no key is looked for. Where our outcome differs from the
-official verdict on purpose (a failed inference counts as right for irrelevance there), the file carries the official
-one and the score says how many failed inferences it holds.
+For failed inferences, which we count as broken, the file has the official verdict (correct for irrelevance), and the
+score includes their number.
 """
 
 from collections import Counter
@@ -25,33 +24,33 @@ from console.core.suggestion import nearest
 
 @dataclass(frozen=True, slots=True)
 class CategoryScore:
-    """What one result file came to."""
+    """Score of one result file."""
 
     model: str
     category: str
     correct: int
     total: int
     of: int
-    """Entries of the category; more than `total` when the results are partial."""
+    """Entries of the category; more than `total` for partial results."""
     inference_errors: int
     failures: list[Line]
     """Lines of the score file, in the order of the results."""
     reasons: dict[str, int] = field(default_factory=dict[str, int])
     lines: list[Line] = field(default_factory=list[Line])
-    """The result lines that were scored, for cost and latency."""
+    """The scored result lines, for cost and latency."""
     reading: str = ""
-    """The registry name or decode family by which the answers were read."""
+    """Registry name or decode family of the answers."""
     variations: Line = field(default_factory=Line)
-    """Format sensitivity: the spread over prompt variations, and each one's accuracy."""
+    """Format sensitivity: spread over prompt variations, and accuracy of each."""
 
     @property
     def simulated(self) -> bool:
-        """Whether the answers came from a built-in simulated model."""
+        """Whether a simulated model produced the answers."""
         return any(line.get("simulated") is True for line in self.lines)
 
     @property
     def accuracy(self) -> float:
-        """Share of right answers; 0 of nothing is 0."""
+        """Fraction of correct answers; 0 without any."""
         return self.correct / self.total if self.total else 0.0
 
 
@@ -61,21 +60,21 @@ def score_category(
     """Score a model's result file of one category.
 
     Args:
-        suite: the BFCL suite over the data that was asked.
-        setting: how the model was prompted.
+        suite: the BFCL suite with the matching data.
+        setting: the setting that decodes the answers.
         path: the result file, for messages.
         lines: its lines.
-        model: the model's name, any name.
-        category: which one it is.
-        partial: whether fewer results than entries are accepted.
+        model: any name for the model.
+        category: category of the file.
+        partial: accept fewer results than entries.
 
     Raises:
-        UsageError: the ids do not fit the data, or the data has no such category or no simulators; says which.
+        UsageError: ids that do not fit the data, or data without this category or simulators.
     """
     ids = [name for name in suite.dataset.entries(category) if not is_prerequisite(name)]
     check_ids(lines, ids, path, partial=partial)
     if not lines:
-        raise UsageError("holds no result", where=str(path), hint="Generate first, or remove the file.")
+        raise UsageError("has no results", where=str(path), hint="Generate first, or remove the file.")
     lines = sorted(lines, key=lambda line: sort_key(line["id"]))
     try:
         marks = list(mark_outputs(suite.dataset, category, [(line["id"], line["result"]) for line in lines], setting))
@@ -99,7 +98,7 @@ def score_category(
 
 
 def _variations(marks: list[Mark]) -> Line:
-    """Return what the header of format sensitivity says besides: the spread, and the accuracy of each variation."""
+    """Return the extra header fields of format sensitivity: spread, and accuracy of each variation."""
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for mark in marks:
@@ -111,10 +110,10 @@ def _variations(marks: list[Mark]) -> Line:
 
 
 def write_score(score_root: Path, score: CategoryScore) -> Path:
-    """Write the score file of a category: a header line, then one line for each failed entry.
+    """Write the score file of a category: a header line, then one line per failed entry.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: unwritable file.
     """
     header = {"accuracy": score.accuracy, "correct_count": score.correct, "total_count": score.total}
     path = score_path(score_root, score.model, score.category)
@@ -123,17 +122,16 @@ def write_score(score_root: Path, score: CategoryScore) -> Path:
 
 
 def check_ids(lines: Sequence[Line], ids: Collection[str], path: Path, *, partial: bool) -> None:
-    """Refuse results that do not fit the data.
+    """Check that results fit the data.
 
     Args:
-        lines: of the file, in its order.
-        ids: those of the data.
+        lines: lines of the file, in order.
+        ids: ids of the data.
         path: the file, for messages.
-        partial: whether entries may have no result.
+        partial: accept entries without results.
 
     Raises:
-        UsageError: a line lacks its id or result, an id is unknown or stands there twice, or, unless partial results
-            are accepted, entries have none.
+        UsageError: missing fields, unknown or duplicate ids, or missing results.
     """
     first: dict[str, int] = {}
     known_ids = frozenset(ids)
@@ -147,30 +145,30 @@ def check_ids(lines: Sequence[Line], ids: Collection[str], path: Path, *, partia
             raise UsageError(
                 f"the data has no entry {name!r}",
                 where=place_of(path, number),
-                hint=(f"Did you mean {close}? " if close else "") + "The results may be of another data version.",
+                hint=(f"Did you mean {close}? " if close else "") + "The results may be from a different data version.",
             )
         if first.setdefault(name, number) != number:
             raise UsageError(
-                f"the id {name!r} stands there twice{_further(lines)}",
+                f"the id {name!r} occurs twice{_further(lines)}",
                 where=f"{place_of(path, number)} and line {place_of(path, first[name]).rpartition(':')[2]}",
-                hint="Keep one line of each: which of them counts cannot be known.",
+                hint="Keep one line per id.",
             )
     if len(lines) < len(ids) and not partial:
         raise UsageError(
-            f"holds {len(lines)} of {len(ids)} entries",
+            f"has {len(lines)} of {len(ids)} entries",
             where=str(path),
-            hint="Generate the rest, or score what is there with --partial-eval.",
+            hint="Generate the rest, or score partial results with --partial-eval.",
         )
 
 
 def _further(lines: Sequence[Line]) -> str:
-    """Say how many ids are doubled besides the one that is named."""
+    """Describe the number of other duplicate ids."""
     doubled = sum(count > 1 for count in Counter(str(line.get("id")) for line in lines).values())
     return f", and {doubled - 1} more" if doubled > 1 else ""
 
 
 def models_in(root: Path) -> list[str]:
-    """Return the models that have a folder with result files; other folders are skipped."""
+    """Return the models with a folder of result files."""
     models: list[str] = []
     for folder in _folders(root):
         if next(folder.rglob("BFCL_v4_*_result.json"), None) is not None:
@@ -179,22 +177,22 @@ def models_in(root: Path) -> list[str]:
 
 
 def unread_files(root: Path) -> list[str]:
-    """Name what lies among results and is not read: folders without any, and result files in no place of v4."""
+    """Report folders without result files, and result files at unknown paths."""
     notes: list[str] = []
     models = set(models_in(root))
     for folder in _folders(root):
         if folder.name not in models and not folder.name.startswith("."):
-            notes.append(f"{folder}: holds no result file of v4")
+            notes.append(f"{folder}: has no result file of v4")
             continue
         expected_paths = {result_path(root, folder.name, category) for category in ALL}
         for path in sorted(folder.rglob("BFCL_v*_result.json")):
             if path not in expected_paths and "_prereq_" not in path.name:
-                notes.append(f"{path}: is not read: no category of v4 has its results there")
+                notes.append(f"{path}: ignored, as no category of v4 has results there")
     return notes
 
 
 def in_directory_order(root: Path) -> list[str]:
-    """Return the names of folders as the file system lists them: officially the order of models that are even."""
+    """Return folder names in directory order, which is officially the order of ties."""
     return [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
 
 

@@ -1,1 +1,1 @@
-"""How each model of the registry is asked and how its replies are decoded."""
+"""Requests to and decoding of replies from the registry's models."""

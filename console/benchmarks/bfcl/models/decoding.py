@@ -1,6 +1,6 @@
-"""How the answers of a run are decoded: by the family and the name rule in its setting, which a model's row may decide.
+"""Decode family and naming rule in the setting of a run, which may come from a registry row.
 
-Runs of ours that name no row have one of two forms: text of a prompted model, or native calls in the recorded form.
+Without a row, our own runs use one of two formats: text of a prompted model, or recorded native calls.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 FAMILY = "family"
 """Key of a setting's extras: the decode family."""
 UNDERSCORE_TO_DOT = "underscore_to_dot"
-"""Key of a setting's extras: dots of function names were sent as underscores."""
+"""Key of a setting's extras: function names were sent with underscores for dots."""
 PROFILE = "bfcl_name"
-"""Key of a setting's extras: the registry name whose row decides both."""
+"""Key of a setting's extras: registry name of the row that determines both."""
 
 
 def family_of(setting: Setting) -> str:
@@ -32,36 +32,36 @@ def family_of(setting: Setting) -> str:
 
 
 def sent_underscored(setting: Setting) -> bool:
-    """Whether names went out so: in fc mode they did, in prompt mode not, unless what is judged says otherwise."""
+    """Return whether function names were sent with underscores; by default in fc mode only."""
     explicit = setting.extras.get(UNDERSCORE_TO_DOT)
     return setting.mode == "fc" if explicit is None else bool(explicit)
 
 
 def profile_setting(profile: Profile) -> Setting:
-    """Return the setting of a row: its mode, its decode family and its name rule.
+    """Return the setting of a row: mode, decode family and naming rule.
 
-    Models that are served locally are all prompted, with tools in their own templates.
+    Locally served models are always prompted, with tools in their own templates.
     """
     extras = {PROFILE: profile.name, FAMILY: profile.family, UNDERSCORE_TO_DOT: profile.underscore_to_dot}
     return Setting(mode="fc" if profile.is_fc and not profile.template else "prompt", extras=extras)
 
 
 def profile_of(setting: Setting) -> Profile | None:
-    """Return the row that decides how a run's model is asked and read; None where none does."""
+    """Return the registry row of a run's model, if any."""
     name = setting.extras.get(PROFILE)
     return profiles().get(name) if isinstance(name, str) else None
 
 
 def with_row(setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
-    """Return a setting with what the row of a model's `bfcl_name` decides.
+    """Apply the registry row of a model's `bfcl_name` to a setting.
 
     Args:
-        setting: the same for every model.
-        model: with a `bfcl_name`.
-        mode: what a person chose; None: nothing.
+        setting: common to all models.
+        model: model with a `bfcl_name`.
+        mode: chosen by the user, if any.
 
     Raises:
-        UsageError: there is no such row, or a person chose another mode.
+        UsageError: unknown row, or a conflicting mode.
     """
     where = f"models.toml:{model.line}" if model.line else "models.toml"
     try:
@@ -78,18 +78,18 @@ def with_row(setting: Setting, model: "ModelConfig", mode: str | None) -> Settin
 
 
 def reading_of(setting: Setting) -> str:
-    """Return the word for how a run's answers are decoded, for `find_setting`: a registry name or a family."""
+    """Return the registry name or decode family of a setting, as accepted by `find_setting`."""
     name = setting.extras.get(PROFILE)
     return name if isinstance(name, str) else family_of(setting)
 
 
 def find_setting(reading: str) -> Setting:
-    """Return the setting of answers that are decoded as those of a registry name, an official class or a family.
+    """Return the setting for a registry name, official class or decode family.
 
-    A family's name rule is that of most of its rows.
+    The naming rule of a family is that of most of its rows.
 
     Raises:
-        UsageError: there is nothing of this name, or the rows of a class differ; names the nearest.
+        UsageError: unknown name (suggests one), or a class with different rows.
     """
     rows = profiles()
     if reading in rows:

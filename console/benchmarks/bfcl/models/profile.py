@@ -1,6 +1,6 @@
-"""The models of the official registry: what the leaderboard says of a name, how it is asked, how its answers are read.
+"""The models of the official registry, with leaderboard facts, API and decode family.
 
-A table of facts, `profiles/registry.toml`, read when a name is first asked for. Nothing else of the suite knows a name.
+Read lazily from `profiles/registry.toml`, the only place with model names.
 """
 
 from functools import cache
@@ -19,32 +19,32 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One row of the registry."""
 
     name: str
-    """The registry name: what `bfcl --model` takes; with `/` written `_` it names the result folder."""
+    """Registry name for `bfcl --model`; with `_` for `/`, the result folder."""
     display_name: str
     link: str
     organization: str
     licence: str
     handler: str
-    """The official class, for what only one provider does."""
+    """Official handler class, for provider-specific behavior."""
     family: str
-    """How answers are decoded: one of `decode/families.py`."""
+    """Decode family, see `decode/families.py`."""
     api: str
-    """The API it is asked by: `responses`, `chat`, `anthropic`, `gemini`, `mistral`, `cohere`, `bedrock`, `writer`
-    or `gorilla`; `completions` for models that are served locally."""
+    """API: `responses`, `chat`, `anthropic`, `gemini`, `mistral`, `cohere`, `bedrock`, `writer` or `gorilla`;
+    `completions` for locally served models."""
     model_id: str = ""
-    """The name that is sent; `name` where the table leaves it out."""
+    """Model id to send; default: `name`."""
     template: str = ""
-    """How a prompt is written for the `completions` API; empty for all others."""
+    """Prompt template of the `completions` API; empty for others."""
     is_fc: bool = False
-    """Whether it counts as a function-calling model, which has no format sensitivity."""
+    """Whether it is a function-calling model, without format sensitivity."""
     underscore_to_dot: bool = False
-    """Whether dots in function names go out as underscores, and come back so."""
+    """Whether function names have underscores for dots in requests and replies."""
     reasons: bool = False
-    """Whether it is asked to reason, by the fields that its service has for it."""
+    """Whether requests enable reasoning."""
     note: str = ""
-    """What is broken in the official code of this row; its verdicts follow the code all the same."""
+    """Bug in the official code of this row, which verdicts reproduce."""
     input_price: float | None = None
-    """US dollars per million tokens; None when the official table has none."""
+    """USD per million tokens; None if not in the official table."""
     output_price: float | None = None
 
 
@@ -60,7 +60,7 @@ def profiles() -> dict[str, Profile]:
 
 
 def profile_of_folder(folder: str) -> Profile | None:
-    """Return the row whose results a folder of this name holds; None when it is named after no row."""
+    """Return the row of a result folder's name, or None."""
     return profiles().get(folder.replace("_", "/"))
 
 
@@ -68,11 +68,11 @@ def find_profile(name: str) -> Profile:
     """Return the row of a registry name.
 
     Raises:
-        UsageError: there is none; names the nearest.
+        UsageError: unknown name; suggests one.
     """
     profile = profiles().get(name)
     if profile is None:
         close = nearest_names(name, profiles())
         hint = f"Nearest: {', '.join(close)}." if close else "`eval-console bfcl models` lists all of them."
-        raise UsageError(f"{name!r} is no name of the official BFCL registry", hint=hint)
+        raise UsageError(f"{name!r} is not in the official BFCL registry", hint=hint)
     return profile

@@ -1,1 +1,1 @@
-"""The rules of BFCL v4: categories, verdicts, aggregation."""
+"""The rules of BFCL v4: categories, verdicts and aggregation."""

@@ -1,7 +1,7 @@
-"""The check of memory and web-search answers: does the last message hold an acceptable answer as whole words?
+"""The check of memory and web-search answers: the last message must contain an acceptable answer as whole words.
 
-Only the last message that is not a call counts, whatever its form; the `answer` field is not parsed. An answer that
-happens to look like a call is taken for one.
+Only the last message that is not a call counts; its `answer` field is not parsed. An answer that looks like a call
+counts as a call.
 """
 
 import re
@@ -19,13 +19,12 @@ _IGNORED = re.compile(r"[,./\-_*^()]")
 
 
 def check_answer(output: Any, truth: Sequence[str], family: str) -> tuple[str | None, Any]:
-    """Return the official error type (None: right) and the last message that was judged.
+    """Return the official error type (None: correct) and the judged message.
 
     Args:
-        output: the recorded list of turns of steps; only one turn is an answer. A text in place of the steps is taken
-            letter by letter, as the official scorer does.
+        output: recorded turns of steps, normally one turn. Like officially, a string counts as a list of characters.
         truth: acceptable answers.
-        family: the decode family; how steps are told from calls.
+        family: the decode family, which identifies calls.
     """
     if not isinstance(output, list) or len(cast(list[Any], output)) != 1:
         return INFERENCE_ERROR, None
@@ -39,25 +38,25 @@ def check_answer(output: Any, truth: Sequence[str], family: str) -> tuple[str | 
 
 
 def last_message(steps: Sequence[Any], family: str) -> Any:
-    """Return the last step that holds no call, or None."""
+    """Return the last step without a call, or None."""
     return next((step for step in reversed(steps) if not executable_calls(step, family)), None)
 
 
 def is_in(truth: Sequence[str], message: Any) -> bool:
-    """Whether an acceptable answer occurs in a message, between word boundaries, after dropping punctuation."""
+    """Return whether a message contains an acceptable answer as whole words, ignoring punctuation."""
     text = standardize(answer_text(message))
     return any(_whole_words(answer).search(text) for answer in truth)
 
 
 def answer_text(message: Any) -> str:
-    """Return the text of a message; of a list that of its first element."""
+    """Return the text of a message, or of the first item of a list."""
     if isinstance(message, list):
         message = cast(list[Any], message)[0]
     return message if isinstance(message, str) else str(message)
 
 
 def search_details(truth: Sequence[str], message: Any) -> dict[str, Any]:
-    """Return what the official score file says of a search in vain."""
+    """Return the details of a missing answer for the official score file."""
     text = answer_text(message)
     return {
         "model_response": text,
@@ -68,7 +67,7 @@ def search_details(truth: Sequence[str], message: Any) -> dict[str, Any]:
 
 
 def standardize(text: str) -> str:
-    """Return a text without the punctuation that does not count, in lower case."""
+    """Lowercase a text and remove ignored punctuation."""
     return _IGNORED.sub("", text).lower().replace("'", '"')
 
 

@@ -1,7 +1,7 @@
-"""The official aggregation of BFCL v4: from accuracies of categories to groups and the overall number. Pure.
+"""The official aggregation of category accuracies in BFCL v4. Pure.
 
-Missing categories count as 0 and are marked; Live is weighted by entries, all other means are unweighted, relevance
-enters nothing, and Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
+Missing categories count as 0 and are marked. Live is weighted by entries; all other means are unweighted; relevance is
+not included. Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
 """
 
 import math
@@ -14,7 +14,7 @@ from console.core.statistics.intervals import Interval, weighted_interval
 from console.suites.leaderboard import INCOMPLETE
 
 NUMBER_WITH_GAPS = ("overall", "non_live", "live", "multi_turn", "agentic")
-"""Sums of which the official tables show a number when parts are missing, which count as 0; the others are N/A then."""
+"""Aggregates that the official tables show even with missing parts, which count as 0; others are N/A then."""
 _SIMPLE, _IRRELEVANCE = NON_LIVE[:3], ("irrelevance", "live_irrelevance")
 PARTS: dict[str, tuple[str, ...]] = {
     "overall": (*NON_LIVE[:6], *LIVE[:4], *_IRRELEVANCE, *MULTI_TURN, *WEB_SEARCH, *MEMORY),
@@ -28,24 +28,24 @@ PARTS: dict[str, tuple[str, ...]] = {
     "memory": MEMORY,
     "relevance": ("live_relevance",),
 }
-"""The categories that enter each sum."""
+"""Categories by aggregate."""
 _SHARES = (10, 10, 10, 30, 40)
 
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """An accuracy (0 to 1) with the number of entries it stands for."""
+    """An accuracy (0 to 1) with its number of entries."""
 
     value: float
     entries: int
     is_known: bool = True
-    """False: at least one part is missing; it counted as 0."""
+    """False if a part is missing and counted as 0."""
     touched: bool = True
-    """False: all parts are missing."""
+    """False if all parts are missing."""
 
     @property
     def shown(self) -> "float | str":
-        """The value as the official tables show it: N/A when a part is missing."""
+        """The value in official tables: N/A if a part is missing."""
         return self.value if self.is_known else "N/A"
 
 
@@ -56,7 +56,7 @@ def mean(parts: Sequence[Accuracy]) -> Accuracy:
 
 
 def weighted(parts: Sequence[Accuracy]) -> Accuracy:
-    """Return the mean weighted by number of entries."""
+    """Return the mean weighted by entries."""
     entries = sum(part.entries for part in parts)
     value = sum(part.value * part.entries for part in parts) / entries if entries else 0.0
     return _joined(value, entries, parts)
@@ -70,7 +70,7 @@ class Standing:
     """All aggregated accuracies of one model."""
 
     def __init__(self, of: Callable[[str], Accuracy]) -> None:
-        """Aggregate; `of` returns the accuracy of a category."""
+        """Compute all aggregates; `of` returns the accuracy of a category."""
         self.of = of
         self.simple = mean([of("simple_python"), of("simple_java"), of("simple_javascript")])
         self.non_live = mean([self.simple, of("multiple"), of("parallel"), of("parallel_multiple")])
@@ -87,12 +87,12 @@ class Standing:
 
     @property
     def sums(self) -> dict[str, Accuracy]:
-        """Everything aggregated by name, Overall first."""
+        """All aggregates by name, Overall first."""
         return {"overall": self.overall, **self.groups}
 
     @property
     def groups(self) -> dict[str, Accuracy]:
-        """The parts by the name they are shown under, the parts of Overall first."""
+        """All aggregates except Overall by name, its parts first."""
         return {
             "non_live": self.non_live,
             "live": self.live,
@@ -107,11 +107,11 @@ class Standing:
 
 
 def gaps(sum_name: str, whole: Collection[str]) -> str:
-    """Return what is said of a sum that rests on fewer entries than the data has; empty when it is complete.
+    """Return a note on an incomplete aggregate, or an empty string.
 
     Args:
         sum_name: a key of `PARTS`.
-        whole: the categories of which every entry was played.
+        whole: the complete categories.
     """
     parts = PARTS[sum_name]
     whole_parts = sum(part in whole for part in parts)
@@ -119,12 +119,12 @@ def gaps(sum_name: str, whole: Collection[str]) -> str:
 
 
 def interval(sum_name: str, of: Callable[[str], Accuracy], parts: Mapping[str, Interval]) -> Interval:
-    """Return a sum with its 95 % interval, from those of its categories, which are independent.
+    """Return an aggregate with its 95 % interval, computed from those of its independent categories.
 
     Args:
         sum_name: a key of `PARTS`.
-        of: the accuracy of a category.
-        parts: each category that was played; a missing one counts as 0 and adds nothing.
+        of: returns the accuracy of a category.
+        parts: intervals by category; missing ones count as 0 without variance.
     """
     value = Standing(of).sums[sum_name].value
     return weighted_interval(
@@ -133,7 +133,7 @@ def interval(sum_name: str, of: Callable[[str], Accuracy], parts: Mapping[str, I
 
 
 def _weight(sum_name: str, category: str, of: Callable[[str], Accuracy]) -> float:
-    """Return how much a category counts: all sums are linear in the accuracies."""
+    """Return the weight of a category; all aggregates are linear in the accuracies."""
     return Standing(lambda name: Accuracy(float(name == category), of(name).entries)).sums[sum_name].value
 
 
@@ -161,7 +161,7 @@ def latency_figures(latencies: Sequence[float]) -> tuple[float, float, float] | 
 
 
 def _percentile_95(ordered: Sequence[float]) -> float:
-    """Return the 95th percentile as numpy interpolates it, from the nearer neighbour: the last digit depends on it."""
+    """Return the 95th percentile, interpolated like numpy from the nearer neighbor for identical rounding."""
     position = (len(ordered) - 1) * 0.95
     index = math.floor(position)
     low, high, share = ordered[index], ordered[min(index + 1, len(ordered) - 1)], position - index
@@ -169,5 +169,5 @@ def _percentile_95(ordered: Sequence[float]) -> float:
 
 
 def _rounded(value: float) -> float:
-    """Return a value with two places as numpy rounds: 8.635 becomes 8.64, although it is a little less."""
+    """Round to two places like numpy: 8.635 becomes 8.64, although the float is slightly less."""
     return round(value * 100) / 100

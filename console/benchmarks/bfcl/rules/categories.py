@@ -1,7 +1,7 @@
-"""Names of BFCL v4 categories, the collections they form, and the order in which entries are played and listed.
+"""Names, collections and order of BFCL v4 categories.
 
-Classification follows the official rule, which looks for parts of the name (`live`, `multi_turn`, `memory`, `java` …),
-so that it holds for entry ids as well as for categories.
+Like officially, categories are classified by substrings of the name (`live`, `multi_turn`, `memory`, `java` …), which
+works for entry ids as well.
 """
 
 from collections.abc import Iterable
@@ -51,14 +51,14 @@ COLLECTIONS: dict[str, tuple[str, ...]] = {
     "web_search": WEB_SEARCH,
     "agentic": AGENTIC,
 }
-"""By name, in the official order."""
+"""Categories by collection, in official order."""
 
 
 def resolve(names: Iterable[str]) -> list[str]:
-    """Return the union of the named collections and categories, sorted alphabetically as the official tool does.
+    """Return the union of collections and categories, sorted alphabetically like officially.
 
     Raises:
-        UsageError: a name that is neither; names the nearest.
+        UsageError: unknown name; suggests one.
     """
     categories: set[str] = set()
     for name in names:
@@ -69,7 +69,7 @@ def resolve(names: Iterable[str]) -> list[str]:
         else:
             close = nearest(name, [*ALL, *COLLECTIONS])
             hint = f"Did you mean {close}?" if close else f"Known categories: {', '.join(ALL)}."
-            raise UsageError(f"no BFCL category is called {name!r}", hint=hint)
+            raise UsageError(f"unknown BFCL category {name!r}", hint=hint)
     return sorted(categories)
 
 
@@ -90,32 +90,32 @@ def group_of(name: str) -> str:
 
 
 def is_multi_turn(name: str) -> bool:
-    """Whether a category or id belongs to the simulator conversations."""
+    """Return whether a category or id is a conversation with simulators."""
     return "multi_turn" in name
 
 
 def is_agentic(name: str) -> bool:
-    """Whether a category or id belongs to memory or web search."""
+    """Return whether a category or id belongs to memory or web search."""
     return is_memory(name) or "web_search" in name
 
 
 def is_memory(name: str) -> bool:
-    """Whether a category or id belongs to memory, prerequisites included."""
+    """Return whether a category or id belongs to memory, including prerequisites."""
     return "memory" in name
 
 
 def is_prerequisite(name: str) -> bool:
-    """Whether an id is a memory prerequisite: played, never scored."""
+    """Return whether an id is a memory prerequisite, which is played but not scored."""
     return "prereq" in name
 
 
 def is_relevance(name: str) -> bool:
-    """Whether only the presence of a call is judged (relevance and irrelevance)."""
+    """Return whether only the presence of a call is judged (relevance and irrelevance)."""
     return "relevance" in name
 
 
 def is_single_turn(name: str) -> bool:
-    """Whether one reply is all there is."""
+    """Return whether entries have a single reply."""
     return not is_multi_turn(name) and not is_agentic(name)
 
 
@@ -127,7 +127,7 @@ def language_of(name: str) -> str:
 
 
 def call_rule_of(name: str) -> CallRule:
-    """Return how the calls of a category, or of the id of a varied entry, are checked."""
+    """Return the rule for the calls of a category or entry id."""
     kind = "parallel" if "parallel" in name else "multiple" if "multiple" in name else "simple"
     return CallRule(kind, language_of(name))
 
@@ -138,24 +138,24 @@ def backend_of(name: str) -> str:
 
 
 def parts_of(category: str) -> tuple[str, ...]:
-    """Return the category, and the one in the ids of what its entries build on where there is such a thing."""
+    """Return the category, and that of its prerequisites if it has any."""
     return (category, f"{category}_prereq") if is_memory(category) else (category,)
 
 
 def running_index(entry_id: str) -> int:
-    """Return the number by which the entries of a category are ordered."""
+    """Return the index in an entry id, which orders its category."""
     number = entry_id.partition(":")[0].rpartition("_")[2].partition("-")[0]
     return int(number) if number.isdecimal() else 0
 
 
 def sort_key(entry_id: str) -> tuple[int, str, int]:
-    """Return the official order of entries: priority of the kind, category, running index."""
+    """Return the official sort key of entries: priority, category, index."""
     category = category_of(entry_id)
     return (priority(category), category, running_index(entry_id))
 
 
 def priority(category: str) -> int:
-    """Return the place of a category's kind in the official order."""
+    """Return the official priority of a category's kind."""
     if is_prerequisite(category):
         return 0
     if "web_search" in category:

@@ -1,4 +1,4 @@
-"""One BFCL entry with its ground truth: what is asked, with which functions, and what counts as right."""
+"""`Entry`: one BFCL entry with functions and ground truth."""
 
 from typing import Any, cast
 
@@ -10,7 +10,7 @@ from console.core.chat import Message
 
 
 class FunctionDoc(msgspec.Struct, frozen=True):
-    """The parts of a function document that must be there; checked when a file is read, then dropped."""
+    """Required fields of a function document, for validation only."""
 
     name: str
     parameters: dict[str, Any]
@@ -18,41 +18,41 @@ class FunctionDoc(msgspec.Struct, frozen=True):
 
 
 class SpokenLine(msgspec.Struct, frozen=True):
-    """The parts of a message that must be there."""
+    """Required fields of a message."""
 
     role: str
     content: str
 
 
 class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One entry in the official form, ids of its category filled in, function documents untouched."""
+    """One entry in the official format, with the id of its category and the original function documents."""
 
     id: str
     category: str
     question: list[list[Message]]
     """Turns of messages; exactly one turn in single-turn categories."""
     function: list[dict[str, Any]] = []
-    """Original documents, without language hints. Empty for simulators, whose documents are read when played."""
+    """Documents without language hints; empty for simulators, whose documents are read when played."""
     ground_truth: list[Any] | None = None
-    """None where the category has none (relevance, irrelevance, memory prerequisites)."""
+    """None for relevance, irrelevance and memory prerequisites."""
     config: str = ""
-    """Format sensitivity: the text that names the prompt variation."""
+    """Format sensitivity: name of the prompt variation."""
     source_id: str = ""
-    """Format sensitivity: the entry that is varied."""
+    """Format sensitivity: id of the original entry."""
     involved_classes: list[str] = []
     initial_config: dict[str, Any] = {}
     missed_function: dict[str, list[str]] = {}
-    """Turn (as text) to names of functions that are withheld until that turn."""
+    """Names of withheld functions by the turn that adds them (number as a string)."""
     scenario: str = ""
     depends_on: list[str] = []
     group: str = ""
-    """What an entry of a user's dataset shares with others of its category, such as a source text."""
+    """Cluster of dependent entries in a user's dataset."""
 
     @property
     def cluster(self) -> str:
-        """What it is not independent of: the entry that is varied, or the function documents that live entries share.
+        """Cluster of dependent entries: variations of one entry, or live entries with the same function documents.
 
-        A live id ends in `<index>-<function documents>-<prompt>`; prompts about the same documents go together.
+        A live id ends in `<index>-<function documents>-<prompt>`.
         """
         if self.source_id or self.group:
             return self.source_id or self.group
@@ -61,7 +61,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def judged_as(self) -> str:
-        """The id or category by whose name the official rules are chosen."""
+        """The id or category that determines the official rules."""
         return self.source_id or self.category
 
     @property
@@ -75,7 +75,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         return msgspec.structs.replace(self, function=docs)
 
     def case(self, wording: str = "") -> Case:
-        """Return the entry as a case of ours; `wording` names the texts that will surround the question."""
+        """Convert the entry to a case; `wording` is the name of its prompt texts."""
         data = cast(dict[str, Any], msgspec.to_builtins(self)) | {"wording": wording}
         return Case(
             id=self.id,
@@ -89,5 +89,5 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def entry_of(case: Case) -> Entry:
-    """Return the entry that a case holds."""
+    """Return the entry of a case."""
     return msgspec.convert(case.data, Entry)

@@ -1,21 +1,21 @@
-"""Results that record an error instead of an answer, told apart by what they begin with.
+"""Results that are errors instead of answers, recognized by their prefix.
 
-Officially every exception while an entry is generated becomes its result. Where nothing was answered, the machinery
-failed; where an answer broke the handler, the model did, and its result is judged like any other.
+Officially, every exception during generation becomes the entry's result. Without an answer, the machinery failed; if an
+answer crashed the handler, the model failed and the result is scored.
 """
 
 from typing import Any
 
 INFERENCE_ERROR = "Error during inference:"
-"""How the official tool begins the result of an inference that failed."""
+"""Official prefix of the result of a failed inference."""
 _BROKE_HANDLER = f"{INFERENCE_ERROR} the answer has another form than the handler takes"
 
 
 def broken_handler(error: Exception) -> str:
-    """Return the result of an entry that ended because an answer broke the handler."""
+    """Return the result of an entry whose answer crashed the handler."""
     return f"{_BROKE_HANDLER}: {error}"
 
 
 def is_unanswered(output: Any) -> bool:
-    """Whether an output records that the model could not be asked."""
+    """Return whether an output is a failed inference without an answer."""
     return isinstance(output, str) and output.startswith(INFERENCE_ERROR) and not output.startswith(_BROKE_HANDLER)

@@ -1,7 +1,6 @@
-"""Official entries whose ground truth no output can meet, or only an unnatural one. They are scored all the same.
+"""Official entries with defective ground truth, which no output or only an unnatural one can pass.
 
-Found by trying: each is refused whatever is answered (or accepted only for the odd form named here). Listed so that
-nobody looks for the model's mistake where the data has one.
+Found by experiment. They are scored as usual, but marked, so that nobody looks for the error in the model.
 """
 
 _IMPOSSIBLE = {
@@ -22,11 +21,11 @@ _UNNATURAL = {
 }
 
 _CUT_IN_JSON = frozenset(("simple_python_96",))
-"""Entries with a list of objects as argument: in JSON form the answer is read only up to that list's end."""
+"""Entries with a list of objects as argument; JSON answers are parsed only to the end of that list."""
 
 
 def why_bad(entry_id: str) -> str:
-    """Return why an entry cannot be passed, or only in an odd way; empty for all others."""
+    """Return the defect of an entry, or an empty string."""
     source = entry_id.rpartition(":")[2]
     if "ret_fmt=json" in entry_id and source in _CUT_IN_JSON:
         return "no output can pass this entry: a JSON answer is cut after its first list of objects"

@@ -1,7 +1,7 @@
-"""From finished rollouts to the official numbers, with an interval beside every rate and missing parts said. Pure.
+"""Report of a BFCL run by the official formulas, with intervals and notes on missing parts. Pure.
 
-Ours count what the model was graded on; a failed inference is no answer. The official tool judges the text of the
-failure instead (right for irrelevance, wrong elsewhere): where that gives another number, it stands beside ours.
+Our accuracy excludes failed inferences. The official scorer judges their error text as an answer (correct for
+irrelevance, else wrong); if that gives a different number, both are reported.
 """
 
 from collections import Counter, defaultdict
@@ -21,12 +21,12 @@ _OTHER_DATA = "not comparable with published numbers: other data"
 
 
 def report(results: Sequence[Result], entries: Mapping[str, int], *, comparable: bool) -> Report:
-    """Aggregate.
+    """Aggregate a run.
 
     Args:
-        results: finished rollouts; those of memory prerequisites are left out.
-        entries: how many entries each category of the dataset has.
-        comparable: whether the data and wording are the official ones.
+        results: finished rollouts; memory prerequisites are ignored.
+        entries: number of entries by category of the dataset.
+        comparable: data and wording are official.
     """
     scored = [result for result in results if not names.is_prerequisite(result.case_id)]
     by_category: dict[str, list[Result]] = defaultdict(list)
@@ -44,7 +44,7 @@ def report(results: Sequence[Result], entries: Mapping[str, int], *, comparable:
 def _headline(
     by_category: Mapping[str, Sequence[Result]], present: Sequence[str], entries: Mapping[str, int], *, comparable: bool
 ) -> tuple[Metric, ...]:
-    """Return accuracy over everything and the official sums that were touched; Overall first when it is complete."""
+    """Return the accuracy and the official aggregates with results; Overall comes first if it is complete."""
     accuracy = rate_metric("accuracy", [result for name in present for result in by_category[name]])
     sensitivity = _sensitivity(by_category.get(names.FORMAT_SENSITIVITY, ()))
     scoring = [name for name in names.SCORING if name in by_category]
@@ -71,7 +71,7 @@ def _sum(
     intervals: Mapping[str, Interval],
     whole: Collection[str],
 ) -> Metric:
-    """Return a sum as the official tables show it, with its interval and what it lacks."""
+    """Return an aggregate as in official tables, with its interval and a note on missing parts."""
     note = gaps(name, whole)
     if not part.is_known and name not in NUMBER_WITH_GAPS:
         played = [intervals[category] for category in PARTS[name] if category in intervals]
@@ -97,7 +97,7 @@ def _category(name: str, results: Sequence[Result], entries: int) -> tuple[Metri
 
 
 def _official(results: Sequence[Result], entries: int) -> Accuracy:
-    """Return the official accuracy of a category; without results it is unknown, with the dataset's weight."""
+    """Return the official accuracy of a category; without results, an unknown one weighted by `entries`."""
     sample = _official_sample(results)
     if not sample.cases:
         return Accuracy(0.0, entries, is_known=False, touched=False)
@@ -111,12 +111,12 @@ def _official_sample(results: Sequence[Result]) -> Sample:
 
 def _official_interval(results: Sequence[Result]) -> Interval:
     interval_or_none = rate_interval(_official_sample(results))
-    assert interval_or_none is not None  # asked of categories with results only
+    assert interval_or_none is not None  # called only for categories with results
     return interval_or_none
 
 
 def is_officially_right(result: Result) -> bool:
-    """Whether the official scorer would count a rollout as right, a failed inference included."""
+    """Return whether the official scorer counts a rollout as correct, including failed inferences."""
     verdict = result.verdict
     if verdict.official is not None:
         return verdict.official == Outcome.PASSED.value
@@ -126,7 +126,7 @@ def is_officially_right(result: Result) -> bool:
 
 
 def _sensitivity(results: Sequence[Result]) -> tuple[Metric, ...]:
-    """Return the spread over prompt variations, in percent as the official tool gives it."""
+    """Return the spread over prompt variations, in percent like officially."""
     by_config: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         by_config[result.case_id.split(":")[1]].append(result)

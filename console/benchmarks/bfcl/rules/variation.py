@@ -1,7 +1,6 @@
-"""Format sensitivity: the 26 prompt variations and how their names are read.
+"""Format sensitivity: the 26 prompt variations and the parser of their names.
 
-A variation is named by a text of the form `ret_fmt=…&tool_call_tag=…&func_doc_fmt=…&prompt_fmt=…&style=…`; all ordinary
-categories use `DEFAULT`.
+Names have the format `ret_fmt=…&tool_call_tag=…&func_doc_fmt=…&prompt_fmt=…&style=…`; other categories use `DEFAULT`.
 """
 
 import re
@@ -23,7 +22,7 @@ CONFIGS: tuple[str, ...] = (
     _name("python", "False", "json", prompt="markdown"),
     _name("python", "False", "json", style="experimental"),
 )
-"""All variations in official order: 24 combinations, then the markdown and the experimental one."""
+"""All variations in official order: 24 combinations, then markdown and experimental."""
 
 _FORM = re.compile(
     r"ret_fmt=(python|json|verbose_xml|concise_xml)&tool_call_tag=(True|False)&func_doc_fmt=(python|xml|json)"
@@ -33,12 +32,12 @@ _FORM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """One way to describe functions and to ask for calls."""
+    """Formats of the prompt and of the requested calls."""
 
     returns: str
     """`python`, `json`, `verbose_xml` or `concise_xml`."""
     tagged: bool
-    """Whether calls must stand between `<TOOLCALL>` tags."""
+    """Whether calls must be in `<TOOLCALL>` tags."""
     docs: str
     """`python`, `xml` or `json`."""
     prompt: str
@@ -49,10 +48,10 @@ class Variation:
 
 @cache
 def read_variation(config: str) -> Variation:
-    """Return the variation that a text names; an empty text is the default.
+    """Parse the name of a variation; an empty string is the default.
 
     Raises:
-        UsageError: any other text.
+        UsageError: unknown name.
     """
     match = _FORM.fullmatch(config or DEFAULT)
     if match is None:

@@ -1,7 +1,7 @@
-"""One output against one entry: which rules apply, and their refusal. Everything but conversations with simulators.
+"""Official verdict on one output, for all categories except conversations with simulators.
 
-For relevance and irrelevance only the presence of a call is judged, neither its name nor its arguments; so whatever
-cannot be decoded counts as no call: prose, broken syntax, even the text of a failed inference.
+Relevance and irrelevance judge only the presence of a call; any undecodable output counts as no call, including prose,
+syntax errors and failed inferences.
 """
 
 from typing import Any
@@ -24,12 +24,12 @@ _AGENTIC = {
 
 
 def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
-    """Judge an output by the official rules; None means right. Never raises for a bad output.
+    """Judge an output by the official rules; None: correct. Never raises for a bad output.
 
     Args:
-        entry: with its ground truth; not of a multi-turn category.
-        output: the official result form: a text, native calls, or turns of steps.
-        setting: how the model was prompted.
+        entry: entry with ground truth, not multi-turn.
+        output: result in the official format: a string, native calls, or turns of steps.
+        setting: the setting of the run.
     """
     if names.is_agentic(entry.category):
         error_type, _ = check_answer(output, entry.ground_truth or [], family_of(setting))
@@ -40,7 +40,7 @@ def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
 
 
 def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
-    """Judge an output of a category with expected calls; None means right."""
+    """Judge an output of a category with expected calls; None: correct."""
     decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
     if decoded.error_type:
         problem = "decoded to something else" if decoded.error_type == WRONG_FORMAT else "could not be decoded"
@@ -55,7 +55,7 @@ def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
 
 
 def has_call(output: Any, family: str) -> bool:
-    """Whether an output decodes to at least one call; an empty object is not a call."""
+    """Return whether an output decodes to at least one call; an empty object is not a call."""
     calls = decode_reply(output, "python", family).calls
     return bool(calls) and calls != [{}]
 

@@ -1,1 +1,1 @@
-"""The simulated services of multi-turn entries, run in a confined worker, and the check of their state."""
+"""Simulated services of multi-turn entries, run in a sandboxed worker, and the check of their state."""

@@ -1,9 +1,9 @@
-"""Executing one call text on simulator instances: parsed as data, dispatched by an allow-list, never evaluated.
+"""Execution of one call string on simulator instances in the sandbox worker, by an allow-list and without `eval`.
 
-Runs in the sandbox worker. The official executor rewrites the text first — every `name (` that is a method of an
-involved class gets the instance's name in front, inside string arguments too — and then evaluates it. The rewriting is
-done here as well, because it shows in stored texts; the rewritten text is then walked as a syntax tree: literals,
-nested calls of public simulator methods, and a few harmless builtins. Errors carry Python's own words.
+The official executor prefixes every `name (` that is a method of an involved class with the instance's name, even
+inside string arguments, and then evaluates the string. The same rewriting is done here, as it is visible in stored
+strings. The syntax tree may contain literals, nested calls of public simulator methods and a few harmless builtins.
+Errors have Python's own messages.
 """
 
 import ast
@@ -21,19 +21,19 @@ _ERROR = "Error during execution: "
 
 
 def execute(text: str, instances: Mapping[str, Any], owners: Mapping[str, str]) -> str:
-    """Execute a call and return its result as the text that models and checkers see; never raises.
+    """Execute a call and return its result as a string for models and checkers; never raises.
 
     Args:
-        text: such as `cd(folder='documents')`.
-        instances: by variable name, as it shows in rewritten texts.
-        owners: public method name to the variable name of its instance.
+        text: a call such as `cd(folder='documents')`.
+        instances: simulator instances by variable name in rewritten strings.
+        owners: variable name of the instance by public method.
     """
     try:
         rewritten = _CALLED.sub(lambda match: _qualified_name(match[1], owners), text)
         _refuse_forbidden(rewritten)
         result = _Evaluation(instances).value(_parse_call(rewritten))
         return _result_text(result)
-    except Exception as error:  # the conversation goes on with the error's text
+    except Exception as error:  # the error becomes the result
         return f"{_ERROR}{error}"
 
 
@@ -64,7 +64,7 @@ def _result_text(result: Any) -> str:
 
 
 class _Evaluation:
-    """Values of the nodes that a call text may hold."""
+    """Evaluates the allowed nodes of a call string."""
 
     def __init__(self, instances: Mapping[str, Any]) -> None:
         self._instances = instances
@@ -116,7 +116,7 @@ class _Evaluation:
 
 
 def _first(node: ast.expr) -> ast.expr:
-    """Return what a chain of attributes begins with."""
+    """Return the first expression of an attribute chain."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node

@@ -1,8 +1,7 @@
-"""A conversation with simulators prepared for review: calls and results by turn, and what differs in the state.
+"""Comparison of a multi-turn conversation for review: calls and results by turn, and differences in state. Pure.
 
-Pure: works on what the verdict recorded. The grader compares states and results, not calls; so calls that differ are
-shown, but what decided is marked where it was found: at an attribute of a class, at a result that never came, or at a
-turn without any call.
+The grader compares states and results, not calls. Different calls are shown, but only the decisive difference is
+marked: an attribute of a class, a missing result, or a turn without calls.
 """
 
 import ast
@@ -27,12 +26,12 @@ _HINTS = {
 }
 _ATTRIBUTE = re.compile(r"\w+\.\w+")
 _RESULT = 300
-"""Characters of a result beside a call."""
+"""Maximum characters of a result shown with a call."""
 Results = Sequence[Sequence[str]]
 
 
 def compare_conversation(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-    """Compare the turns with the ground truth."""
+    """Compare the turns with ground truth."""
     truth = cast(list[list[str]], entry.ground_truth or [])
     finding = verdict.detail
     turns = cast(list[Any], output) if isinstance(output, list) else []
@@ -55,7 +54,7 @@ def compare_conversation(entry: Entry, output: Any, verdict: Verdict, setting: S
 
 
 def _marks(turns: int, last: Any) -> tuple[Mark, ...]:
-    """The grader stops at the first turn that fails; turns after it are not judged."""
+    """Return the mark of each turn; the grader stops at the first failed one."""
     if not isinstance(last, int):
         return ()
     return tuple(Mark.SAME if n < last else Mark.DIFFERS if n == last else Mark.OMITTED for n in range(turns))
@@ -69,7 +68,7 @@ def _steps(turns: Sequence[Any], number: int, family: str) -> list[list[str]]:
 
 
 def _turn_pairs(expected: Sequence[str], actual: Sequence[str], results: dict[str, Any], turn: int) -> list[Pair]:
-    """Pair equal calls first, then calls of the same function, in order; the rest stays alone."""
+    """Pair equal calls first, then calls of the same function, in order; others stay unpaired."""
     got = [result for step in cast(Results, results["model"]) for result in step]
     expected_results = cast(Sequence[str], results["truth"])
     partner = _partners([_read(text) for text in expected], [_read(text) for text in actual])
@@ -127,7 +126,7 @@ def _row(name: str, expected: str | None, actual: str | None, *, decisive: bool 
 
 
 def _decisive_pairs(finding: dict[str, Any], turn: int) -> list[Pair]:
-    """Return what the grader stopped at: attributes that differ, or results that never came."""
+    """Return the decisive differences: attributes or missing results."""
     by_attribute: dict[str, list[Row]] = {}
     for number, difference in enumerate(cast(list[dict[str, Any]], finding.get("differences", []))):
         attribute, rest = _parts(difference["path"])
@@ -143,13 +142,13 @@ def _decisive_pairs(finding: dict[str, Any], turn: int) -> list[Pair]:
 
 
 def _parts(path: str) -> tuple[str, str]:
-    """Return class and attribute of a path (`TravelAPI.credit_card_list`), and where in it (`1.balance`)."""
+    """Split a path into class and attribute (`TravelAPI.credit_card_list`) and the rest (`1.balance`)."""
     match = _ATTRIBUTE.match(path)
     return (match[0], path[match.end() :].removeprefix(".")) if match else (path, "")
 
 
 def _read(text: str) -> tuple[str, dict[str, str]]:
-    """Return name and arguments of a call text as source; positional ones are numbered."""
+    """Parse a call string to its name and argument sources; positional arguments are numbered."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,9 +1,8 @@
-"""The console's side of the simulators: one confined worker for a dataset, for scoring and for live conversations.
+"""`SimulatorHost`: the client of the sandboxed simulator worker of one dataset, for scoring and live conversations.
 
-Scoring is an ordinary function, called from any thread, and play is a coroutine, so the worker lives on a loop of its
-own, in a thread. Calls are made one after the other; a worker that was lost costs the call it was lost in and is
-replaced for the next one. Whoever keeps state in it names the generation that state lives in, and is refused by a later
-one (`StateGone`), to play it again.
+The worker has its own event loop in a thread, as scoring calls it from any thread and `play` from coroutines. Calls are
+sequential. A lost worker fails only the current call and is replaced for the next. Callers with state in the worker
+pass its generation, and get `StateGone` from a later one, to replay their calls.
 """
 
 import asyncio
@@ -25,18 +24,18 @@ _CALL_S = 30.0
 _START_S = 60.0
 _END_S = 10.0
 _LIMITS = WorkerLimits(frame_bytes=64 * MEBIBYTE, call_bytes=64 * MEBIBYTE)
-"""A batch of findings holds whole file systems."""
+"""Large, as a batch of findings contains whole file systems."""
 
 _hosts: dict[Path, "SimulatorHost"] = {}
 _opening = threading.Lock()
 
 
 class StateGone(Exception):
-    """The worker with a conversation's instances is lost; another one has taken its place."""
+    """The worker with a conversation's instances was lost and replaced."""
 
 
 def host_of(dataset: Dataset) -> "SimulatorHost":
-    """Return the one host of a dataset's simulators in this process.
+    """Return the host of a dataset's simulators, one per process.
 
     Raises:
         Fault: the dataset has no simulators.
@@ -52,7 +51,7 @@ def host_of(dataset: Dataset) -> "SimulatorHost":
 
 
 def close_hosts() -> None:
-    """End all workers; a later call starts anew."""
+    """End all workers; later calls start new ones."""
     while _hosts:
         _hosts.popitem()[1].close()
 
@@ -61,7 +60,7 @@ atexit.register(close_hosts)
 
 
 class SimulatorHost:
-    """Calls the worker program `simulators` of one dataset folder."""
+    """Client of the worker program `simulators` for one dataset folder."""
 
     def __init__(self, folder: Path, simulators: Path, modules: dict[str, str]) -> None:
         self._folder = folder
@@ -71,25 +70,25 @@ class SimulatorHost:
         self._turn = asyncio.Lock()
         self._worker: Worker | None = None
         self.generation = 0
-        """Counts the workers so far; state kept in an earlier one is gone."""
+        """Number of workers started so far; state of earlier ones is lost."""
 
     def call(self, operation: str, arguments: dict[str, Any], wall_s: float = _CALL_S) -> Any:
-        """Call an operation that keeps no state and wait for its result.
+        """Call a stateless operation and wait for its result.
 
         Raises:
-            Fault: the worker was lost, took too long or refused; kind `sandbox`.
+            Fault: the worker was lost, timed out or reported an error; kind `sandbox`.
         """
         return self.result(self.submit(operation, arguments, wall_s))
 
     def submit(
         self, operation: str, arguments: dict[str, Any], wall_s: float = _CALL_S, *, generation: int | None = None
     ) -> "Future[Any]":
-        """Begin a call from any thread; `generation` refuses it when the worker is another one by then."""
+        """Start a call from any thread; it fails if the worker's generation differs from `generation`."""
         calling = self._call(operation, arguments, wall_s, generation)
         return asyncio.run_coroutine_threadsafe(calling, self._running_loop())
 
     def result(self, waiting: "Future[Any]") -> Any:
-        """Wait for a call that was submitted; raises as `call`."""
+        """Wait for a submitted call; raises like `call`."""
         try:
             return waiting.result(_START_S + 4 * _CALL_S)
         except LateError as error:
@@ -97,20 +96,20 @@ class SimulatorHost:
             raise Fault(FaultKind.SANDBOX, "the simulators did not answer") from error
 
     async def acall(self, operation: str, arguments: dict[str, Any], *, generation: int | None = None) -> Any:
-        """Call an operation from a coroutine; raises as `call`.
+        """Call an operation from a coroutine; raises like `call`.
 
         Raises:
-            StateGone: the worker is not of the generation that was named.
+            StateGone: the worker has a different generation.
         """
         return await asyncio.wrap_future(self.submit(operation, arguments, generation=generation))
 
     async def begin(self, key: str, entry: dict[str, Any]) -> int:
-        """Make fresh instances for a conversation and return the generation they live in; raises as `call`."""
+        """Create new instances for a conversation and return the worker's generation; raises like `call`."""
         beginning = self._begin(key, entry)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(beginning, self._running_loop()))
 
     def restart(self) -> None:
-        """End the worker; the next call gets a new one."""
+        """End the worker; the next call starts a new one."""
         if self._loop is not None and self._worker is not None:
             asyncio.run_coroutine_threadsafe(self._worker.kill(), self._loop).result(_END_S)
 
@@ -135,7 +134,7 @@ class SimulatorHost:
             return self.generation
 
     async def _call(self, operation: str, arguments: dict[str, Any], wall_s: float, generation: int | None) -> Any:
-        async with self._turn:  # so that a lost worker is only the loss of the call that was made
+        async with self._turn:  # so that a lost worker affects only one call
             worker = await self._ready()
             if generation is not None and generation != self.generation:
                 raise StateGone
@@ -144,7 +143,7 @@ class SimulatorHost:
             except WorkerLost as error:
                 if error.cause != "died":
                     raise
-                if generation is not None:  # worn out by what came before, perhaps; played again it will show
+                if generation is not None:  # earlier calls may have caused it; a replay will show
                     raise StateGone from error
                 return await self._ask_worker(await self._ready(), operation, arguments, wall_s)
 
@@ -161,7 +160,7 @@ class SimulatorHost:
         return self._worker
 
     async def _start(self) -> Worker:
-        """Start a worker; the simulators are pinned code that sees literals only, so weaker confinement will do."""
+        """Start a worker; a weaker sandbox is sufficient for pinned simulators that receive only literals."""
         try:
             return await Worker.start(
                 _PROGRAM, setup=self._setup, read_only=[self._folder], limits=_LIMITS, allow_weaker=True

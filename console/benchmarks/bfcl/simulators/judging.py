@@ -1,8 +1,7 @@
-"""Judging conversations with simulators: shape and decoding here, playing and comparing in the worker.
+"""Judging of conversations with simulators: decoding here, execution and comparison in the worker.
 
-A single conversation is a batch of one. Batches are begun one after the other without waiting, so that decoding the
-next goes on while the worker plays the last; results come in order. A batch that costs the worker is judged again one
-by one, so that only the conversation to blame stays without a finding.
+Batches are submitted ahead, so that decoding overlaps with execution; results come in order. If a batch crashes the
+worker, its conversations are judged one by one, so that only the culprit has no finding.
 """
 
 from collections import deque
@@ -21,18 +20,18 @@ from console.suites.call_matching.checker import UNCHECKABLE, Refusal
 INFERENCE_ERROR = "multi_turn:inference_error"
 TERMINATED = "multi_turn:force_terminated"
 _BATCH = 20
-"""Conversations in one message to the worker."""
+"""Conversations per batch."""
 _AHEAD = 2
-"""Batches on their way at once."""
+"""Maximum concurrent batches."""
 
 Finding = dict[str, Any]
-"""What `turn_check.check_turns` returns."""
+"""Result of `turn_check.check_turns`."""
 Judgement = tuple[Refusal | None, Finding]
 
 
 @dataclass(slots=True)
 class _Decoded:
-    """A conversation ready to be played, or what refuses it before."""
+    """A decoded conversation, or its early refusal."""
 
     refusal: Refusal | None
     item: dict[str, Any]
@@ -46,10 +45,10 @@ class _Batch:
 
 
 def check_conversation(entry: Entry, output: Any, family: str, host: SimulatorHost) -> Judgement:
-    """Judge the recorded turns of steps; None means right. The finding says what was executed and what differs.
+    """Judge recorded turns of steps (None: correct) and return the finding with executed calls and differences.
 
     Raises:
-        Fault: the worker failed; nothing is known of the model then.
+        Fault: the worker failed.
     """
     decoded = _decode(entry, output, family)
     if decoded.refusal is not None:
@@ -61,9 +60,9 @@ def check_conversation(entry: Entry, output: Any, family: str, host: SimulatorHo
 def check_conversations(
     conversations: Iterable[tuple[Entry, Any]], family: str, host: SimulatorHost, *, recorded: bool = False
 ) -> Iterator[Judgement]:
-    """Judge many, in order; `recorded` adds to the findings what the official score file keeps.
+    """Judge many conversations in order; `recorded` adds the fields of the official score file.
 
-    A conversation that the worker cannot judge is refused as uncheckable.
+    A conversation that crashes the worker is refused as uncheckable.
 
     Raises:
         Fault: the simulators cannot be started.
@@ -91,7 +90,7 @@ def _finish_batch(batch: _Batch, host: SimulatorHost, *, recorded: bool) -> Iter
             for conversation in batch.decoded
         ]
     except Fault:
-        host.call("spent", {})  # can the simulators be started at all?
+        host.call("spent", {})  # raises if the simulators cannot be started
         judged = [_check_alone(conversation, host, recorded=recorded) for conversation in batch.decoded]
     yield from judged
 
@@ -138,7 +137,7 @@ def _judgement(decoded: _Decoded, finding: Finding) -> Judgement:
 
 
 def trace_states(entry: Entry, output: Any, family: str, host: SimulatorHost) -> list[dict[str, Any]]:
-    """Return the public state of an entry's simulators by class, before the first turn of an output and after each.
+    """Return the public state of an entry's simulators by class, before the first turn and after each turn.
 
     Raises:
         Fault: the worker failed.
@@ -149,7 +148,7 @@ def trace_states(entry: Entry, output: Any, family: str, host: SimulatorHost) ->
 
 
 def decoded_turn(turn: Any, family: str) -> list[list[str]]:
-    """Return the call texts of every step that holds any.
+    """Return the call strings of every step with calls.
 
     Raises:
         TypeError: the turn is not a list of steps.
@@ -159,7 +158,7 @@ def decoded_turn(turn: Any, family: str) -> list[list[str]]:
 
 
 def worker_entry(entry: Entry) -> dict[str, Any]:
-    """Return what the worker needs to know of an entry."""
+    """Return the fields of an entry for the worker."""
     return {
         "id": entry.id,
         "classes": entry.involved_classes,

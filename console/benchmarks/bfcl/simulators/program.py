@@ -1,17 +1,16 @@
-"""The worker program that hosts the simulators of a dataset: conversations that are played, and whole checks.
+"""The worker program that hosts the simulators of a dataset, for live conversations and checks.
 
     setup       {"folder": dataset folder, "simulators": folder below it, "modules": {class name: module}}
-    begin       {"key", "entry"}              fresh instances for a conversation
+    begin       {"key", "entry"}              new instances for a conversation
     execute     {"key", "calls": [text, …]}   results, in order
     state       {"key"}                       public attributes by class
     end         {"key"}
     trace       {"entry", "turns"}            stored state by class, before the first turn and after each
     spent       {}                            processor seconds of this worker
-    checks      {"items": [{"entry", "turns", "truth"}, …], "recorded", "whole"}   the findings of `turn_check`, in
-                order; of right ones only with `whole`
+    checks      {"items": [{"entry", "turns", "truth"}, …], "recorded", "whole"}   findings of `turn_check` in
+                order; passed ones are complete only with `whole`
 
-Modules are imported from the dataset folder only, when a class is first needed. Texts of a model reach them as parsed
-literals only.
+Modules are imported lazily, from the dataset folder only. They receive model output only as parsed literals.
 """
 
 import importlib
@@ -27,7 +26,7 @@ Operation = Callable[[dict[str, Any]], Any]
 
 
 class _Classes(Mapping[str, Callable[[], Any]]):
-    """Simulator classes by name, imported when first asked for."""
+    """Simulator classes by name, imported lazily."""
 
     def __init__(self, package: str, modules: dict[str, str]) -> None:
         self._package = package
@@ -45,19 +44,19 @@ class _Classes(Mapping[str, Callable[[], Any]]):
 
 
 class _Port(Protocol):
-    """The door to the engine; not used here."""
+    """Connection to the engine; unused here."""
 
 
 class SimulatorServer:
     """The conversations and checks of one worker."""
 
     def __init__(self, classes: Mapping[str, Callable[[], Any]]) -> None:
-        """Start without conversations."""
+        """Create a server without conversations."""
         self._classes = classes
         self._by_conversation: dict[str, Simulators] = {}
 
     def begin(self, arguments: dict[str, Any]) -> None:
-        """Make fresh instances under a key."""
+        """Create new instances under a key."""
         self._by_conversation[arguments["key"]] = Simulators(self._classes, arguments["entry"], "model")
 
     def execute(self, arguments: dict[str, Any]) -> list[str]:
@@ -70,7 +69,7 @@ class SimulatorServer:
         return {name: public_state(instance) for name, instance in instances.items()}
 
     def trace(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-        """Play a conversation and return the states it goes through, as result files store them."""
+        """Execute a conversation and return the stored states before and after each turn."""
         simulators = Simulators(self._classes, arguments["entry"], "model")
         states = [_stored(simulators)]
         for steps in arguments["turns"]:
@@ -84,7 +83,7 @@ class SimulatorServer:
         self._by_conversation.pop(arguments["key"], None)
 
     def checks(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-        """Check whole conversations against their ground truth; of right ones say only that they are, unless asked."""
+        """Check conversations against ground truth; findings of passed ones are empty unless `whole` is set."""
         return [self._check(item, arguments) for item in arguments["items"]]
 
     def _check(self, item: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The simulators of one side of one entry: fresh instances, and the calls executed on them. Runs in the worker."""
+"""Simulator instances of one side (model or ground truth) of an entry. Runs in the worker."""
 
 import copy
 import inspect
@@ -14,24 +14,23 @@ STATELESS = frozenset(("MathAPI",))
 """Classes without a scenario."""
 
 _DEEPEST = 20
-"""Levels of nested values that are shown."""
+"""Maximum depth of nested values."""
 Classes = Mapping[str, Callable[[], Any]]
 
 
 class Simulators:
-    """Instances of the involved classes, loaded with the entry's scenario."""
+    """Instances of the involved classes, initialized with the entry's scenario."""
 
     def __init__(self, classes: Classes, entry: Mapping[str, Any], side: str) -> None:
-        """Make fresh instances.
+        """Create new instances.
 
         Args:
             classes: simulator classes by name.
-            entry: `id`, `classes` (names), `config` (class name to scenario), `long_context`.
-            side: part of the instances' variable names, which show in rewritten texts; must differ between model and
-                ground truth.
+            entry: `id`, `classes` (names), `config` (scenario by class name), `long_context`.
+            side: part of the instances' variable names in rewritten strings; different for model and ground truth.
         """
         self.instances: dict[str, Any] = {}
-        """By class name, in the entry's order."""
+        """Instances by class name, in the entry's order."""
         self._variables: dict[str, Any] = {}
         self._owners: dict[str, str] = {}
         for name in entry["classes"]:
@@ -53,7 +52,7 @@ def _public_methods(kind: type) -> tuple[str, ...]:
 
 
 def _copied(value: Any) -> Any:
-    """Copy a JSON value, several times as fast as what copies anything."""
+    """Copy a JSON value, several times faster than `deepcopy`."""
     if type(value) is dict:
         return {key: _copied(part) for key, part in cast(dict[Any, Any], value).items()}
     if type(value) is list:
@@ -62,12 +61,12 @@ def _copied(value: Any) -> Any:
 
 
 def public_state(instance: object) -> dict[str, Any]:
-    """Return the public attributes of an instance as JSON can hold them."""
+    """Return the public attributes of an instance as JSON."""
     return {name: plain(value) for name, value in vars(instance).items() if not name.startswith("_")}
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON can hold it; objects become their public contents, folders their tree."""
+    """Convert a value to JSON; files and folders become their contents, other objects their `repr`."""
     if depth > _DEEPEST:
         return "…"
     match value:
@@ -86,7 +85,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def _contents(value: object, depth: int) -> Any:
-    """Return what counts as equal of a folder or a file of the file system; of other objects their text."""
+    """Return the contents of a simulated file or folder, or the `repr` of another object."""
     for name in ("contents", "content"):
         if hasattr(value, name):
             return plain(getattr(value, name), depth + 1)
@@ -94,7 +93,7 @@ def _contents(value: object, depth: int) -> Any:
 
 
 def storable(value: Any) -> Any:
-    """Return a value as the official score file stores it: what JSON cannot hold becomes its text."""
+    """Convert a value to JSON like the official score file; other values become strings."""
     match value:
         case None | bool() | int() | str():
             return value
@@ -111,5 +110,5 @@ def storable(value: Any) -> Any:
 
 
 def stored_state(instance: object) -> dict[str, Any]:
-    """Return the public attributes of an instance as the official files store them."""
+    """Return the public attributes of an instance in the official file format."""
     return {name: storable(value) for name, value in vars(instance).items() if not name.startswith("_")}

@@ -1,8 +1,8 @@
-"""The multi-turn check: model and ground truth play on their own simulators, turn by turn, and are compared.
+"""The multi-turn check, which executes the calls of model and ground truth on separate simulators. Runs in the worker.
 
-Runs in the worker. After every turn for which calls are expected, all public attributes of all instances must be equal,
-and every result of the expected calls must have occurred among the model's results so far (several times, if it is
-expected several times). Turns for which nothing is expected are executed but not judged. The first failure decides.
+After every turn with expected calls, all public attributes of all instances must be equal, and the model's results so
+far must include every result of the expected calls (with multiplicity). Turns without expected calls are executed but
+not judged. The first failure decides.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,10 @@ RESPONSE = "multi_turn:execution_response_mismatch"
 _MOST_DIFFERENCES = 40
 _LONGEST = 2000
 _ABSENT = object()
-"""Stands for what one side lacks; None is a value like any other."""
+"""Marks a missing value, as None is a regular one."""
 
 Steps = Sequence[Sequence[str]]
-"""The call texts of each step of a turn."""
+"""Call strings of each step of a turn."""
 
 
 def check_turns(
@@ -32,19 +32,18 @@ def check_turns(
     *,
     recorded: bool = False,
 ) -> dict[str, Any]:
-    """Return the finding on a conversation with as many turns as the ground truth.
+    """Check a conversation with as many turns as the ground truth.
 
     Args:
         classes: simulator classes by name.
-        entry: as `Simulators` takes it.
-        turns: the model's calls.
-        truth: the expected calls of each turn.
-        recorded: whether to add `record`, what the official score file keeps besides message and type.
+        entry: see `Simulators`.
+        turns: the model's calls by turn and step.
+        truth: expected calls by turn.
+        recorded: add `record`, the further fields of the official score file.
 
     Returns:
-        `error_type` (None: right), `message`, `turn` (from 0), `turns` (results by turn: `model` by step, `truth`), and
-        what differs: `differences` (`path` from the class down, `expected`, `actual`; None: not there) or `missing`
-        (results that never came).
+        `error_type` (None: correct), `message`, `turn` (from 0), `turns` (results by turn: `model` by step, `truth`),
+        and either `differences` (`path` from the class down, `expected`, `actual`; None: absent) or `missing` results.
     """
     model, expected = Simulators(classes, entry, "model_eval"), Simulators(classes, entry, "model_ground_truth_eval")
     seen: list[str] = []
@@ -88,7 +87,7 @@ def _judge_turn(
 
 
 def _differing(model: object, expected: object) -> list[str]:
-    """Return the public attributes that are not equal; an attribute the model's side lacks is not equal."""
+    """Return the expected public attributes that differ or are missing on the model's side."""
     missing = object()
     return [
         name
@@ -117,7 +116,7 @@ def _differences(name: str, model: Any, expected: Any, attributes: Sequence[str]
 
 
 def _descend(path: str, actual: Any, expected: Any, differences: list[dict[str, Any]]) -> None:
-    """Collect the smallest parts that differ: keys of dictionaries, and items of lists that begin alike."""
+    """Collect minimal differences: by dictionary key, and by item of lists of equal length or with a common prefix."""
     if isinstance(actual, dict) and isinstance(expected, dict):
         left, right = cast(dict[str, Any], actual), cast(dict[str, Any], expected)
         for key in dict.fromkeys([*right, *left]):
@@ -139,7 +138,7 @@ def _descend_if(path: str, actual: Any, expected: Any, differences: list[dict[st
 
 
 def _cut(value: Any) -> str | None:
-    """Return a value as text; None for one that is not there."""
+    """Return the `repr` of a value, truncated; None if it is absent."""
     return None if value is _ABSENT else repr(value)[:_LONGEST]
 
 

@@ -1,7 +1,7 @@
 """Score BFCL result files offline, with no network and no key, and write score files and tables.
 
-A folder named after a model of the official registry is read as that model's row says. How others are read is said by
-marks in the files of runs of ours, by models.toml, or by a person; a folder of which nobody says it is refused.
+A folder named after a model of the official registry is decoded by its row; others by marks in files of our own runs,
+by models.toml or by options, else they are refused.
 """
 
 import argparse
@@ -59,7 +59,7 @@ class EvaluateArguments(PhaseArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the official flags, and ours after them."""
+    """Add the official flags, then our own."""
     add_phase_arguments(parser, models="default: all with results", categories="all")
     add_reading_arguments(parser)
     parser.add_argument("--score-dir", type=Path, default=Path("score"), metavar="DIR")
@@ -67,7 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class _Models:
-    """What models.toml says of models, by their folders; scoring does not need the file."""
+    """Facts about models in the optional models.toml, by folder."""
 
     def __init__(self, args: EvaluateArguments) -> None:
         self._args = args
@@ -78,7 +78,7 @@ class _Models:
         return model.bfcl_name if model else None
 
     def prices(self) -> dict[str, Price]:
-        """Return the prices that are there."""
+        """Return the known prices by folder."""
         return {
             folder: (model.price.input, model.price.output)
             for folder, model in self._by_folder.items()
@@ -91,7 +91,7 @@ class _Models:
             path = find_models_file(self._args.models)
             if path is None:
                 return {}
-            from console.config.models import load_models  # takes longer to import than a category to score
+            from console.config.models import load_models  # slow to import
 
             book = load_models(path)
         except UsageError:
@@ -102,12 +102,12 @@ class _Models:
 
 
 def run(args: EvaluateArguments) -> int:
-    """Score every result file there is of the chosen models and categories.
+    """Score all result files of the selected models and categories.
 
     Raises:
         UsageError: no data, no results, or an unknown category or model.
     """
-    gc.disable()  # tens of thousands of results stay in memory to the end, and nothing of them is a cycle
+    gc.disable()  # tens of thousands of results without cycles stay in memory
     try:
         return _evaluate(args)
     finally:
@@ -162,7 +162,7 @@ def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
 
 
 def _files(result_root: Path, model: str, categories: list[str], refused: list[str]) -> dict[str, list[Line]]:
-    """Return the lines of a model's result files by category; damaged files are refused and left out."""
+    """Return the lines of a model's result files by category; record errors of invalid files in `refused`."""
     files: dict[str, list[Line]] = {}
     for category in categories:
         path = result_path(result_root, model, category)

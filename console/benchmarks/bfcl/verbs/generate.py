@@ -1,6 +1,6 @@
 """Ask models the BFCL entries and write official result files, each line as soon as its conversation has ended.
 
-Runs again where it stopped: entries with an answer are skipped, failed inferences are asked again. Every generation is
+Resumes after an interruption: entries with an answer are skipped, failed inferences are retried. Every generation is
 also a run that can be watched and reviewed.
 """
 
@@ -58,7 +58,7 @@ BFCL_GENERATION = JsonKind(
 )
 
 _IDS = "test_case_ids_to_generate.json"
-"""The official name of the list of `--run-ids`, below the project root."""
+"""Official file name of the list for `--run-ids`, in the project root."""
 
 
 class GenerateArguments(PhaseArguments, ServingArguments):
@@ -73,7 +73,7 @@ class GenerateArguments(PhaseArguments, ServingArguments):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the official flags, and ours after them."""
+    """Add the official flags, then our own."""
     add_phase_arguments(parser, models="models of models.toml, or local ones of the registry", categories="all")
     parser.add_argument("--mode", choices=("fc", "prompt"), help="native tools, or tools in the prompt")
     parser.add_argument("--temperature", type=float, metavar="T", help="default: as in models.toml, else 0.001")
@@ -87,10 +87,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: GenerateArguments) -> int:
-    """Generate for one model after the other.
+    """Generate results of each model in turn.
 
     Raises:
-        UsageError: unknown model, category or id, no key, no data; nothing has been asked then.
+        UsageError: unknown model, category or id, missing key or data; raised before any request.
     """
     names = split(args.model)
     if not names:
@@ -116,14 +116,14 @@ def run(args: GenerateArguments) -> int:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Generation:
-    """What is ready to be generated for one model."""
+    """A prepared generation for one model."""
 
     run: PreparedRun
     serving: Serving
 
 
 def _prepare(args: GenerateArguments, model: str, result_root: Path) -> _Generation | None:
-    """Check everything for one model; None when nothing is left to ask."""
+    """Prepare one model; return None if all entries have answers."""
     config = load_models(find_models_file(args.models)).models.get(model)
     local = local_model(args, model) if config is None and model in profiles() else None
     selection = _selection(args, model, local or config)
@@ -170,7 +170,7 @@ def _selection(args: GenerateArguments, model: str, config: ModelConfig | None) 
 
 
 def _calls_natively(args: GenerateArguments, config: ModelConfig | None) -> bool:
-    """Whether a model counts as a function-calling one, by its row in the registry or by the mode."""
+    """Return whether a model is a function-calling one, by its registry row or the mode."""
     profile = profiles().get(config.bfcl_name or "") if config else None
     if profile is not None:
         return profile.is_fc
@@ -190,7 +190,7 @@ def _chosen_ids(path: Path) -> tuple[str, ...]:
 
 
 def _with_temperature(prepared: PreparedRun, temperature: float | None) -> PreparedRun:
-    """Return the plan with the temperature asked for, or the official default where models.toml has none."""
+    """Return the plan with the given temperature, or the official default if models.toml has none."""
     model = prepared.models["model"]
     if temperature is None and model.temperature is not None:
         return prepared

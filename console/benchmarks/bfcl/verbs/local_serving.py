@@ -1,7 +1,6 @@
-"""The official flags and variables of `bfcl generate` for models that are served on this machine.
+"""The official flags and variables of `bfcl generate` for locally served models.
 
-A name of the official registry that is asked over `/v1/completions` needs no entry in models.toml: flags and variables
-say where it is served.
+A registry model with the API `/v1/completions` needs no entry in models.toml; flags and variables specify the server.
 """
 
 import argparse
@@ -17,9 +16,9 @@ from console.config.model import Limits, ModelConfig
 from console.core.fault import Fault, UsageError
 
 _LONGEST_S = 72000.0
-"""For one request to a local model, as officially; it may wait behind many others before it is answered at all."""
+"""Official timeout in seconds of a request to a local model, which may wait behind many others."""
 LOCAL_THREADS = 100
-"""Conversations at once with a local model, as officially."""
+"""Official number of concurrent conversations with a local model."""
 
 
 class ServingArguments(Arguments):
@@ -49,10 +48,10 @@ def add_serving_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def local_model(args: ServingArguments, name: str) -> ModelConfig:
-    """Return the model that a registry name stands for without an entry in models.toml.
+    """Return the configuration of a registry model without an entry in models.toml.
 
     Raises:
-        UsageError: its row is not served locally, or a flag is wrong.
+        UsageError: not a locally served model, or an invalid flag.
     """
     profile = profiles()[name]
     if profile.api != "completions":
@@ -94,10 +93,10 @@ def _address() -> str:
 
 
 def _tokenizer(weights: Path | None) -> Path | None:
-    """Return the folder whose tokenizer counts prompts, as officially; None leaves it to the server.
+    """Return the folder of the tokenizer that counts prompt tokens, like officially; None: the server counts.
 
     Raises:
-        UsageError: that folder holds no tokenizer that can be read.
+        UsageError: no readable tokenizer in the folder.
     """
     from console.llm.servers.prompt_budget import TokenCounter
 
@@ -134,11 +133,11 @@ def _check(args: ServingArguments) -> None:
 
 
 Serving = Callable[[Path, Callable[[str], None]], AbstractContextManager[None]]
-"""From a log file and a way to speak to the time in which a model is served."""
+"""Takes a log file and a progress callback; returns a context in which the model is served."""
 
 
 def plan_serving(args: ServingArguments, model: ModelConfig) -> Serving:
-    """Look whether a model is served already, else how to start its server.
+    """Find the running server of a model, or plan to start one.
 
     Raises:
         UsageError: neither is possible.
@@ -167,7 +166,7 @@ def plan_serving(args: ServingArguments, model: ModelConfig) -> Serving:
 
 @contextmanager
 def _served(server: AbstractContextManager[None], model: ModelConfig, notify: Callable[[str], None]) -> Generator[None]:
-    """Say by what the lengths of answers are limited, once the server is there."""
+    """Report the limit of answer lengths once the server runs."""
     from console.llm.servers.prompt_budget import LARGEST, counts_tokens
 
     with server:

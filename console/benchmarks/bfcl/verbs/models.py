@@ -1,6 +1,6 @@
 """List the models of the official registry, in its order: names that result folders and `bfcl_name` may have.
 
-With --json, all that is known of each: how it is asked, how its answers are read, what the leaderboard says of it.
+With --json, all facts about each: API, decode family and leaderboard data.
 """
 
 import argparse

@@ -24,38 +24,38 @@ class PhaseArguments(Arguments):
 
 
 def results_folder(args: PhaseArguments) -> Path:
-    """Return the folder of result files; a relative one starts from the project root."""
+    """Return the folder of result files, relative to the project root."""
     return project_root() / args.result_dir
 
 
 def categories_of(args: PhaseArguments, default: str) -> list[str]:
-    """Return the categories of `--test-category`, else those of a collection.
+    """Return the categories of `--test-category`, or of the default collection.
 
     Raises:
-        UsageError: one is unknown.
+        UsageError: unknown category.
     """
     return resolve(split(args.test_category) or [default])
 
 
 def open_bfcl(args: PhaseArguments) -> BfclSuite:
-    """Return the data.
+    """Open the suite.
 
     Raises:
-        UsageError: there is no such suite, or it is none of BFCL.
+        UsageError: unknown suite, or not BFCL.
     """
     suite = Catalog(find_data_roots(args.data)).open(args.suite)
     if not isinstance(suite, BfclSuite):
-        raise UsageError(f"{args.suite} is no BFCL data", where="--suite", hint="Try `eval-console pull bfcl`.")
+        raise UsageError(f"{args.suite} is not a BFCL suite", where="--suite", hint="Try `eval-console pull bfcl`.")
     return suite
 
 
 def add_phase_arguments(parser: argparse.ArgumentParser, *, models: str, categories: str) -> None:
-    """Add the official flags of both phases, then the data.
+    """Add the official flags of both phases, then the suite.
 
     Args:
-        parser: of the phase.
+        parser: parser of the phase.
         models: help of `--model`.
-        categories: what is taken without `--test-category`.
+        categories: default of `--test-category`.
     """
     parser.add_argument("--model", action="append", default=[], metavar="A,B", help=models)
     parser.add_argument("--test-category", action="append", default=[], metavar="X,Y", help=f"default: {categories}")
@@ -64,7 +64,7 @@ def add_phase_arguments(parser: argparse.ArgumentParser, *, models: str, categor
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what a person can say of answers whose form nothing else tells."""
+    """Add the options that specify the decoding of answers."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument(
         "--handler",

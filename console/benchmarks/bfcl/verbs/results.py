@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ResultsArguments) -> int:
-    """List them as the file system does; a folder that is named after no model of the registry is marked so."""
+    """List models in directory order, marking folders not named after a registry model."""
     root = project_root() / args.result_dir
     rows: list[tuple[str, str]] = []
     for folder in in_directory_order(root):

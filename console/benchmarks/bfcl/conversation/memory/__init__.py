@@ -1,1 +1,1 @@
-"""BFCL's memory categories: three backends, the chain of conversations that fills them, and the questions about it."""
+"""BFCL's memory categories: three backends, conversations that fill them, and questions about their content."""

@@ -1,7 +1,7 @@
-"""A memory in use: one backend, its earlier content, and the calls executed on it. Pure but for the given embedding.
+"""The memory of an entry, reconstructed from earlier outputs. Pure except for the given embedding.
 
-A memory changes only by the calls of its conversations, and these are in the outputs; so no state is kept next to them.
-A resumed run, an imported result tree and an export all get the same memory from the same outputs.
+A memory changes only by the calls in outputs, so no other state is stored; resumed runs, imports and exports all
+reconstruct the same memory from the same outputs.
 """
 
 import json
@@ -17,19 +17,19 @@ from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.simulators.state import Simulators
 
 Snapshot = dict[str, Any]
-"""A memory in the official form of its backend; empty: nothing is remembered."""
+"""Content of a memory in the official format of its backend."""
 
 
 class Memory:
-    """The memory of one entry being played."""
+    """The memory of one entry in progress."""
 
     def __init__(self, entry_id: str, before: Snapshot, embed: Embed) -> None:
-        """Load what was there before.
+        """Load a snapshot.
 
         Args:
-            entry_id: names the backend; also shows in texts that hold something like a call of a memory function.
-            before: of the same backend.
-            embed: turns texts into vectors of length one; only called when the vector backend is searched.
+            entry_id: id of the entry, which includes the backend and may appear in results.
+            before: snapshot of the same backend.
+            embed: returns unit vectors for texts; called only by searches of the vector backend.
         """
         name = f"MemoryAPI_{names.backend_of(entry_id)}"
         classes: Mapping[str, Callable[[], Any]] = {
@@ -42,17 +42,17 @@ class Memory:
         self._backend = self._simulators.instances[name]
 
     def execute(self, calls: Sequence[str]) -> list[str]:
-        """Execute calls and return their results as models see them; never raises for a bad call."""
+        """Execute calls and return their results for the model; never raises for a bad call."""
         return self._simulators.execute(calls)
 
     @property
     def snapshot(self) -> Snapshot:
-        """Everything remembered now; a copy."""
+        """Copy of the current content."""
         return json.loads(json.dumps(self._backend.snapshot))
 
 
 def core_of(snapshot: Snapshot) -> Any:
-    """Return what of a memory is shown in the prompt; empty when there is nothing."""
+    """Return the part of a memory shown in the prompt; may be empty."""
     if "memory" in snapshot:
         return snapshot["memory"]
     core = snapshot.get("core_memory", {})
@@ -60,16 +60,16 @@ def core_of(snapshot: Snapshot) -> Any:
 
 
 OutputOf = Callable[[str], Any]
-"""Returns the output of a finished entry; None where there is none."""
+"""Returns the output of a finished entry, or None."""
 
 
 def memory_after(entry_ids: Iterable[str], output_of: OutputOf, family: str) -> Snapshot:
-    """Return what is remembered after conversations in their order; one without an output changes nothing.
+    """Return the memory after a sequence of conversations; one without an output changes nothing.
 
     Args:
-        entry_ids: the prerequisites of one scenario and backend.
-        output_of: the official result form of each: turns of steps.
-        family: the decode family; how calls are written in outputs.
+        entry_ids: the prerequisites of one scenario and backend, in order.
+        output_of: returns an output in the official format, turns of steps.
+        family: the decode family of the calls in outputs.
     """
     snapshot = "{}"
     for entry_id in entry_ids:
@@ -79,7 +79,7 @@ def memory_after(entry_ids: Iterable[str], output_of: OutputOf, family: str) -> 
 
 
 def calls_in(output: Any, family: str) -> list[str]:
-    """Return all executable calls of an output in the order they were made."""
+    """Return all executable calls of an output, in order."""
     turns = cast(list[Any], output) if isinstance(output, list) else []
     steps = [step for turn in turns if isinstance(turn, list) for step in cast(list[Any], turn)]
     return [call for step in steps for call in executable_calls(step, family)]
@@ -93,5 +93,5 @@ def _after(entry_id: str, before: str, calls: tuple[str, ...]) -> str:
 
 
 def no_search(texts: Sequence[str]) -> list[list[float]]:
-    """Embed nothing: what a search finds does not change what is remembered."""
+    """Return dummy vectors, as search results do not affect the memory."""
     return [[0.0] for _ in texts]

@@ -1,4 +1,4 @@
-"""BM25+ (Lv and Zhai 2011), as the search over keys ranks: k1 = 1.5, b = 0.75, δ = 1, idf = ln((N + 1) / n)."""
+"""BM25+ (Lv and Zhai 2011) with k1 = 1.5, b = 0.75, δ = 1 and idf = ln((N + 1) / n), used to search keys."""
 
 import math
 from collections import Counter
@@ -8,13 +8,13 @@ _K1, _B, _DELTA = 1.5, 0.75, 1
 
 
 class Ranking:
-    """Scores for the texts of a corpus, each given as its words."""
+    """BM25+ scores for the texts of a corpus, each given as a list of words."""
 
     def __init__(self, corpus: Sequence[Sequence[str]]) -> None:
         """Count the words.
 
         Raises:
-            ZeroDivisionError: the corpus is empty; models see its text.
+            ZeroDivisionError: empty corpus; models see the message.
         """
         self._counts = [Counter(words) for words in corpus]
         self._lengths = [len(words) for words in corpus]
@@ -23,11 +23,11 @@ class Ranking:
         self._weights = {word: math.log((len(corpus) + 1) / count) for word, count in texts_with.items()}
 
     def scores(self, query: Sequence[str]) -> list[float]:
-        """Return one score for each text; a word of the query that no text has adds nothing."""
+        """Return one score per text; words missing from the corpus add nothing."""
         return [self._score(query, counts, length) for counts, length in zip(self._counts, self._lengths, strict=True)]
 
     def _score(self, query: Sequence[str], counts: Counter[str], length: int) -> float:
-        # The order of operations is that of the usual implementation, so that the last digits agree as well.
+        # Same order of operations as the usual implementation, for bit-identical scores.
         total = 0.0
         for word in query:
             count = counts.get(word, 0)

@@ -1,4 +1,4 @@
-"""The embedding behind the vector backend: the local MiniLM, or words in common where a dataset asks for no weights."""
+"""Embedding of the vector backend: local MiniLM, or a bag of words that needs no weights."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from console.llm.embedding import minilm
 from console.llm.embedding.bag_of_words import vector_of
 
 EMBEDDINGS = ("minilm", "words")
-"""`minilm`: all-MiniLM-L6-v2, as officially. `words`: nearness is words in common; nothing to be pulled."""
+"""`minilm`: all-MiniLM-L6-v2, like officially. `words`: bag of words, needs no weights."""
 
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -22,8 +22,8 @@ def embedding(name: str, dataset: Path, data: Path) -> Embed:
 
     Args:
         name: one of `EMBEDDINGS`.
-        dataset: the folder that asks for it.
-        data: the folder in which pulled weights are looked for before the usual ones.
+        dataset: folder of the dataset, for errors.
+        data: folder searched first for pulled weights.
 
     Raises:
         UsageError: unknown name.
@@ -34,23 +34,23 @@ def embedding(name: str, dataset: Path, data: Path) -> Embed:
 
 
 def check_embedding(name: str, dataset: Path, data: Path) -> None:
-    """Look whether an embedding can be used.
+    """Check that an embedding is available.
 
     Raises:
-        UsageError: unknown name, or its weights are not here.
+        UsageError: unknown name, or missing weights.
     """
     _check_name(name, dataset)
     if name == "minilm" and find_weights(data) is None:
         raise UsageError(
-            "the vector memory embeds with MiniLM, whose weights are not here",
-            hint="Run `eval-console pull minilm`, or leave memory_vector out of --category.",
+            "the vector memory needs the MiniLM weights, which are not installed",
+            hint="Run `eval-console pull minilm`, or exclude memory_vector with --category.",
         )
 
 
 def _check_name(name: str, dataset: Path) -> None:
     if name not in EMBEDDINGS:
         names = ", ".join(EMBEDDINGS)
-        raise UsageError(f"no embedding is called {name!r}", where=str(dataset), hint=f"Known: {names}.")
+        raise UsageError(f"unknown embedding {name!r}", where=str(dataset), hint=f"Known: {names}.")
 
 
 def _vectors(embed_text: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:
@@ -58,10 +58,10 @@ def _vectors(embed_text: Callable[[str], list[float]], texts: Sequence[str]) -> 
 
 
 def _minilm_vector(data: Path, text: str) -> list[float]:
-    """Embed a text, one at a time: conversations that run side by side search among the same texts.
+    """Embed a text under a lock, as concurrent conversations often embed the same texts.
 
     Raises:
-        Fault: the weights are not here; kind `data`.
+        Fault: missing weights; kind `data`.
     """
     with _ONE_AT_A_TIME:
         return _cached_minilm_vector(data, text)

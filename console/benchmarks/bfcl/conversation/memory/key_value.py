@@ -1,8 +1,7 @@
-"""The memory backend `kv`: texts under keys, in a small core memory and a larger archive.
+"""The memory backend `kv`: strings by key, in a small core memory and a larger archive.
 
-Results and complaints are worded as the benchmark words them, because models react to them. Method names and
-parameters are those of the published function documents; public methods are what a model can call, so there are no
-others.
+Results and errors have the benchmark's exact wording, as models react to it. Methods and parameters are those of the
+published function documents; every public method can be called by models.
 """
 
 import copy
@@ -20,7 +19,7 @@ Answer = dict[str, Any]
 
 @dataclass(slots=True)
 class KeyedTexts:
-    """One store with its limits; keys are lower snake case and unique."""
+    """One store with its limits; keys are unique, in lower snake case."""
 
     most: int
     longest: int
@@ -30,7 +29,7 @@ class KeyedTexts:
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, key: Any, value: Any) -> Answer:
-        """Add a text under a new key."""
+        """Add a string under a new key."""
         key, value = str(key), str(value)
         if len(self.texts) >= self.most:
             return {"error": self.full}
@@ -50,7 +49,7 @@ class KeyedTexts:
         return {"status": "Key removed."}
 
     def replace(self, key: Any, value: Any) -> Answer:
-        """Replace the text under an existing key."""
+        """Replace the string under an existing key."""
         key, value = str(key), str(value)
         if key not in self.texts:
             return {"error": _NO_KEY}
@@ -64,7 +63,6 @@ class KeyedTexts:
         return {"status": self.cleared}
 
     def retrieve(self, key: Any) -> Answer:
-        """Return the text under a key."""
         return {"value": self.texts[key]} if key in self.texts else {"error": _NO_KEY}
 
     def keys(self) -> Answer:
@@ -72,7 +70,7 @@ class KeyedTexts:
         return {"keys": list(self.texts)}
 
     def search(self, query: Any, k: Any) -> Answer:
-        """Return the `k` keys nearest to the query with their BM25+ scores; equal scores keep their order."""
+        """Return the `k` best keys for a query with their BM25+ scores; ties keep their order."""
         keys = list(self.texts)
         ranking = Ranking([_words(key) for key in keys])
         ranked = sorted(zip(ranking.scores(_words(query)), keys, strict=True), key=lambda pair: pair[0], reverse=True)
@@ -86,9 +84,9 @@ def _words(text: str) -> list[str]:
     return text.replace("_", " ").lower().split()
 
 
-# The class name is not free: it shows in Python's complaints about arguments, which models see.
+# Models see the class name in Python's error messages about arguments.
 class MemoryAPI_kv:
-    """What a model can call: eight operations on the core memory, seven on the archive."""
+    """The functions for models: eight on the core memory, seven on the archive."""
 
     def __init__(self) -> None:
         self._core = KeyedTexts(
@@ -113,65 +111,50 @@ class MemoryAPI_kv:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """Everything remembered, in the official form."""
+        """Content in the official format."""
         return {"core_memory": self._core.texts, "archival_memory": self._archive.texts}
 
     def core_memory_add(self, key: Any, value: Any) -> Answer:
-        """See `KeyedTexts.add`."""
         return self._core.add(key, value)
 
     def core_memory_remove(self, key: Any) -> Answer:
-        """See `KeyedTexts.remove`."""
         return self._core.remove(key)
 
     def core_memory_replace(self, key: Any, value: Any) -> Answer:
-        """See `KeyedTexts.replace`."""
         return self._core.replace(key, value)
 
     def core_memory_clear(self) -> Answer:
-        """See `KeyedTexts.clear`."""
         return self._core.clear()
 
     def core_memory_retrieve(self, key: Any) -> Answer:
-        """See `KeyedTexts.retrieve`."""
         return self._core.retrieve(key)
 
     def core_memory_list_keys(self) -> Answer:
-        """See `KeyedTexts.keys`."""
         return self._core.keys()
 
     def core_memory_key_search(self, query: Any, k: Any = 5) -> Answer:
-        """See `KeyedTexts.search`."""
         return self._core.search(query, k)
 
     def core_memory_retrieve_all(self) -> Answer:
-        """Return all keys with their texts."""
         return self._core.texts
 
     def archival_memory_add(self, key: Any, value: Any) -> Answer:
-        """See `KeyedTexts.add`."""
         return self._archive.add(key, value)
 
     def archival_memory_remove(self, key: Any) -> Answer:
-        """See `KeyedTexts.remove`."""
         return self._archive.remove(key)
 
     def archival_memory_replace(self, key: Any, value: Any) -> Answer:
-        """See `KeyedTexts.replace`."""
         return self._archive.replace(key, value)
 
     def archival_memory_clear(self) -> Answer:
-        """See `KeyedTexts.clear`."""
         return self._archive.clear()
 
     def archival_memory_retrieve(self, key: Any) -> Answer:
-        """See `KeyedTexts.retrieve`."""
         return self._archive.retrieve(key)
 
     def archival_memory_list_keys(self) -> Answer:
-        """See `KeyedTexts.keys`."""
         return self._archive.keys()
 
     def archival_memory_key_search(self, query: Any, k: Any = 5) -> Answer:
-        """See `KeyedTexts.search`."""
         return self._archive.search(query, k)

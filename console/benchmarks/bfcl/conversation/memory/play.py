@@ -1,4 +1,4 @@
-"""Executing the calls of a memory conversation; what was remembered before comes from the outputs it depends on."""
+"""Executes the calls of a memory conversation."""
 
 import asyncio
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ class MemoryExecution:
     before: Snapshot
     embed: Embed
     executed: list[list[str]] = field(default_factory=list[list[str]])
-    """By step; those from the journal have not reached the memory yet."""
+    """Executed calls by step, including those from the journal, which are not yet applied to the memory."""
 
     async def execute(self, calls: list[str]) -> list[str]:
-        """Execute the calls of a step, after everything before.
+        """Execute the calls of a step after all earlier steps.
 
         Raises:
-            Fault: the embedding failed; kind `data` when its weights are not here.
+            Fault: the embedding failed; kind `data` if its weights are missing.
         """
         earlier = Memory(self.entry_id, self.before, no_search)
         for step in self.executed:
@@ -36,11 +36,11 @@ class MemoryExecution:
         return results
 
     async def end(self) -> None:
-        """Release nothing: no worker is used."""
+        """Do nothing, as no worker is used."""
 
 
 class _Search:
-    """An embedding whose faults are kept: a call text's errors go to the model, machinery trouble must not."""
+    """Embedding that records faults, which must not reach the model as errors of its call."""
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed

@@ -1,4 +1,4 @@
-"""The memory backend `rec_sum`: one text of at most 10,000 characters that the model keeps summing up."""
+"""The memory backend `rec_sum`: one text of up to 10,000 characters that the model summarizes repeatedly."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ _LONGEST = 10_000
 Answer = dict[str, Any]
 
 
-# The class name is not free: it shows in Python's complaints about arguments, which models see.
+# Models see the class name in Python's error messages about arguments.
 class MemoryAPI_rec_sum:
-    """What a model can call: five operations on one text."""
+    """The functions for models: five on one text."""
 
     def __init__(self) -> None:
         self._text = ""
@@ -20,11 +20,10 @@ class MemoryAPI_rec_sum:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """Everything remembered, in the official form."""
+        """Content in the official format."""
         return {"memory": self._text}
 
     def memory_append(self, text: Any) -> Answer:
-        """Add to the end."""
         longer = self._text + str(text)
         if len(longer) > _LONGEST:
             return _too_long("appending")
@@ -32,7 +31,6 @@ class MemoryAPI_rec_sum:
         return {"status": "Memory appended."}
 
     def memory_update(self, text: Any) -> Answer:
-        """Put another text in its place."""
         if len(str(text)) > _LONGEST:
             return _too_long("updating")
         self._text = str(text)
@@ -43,7 +41,7 @@ class MemoryAPI_rec_sum:
         return {"status": "Short term memory cleared."}
 
     def memory_replace(self, old_text: Any, new_text: Any) -> Answer:
-        """Replace every occurrence of a part. Only the new part's own length is limited, as officially."""
+        """Replace every occurrence of a substring. Only the length of the new one is limited, like officially."""
         old, new = str(old_text), str(new_text)
         if old not in self._text:
             return {"error": f"Text '{old}' not found in memory."}
@@ -53,7 +51,6 @@ class MemoryAPI_rec_sum:
         return {"status": "Memory updated."}
 
     def memory_retrieve(self) -> Answer:
-        """Return the text."""
         return {"memory_content": self._text} if self._text else {"error": "Memory is empty."}
 
 

@@ -1,8 +1,8 @@
-"""The memory backend `vector`: texts under running numbers, found again by what they mean.
+"""The memory backend `vector`: numbered strings with semantic search.
 
-Texts are embedded only when something is looked for, so that what is remembered never depends on an embedding. Scores
-are inner products of vectors of length one, in single precision. Equal ones come as from the official index, which
-keeps the best in a heap: the one that was put in last comes first, and a better one drives out the first.
+Strings are embedded only for searches, so the content never depends on an embedding. Scores are single-precision inner
+products of unit vectors. Ties are ordered like in the official index, which keeps the best results in a heap: the last
+one inserted comes first, and a better one replaces the first one inserted.
 """
 
 import heapq
@@ -26,10 +26,10 @@ class NumberedTexts:
     texts: dict[int, str] = field(default_factory=dict[int, str])
     next_id: int = 0
     order: list[int] = field(default_factory=list[int])
-    """Numbers as they were put into the index: an update puts its text in anew."""
+    """Ids in the order of insertion into the index; an update reinserts."""
 
     def add(self, text: Any) -> Answer:
-        """Add a text under the next number."""
+        """Add a string under the next id."""
         if len(text) > self.longest:
             return self._too_long()
         if len(self.texts) >= self.most:
@@ -48,7 +48,7 @@ class NumberedTexts:
         return {"status": f"ID {number} removed from store."}
 
     def update(self, number: Any, text: Any) -> Answer:
-        """Replace the text under an existing number."""
+        """Replace the string under an existing id."""
         if number not in self.texts:
             return _absent(number)
         if len(text) > self.longest:
@@ -58,12 +58,12 @@ class NumberedTexts:
         return {"status": f"ID {number} updated."}
 
     def clear(self) -> Answer:
-        """Remove everything and count from 0 again."""
+        """Remove everything and restart ids at 0."""
         self.texts, self.next_id, self.order = {}, 0, []
         return {"status": "Memory cleared."}
 
     def retrieve(self, query: Any, top_k: Any) -> Answer:
-        """Return the texts nearest to a query, the nearest first."""
+        """Return the strings most similar to a query, best first."""
         if not self.texts:
             return {"result": []}
         most = min(top_k, len(self.texts))
@@ -87,11 +87,10 @@ class NumberedTexts:
         }
 
     def retrieve_all(self) -> Answer:
-        """Return everything in order of addition."""
+        """Return everything in insertion order."""
         return {"result": [{"id": number, "text": text} for number, text in self.texts.items()]}
 
     def load(self, snapshot: dict[str, Any]) -> None:
-        """Restore a snapshot."""
         self.next_id = int(snapshot.get("next_id", 0))
         stored = cast(dict[str, str], snapshot.get("store", {}))
         self.texts = {int(number): text for number, text in stored.items()}
@@ -99,7 +98,7 @@ class NumberedTexts:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """Everything in the store, in the official form."""
+        """Content in the official format."""
         return {"next_id": self.next_id, "store": {str(number): text for number, text in self.texts.items()}}
 
     def _too_long(self) -> Answer:
@@ -111,14 +110,14 @@ def _absent(number: Any) -> Answer:
 
 
 def _only_text(value: Any) -> str:
-    """Refuse what cannot be embedded as one text; models see the complaint."""
+    """Check that a value is a string; models see the error."""
     if not isinstance(value, str):
         raise TypeError(f"a text is needed, not {type(value).__name__}")
     return value
 
 
 def _first_text(query: Any) -> str:
-    """Return what is looked for; of a list of texts only the first one counts."""
+    """Return the query, or the first item of a list."""
     texts = cast(list[Any], query) if isinstance(query, list) else []
     return _only_text(texts[0] if texts else query)
 
@@ -128,12 +127,12 @@ def _product(left: Sequence[float], right: Sequence[float]) -> float:
     return struct.unpack("<f", struct.pack("<f", exact))[0]
 
 
-# The class name is not free: it shows in Python's complaints about arguments, which models see.
+# Models see the class name in Python's error messages about arguments.
 class MemoryAPI_vector:
-    """What a model can call: six operations each on the core memory and on the archive."""
+    """The functions for models: six each on the core memory and the archive."""
 
     def __init__(self, embed: Embed) -> None:
-        """Start with empty stores; `embed` turns texts into vectors of length one."""
+        """Create empty stores; `embed` returns unit vectors for texts."""
         self._core = NumberedTexts(most=7, longest=300, embed=embed)
         self._archive = NumberedTexts(most=50, longest=2000, embed=embed)
 
@@ -144,53 +143,41 @@ class MemoryAPI_vector:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """Everything remembered, in the official form."""
+        """Content in the official format."""
         return {"core_memory": self._core.snapshot, "archival_memory": self._archive.snapshot}
 
     def core_memory_add(self, text: Any) -> Answer:
-        """See `NumberedTexts.add`."""
         return self._core.add(text)
 
     def core_memory_remove(self, vec_id: Any) -> Answer:
-        """See `NumberedTexts.remove`."""
         return self._core.remove(vec_id)
 
     def core_memory_update(self, vec_id: Any, new_text: Any) -> Answer:
-        """See `NumberedTexts.update`."""
         return self._core.update(vec_id, new_text)
 
     def core_memory_clear(self) -> Answer:
-        """See `NumberedTexts.clear`."""
         return self._core.clear()
 
     def core_memory_retrieve(self, query: Any, top_k: Any = 5) -> Answer:
-        """See `NumberedTexts.retrieve`."""
         return self._core.retrieve(query, top_k)
 
     def core_memory_retrieve_all(self) -> Answer:
-        """See `NumberedTexts.retrieve_all`."""
         return self._core.retrieve_all()
 
     def archival_memory_add(self, text: Any) -> Answer:
-        """See `NumberedTexts.add`."""
         return self._archive.add(text)
 
     def archival_memory_remove(self, vec_id: Any) -> Answer:
-        """See `NumberedTexts.remove`."""
         return self._archive.remove(vec_id)
 
     def archival_memory_update(self, vec_id: Any, new_text: Any) -> Answer:
-        """See `NumberedTexts.update`."""
         return self._archive.update(vec_id, new_text)
 
     def archival_memory_clear(self) -> Answer:
-        """See `NumberedTexts.clear`."""
         return self._archive.clear()
 
     def archival_memory_retrieve(self, query: Any, top_k: Any = 5) -> Answer:
-        """See `NumberedTexts.retrieve`."""
         return self._archive.retrieve(query, top_k)
 
     def archival_memory_retrieve_all(self) -> Answer:
-        """See `NumberedTexts.retrieve_all`."""
         return self._archive.retrieve_all()

@@ -1,4 +1,4 @@
-"""Which web a run uses: the one recorded in a file of the user's or of the dataset, or the real one."""
+"""Selection of the web for a run: recorded answers of the user or dataset, or the live web."""
 
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,16 @@ OPTION = Option(
     name="web_recorded",
     kind="text",
     default="",
-    meaning="web search: a JSON file of recorded answers; empty: the dataset's own, if it has any; live: the real web",
+    meaning="web search: JSON file of recorded answers; empty: the dataset's own if any; live: the live web",
 )
 _WHERE = f"--option {OPTION.name}"
 
 
 def with_absolute_path(options: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
-    """Return the options with the file's whole path, so that a run resumed elsewhere finds it again.
+    """Return the options with an absolute path, so that a run can be resumed from another folder.
 
     Raises:
-        UsageError: a file that was named is neither below the current folder nor below the dataset's.
+        UsageError: the file exists neither in the current folder nor in the dataset's.
     """
     chosen = _chosen(options)
     if chosen in ("", LIVE):
@@ -40,10 +40,10 @@ def with_absolute_path(options: dict[str, Any], dataset: Dataset) -> dict[str, A
 
 
 def check_web(options: dict[str, Any], dataset: Dataset) -> None:
-    """Look whether web search can be answered.
+    """Check that web search is available.
 
     Raises:
-        UsageError: recorded answers cannot be read, or the real web is meant and there is no key to search it.
+        UsageError: unreadable recorded answers, or no key for the live web.
     """
     if not _is_live(options, dataset):
         choose_web(options, dataset)
@@ -51,18 +51,18 @@ def check_web(options: dict[str, Any], dataset: Dataset) -> None:
         raise UsageError(
             "web search needs a key of serpapi.com",
             where=SEARCH_KEY,
-            hint=f"Set that variable, name recorded answers ({_WHERE}=FILE), or leave web_search out of --category.",
+            hint=f"Set this variable, use recorded answers ({_WHERE}=FILE), or exclude web_search with --category.",
         )
 
 
 def choose_web(options: dict[str, Any], dataset: Dataset) -> WebAccess:
-    """Return the web that the option names.
+    """Return the web selected by the option.
 
     Raises:
-        UsageError: a file of recorded answers cannot be read.
+        UsageError: unreadable recorded answers.
     """
     if _is_live(options, dataset):
-        from console.llm.web.live import Web  # loads a network client, which offline uses do without
+        from console.llm.web.live import Web  # imports a network client, not needed offline
 
         return Web()
     chosen = _chosen(options)

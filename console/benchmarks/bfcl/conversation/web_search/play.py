@@ -1,7 +1,7 @@
-"""Executing the calls of a web-search conversation: each call is tried, and again with what it turned out to need.
+"""Executes the calls of a web-search conversation.
 
-The two functions a model can call run as ordinary functions, and the web can only be awaited. So a call that needs an
-answer that is not there yet says which (`unanswered`), and is executed again once it is.
+The two functions for models are synchronous, while the web is asynchronous. A call records its missing answers
+(`unanswered`) and is executed again after they are fetched.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ _NOTHING = "Failed to retrieve the search results from server. Please try again 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """One question to the search engine."""
+    """A search request."""
 
     keywords: str
     region: str
@@ -25,7 +25,7 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One page."""
+    """A page request."""
 
     url: str
 
@@ -35,21 +35,21 @@ WebRequest = Search | Fetch
 
 @dataclass(frozen=True, slots=True)
 class WebAnswer:
-    """The answer to a request: the search service's answer or a page's text, or why there is no page."""
+    """Response to a request: search results, a page, or an error."""
 
     answer: Any = None
-    complaint: str = ""
+    error: str = ""
 
 
 class NotAnswered(Exception):
-    """A call needs something that is not known yet; never seen by a model."""
+    """A call needs an answer that is not yet fetched; never shown to a model."""
 
 
 class WebSearchAPI:
-    """What a model can call. The class name shows in Python's complaints about arguments."""
+    """The functions for models, which see the class name in Python's error messages."""
 
     def __init__(self, answers: Mapping[WebRequest, WebAnswer]) -> None:
-        """Start with the answers that are there already."""
+        """Store the answers fetched so far."""
         self._answers = answers
         self._show_snippet = True
         self._unanswered: list[WebRequest] = []
@@ -60,11 +60,11 @@ class WebSearchAPI:
 
     @property
     def unanswered(self) -> list[WebRequest]:
-        """The requests that had no answer."""
+        """Requests without an answer."""
         return self._unanswered
 
     def search_engine_query(self, keywords: Any, max_results: Any = 10, region: Any = "wt-wt") -> Any:
-        """Return titles and addresses of results, with snippets unless the entry hides them."""
+        """Return titles and URLs of results, with snippets unless the entry hides them."""
         answer = self._get(Search(str(keywords), str(region))).answer
         if "organic_results" not in answer:
             return {"error": str(answer.get("error") or _NOTHING)}
@@ -72,16 +72,16 @@ class WebSearchAPI:
         return [self._shown(result) for result in results]
 
     def fetch_url_content(self, url: Any, mode: Any = "raw") -> dict[str, str]:
-        """Return a page's source, its Markdown or its bare text; trouble is described.
+        """Return a page as source, Markdown or plain text, or an error.
 
         Raises:
-            ValueError: not an http(s) address; the model sees the text.
+            ValueError: not an HTTP(S) URL; the model sees the message.
         """
         if not url.startswith(("http://", "https://")):
             raise ValueError(f"Invalid URL: {url}")
         got = self._get(Fetch(url))
-        if got.complaint:
-            return {"error": f"An error occurred while fetching {url}: {got.complaint}"}
+        if got.error:
+            return {"error": f"An error occurred while fetching {url}: {got.error}"}
         match mode:
             case "raw":
                 return {"content": got.answer}
@@ -105,12 +105,12 @@ class WebSearchAPI:
 
 _CLASS = "WebSearchAPI"
 _MOST_REQUESTS = 20
-"""Searches and pages of one call text, which may hold calls in calls."""
+"""Maximum requests of one call, which may contain nested calls."""
 
 
 @dataclass(slots=True)
 class WebSearchExecution:
-    """The web as one conversation uses it. Nothing is remembered from one call to the next."""
+    """Executes web-search calls, without state between calls."""
 
     entry_id: str
     config: dict[str, Any]
@@ -126,7 +126,7 @@ class WebSearchExecution:
         return [await self._call(call) for call in calls]
 
     async def end(self) -> None:
-        """Release nothing: no worker is used."""
+        """Do nothing, as no worker is used."""
 
     async def _call(self, call: str) -> str:
         answers: dict[WebRequest, WebAnswer] = {}
@@ -145,5 +145,5 @@ class WebSearchExecution:
             return WebAnswer(await self.web.search(request.keywords, request.region))
         try:
             return WebAnswer(await self.web.page(request.url))
-        except NoPage as trouble:
-            return WebAnswer(complaint=str(trouble))
+        except NoPage as error:
+            return WebAnswer(error=str(error))

@@ -1,10 +1,10 @@
-"""Recorded answers in place of the web, so that entries can be played offline and always alike.
+"""Recorded answers that replace the web, for offline and reproducible runs.
 
     {"searches": [{"keywords": "…", "results": [{"title", "link", "snippet"}, …]}, …],
      "pages": {"https://…": "<html>…"}}
 
-Keywords that were recorded give their own results. Others give what fits best among all recorded results (BM25+ over
-title and snippet), as far as they share a word; a page that was not recorded is not there.
+Recorded keywords return their own results. Other keywords return the best among all recorded results that share a word
+(BM25+ over title and snippet). Other pages do not exist.
 """
 
 import json
@@ -38,10 +38,10 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class RecordedWeb:
-    """The same two questions as `console.llm.web.live.Web`, answered from a file."""
+    """Same interface as `console.llm.web.live.Web`, answered from a file."""
 
     def __init__(self, searches: dict[str, list[_Result]], pages: dict[str, str]) -> None:
-        """Serve recorded searches and pages; made by `read_recorded`."""
+        """Store recorded searches and pages; use `read_recorded`."""
         self._searches, self._pages = searches, pages
         by_link = {result.link: result for results in searches.values() for result in results}
         self._every = list(by_link.values())
@@ -50,7 +50,7 @@ class RecordedWeb:
         )
 
     async def search(self, keywords: str, region: str) -> dict[str, Any]:
-        """Return recorded results in the search service's form."""
+        """Return recorded results in the search service's format."""
         del region
         exact = self._searches.get(_plain(keywords))
         results = self._nearest(keywords) if exact is None else exact
@@ -62,7 +62,7 @@ class RecordedWeb:
         """Return a recorded page.
 
         Raises:
-            NoPage: it was not recorded.
+            NoPage: the page was not recorded.
         """
         if url not in self._pages:
             raise NoPage(f"404 Client Error: not among the recorded pages for url: {url}")
@@ -72,7 +72,7 @@ class RecordedWeb:
         if self._ranking is None:
             return []
         scored = zip(self._ranking.scores(_words(keywords)), self._every, strict=True)
-        # A text without any of the words still gets δ for each word another text has; only real matches count.
+        # BM25+ adds δ even for texts without a query word, so require a common word.
         words = set(_words(keywords))
         fitting = [
             (score, result) for score, result in scored if words & set(_words(f"{result.title} {result.snippet}"))
@@ -89,10 +89,10 @@ def _words(text: str) -> list[str]:
 
 
 def read_recorded(path: Path) -> RecordedWeb:
-    """Read a file of recorded answers; read again only when it has changed.
+    """Read a file of recorded answers, cached until it changes.
 
     Raises:
-        UsageError: it cannot be read, or is not of the form above.
+        UsageError: unreadable or invalid file.
     """
     try:
         changed = path.stat().st_mtime_ns
@@ -107,5 +107,5 @@ def _read(path: Path, changed: int) -> RecordedWeb:
     try:
         content = msgspec.convert(json.loads(path.read_bytes()), _File)
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"the recorded answers are damaged: {error}", where=str(path)) from None
+        raise UsageError(f"the recorded answers are invalid: {error}", where=str(path)) from None
     return RecordedWeb({_plain(search.keywords): search.results for search in content.searches}, content.pages)

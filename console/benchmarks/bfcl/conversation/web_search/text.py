@@ -1,6 +1,6 @@
-"""Pages as text: without tags (`truncate`), or with the little structure that Markdown can show (`markdown`).
+"""Conversion of HTML to plain text (`truncate`) or Markdown (`markdown`), without scripts, styles and templates.
 
-Both read HTML as it comes, broken or not, and leave out scripts, styles and templates.
+Accepts malformed HTML.
 """
 
 import re
@@ -30,7 +30,7 @@ _TRAILING = re.compile(r"[ \t\r\f\v]+\n")
 
 
 class _Reader(HTMLParser):
-    """Collects the texts that are not left out."""
+    """Collects visible text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -55,18 +55,18 @@ class _Reader(HTMLParser):
             self.text(data)
 
     def open(self, tag: str, attributes: dict[str, str | None]) -> None:
-        """Take notice of an element's beginning."""
+        """Handle a start tag."""
 
     def shut(self, tag: str) -> None:
-        """Take notice of an element's end."""
+        """Handle an end tag."""
 
     def text(self, data: str) -> None:
-        """Take a text."""
+        """Handle text."""
         self.parts.append(data)
 
 
 class _MarkdownReader(_Reader):
-    """Writes headings, links, lists and emphasis as Markdown."""
+    """Converts headings, links, lists and emphasis to Markdown."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class _MarkdownReader(_Reader):
 
 
 def plain_text(html: str) -> str:
-    """Return the texts of a page, stripped, one a line."""
+    """Return the text of a page, stripped, one text node per line."""
     reader = _Reader()
     reader.feed(html)
     reader.close()
@@ -133,7 +133,7 @@ def plain_text(html: str) -> str:
 
 
 def markdown(html: str) -> str:
-    """Return a page as Markdown; pictures, forms and layout are lost."""
+    """Convert a page to Markdown, without images, forms and layout."""
     reader = _MarkdownReader()
     reader.feed(html)
     reader.close()

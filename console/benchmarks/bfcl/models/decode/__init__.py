@@ -1,1 +1,1 @@
-"""From a model's output to function calls, in every form a category may ask for. No model text is ever evaluated."""
+"""Decoding of model output to function calls in all formats, without evaluating model text."""

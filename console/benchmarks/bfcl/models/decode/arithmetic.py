@@ -1,9 +1,8 @@
 """Folding of binary operations in arguments, such as `width=2*3` or `text='a' + 'b'`, without evaluating model text.
 
-The official scorer hands such an expression to Python itself. Here its syntax tree is walked: literals, operators, a
-short list of builtins and harmless methods are understood, with every size bounded; whatever else occurs is a
-`Refused`, which makes the reply undecodable. Python's own exceptions (division by zero, wrong types) pass through and
-mean the same.
+The official scorer uses `eval`. Here the syntax tree is walked: literals, operators, a few builtins and harmless
+methods are supported with bounded sizes; anything else raises `Refused`, which makes the reply undecodable, as do
+Python's own exceptions (division by zero, wrong types).
 """
 
 import ast
@@ -33,13 +32,13 @@ from console.benchmarks.bfcl.models.decode.bounds import (
 __all__ = ["Refused", "fold", "literal_value"]
 
 _NODES = 2_000
-"""Largest expression."""
+"""Maximum nodes of an expression."""
 _DISPLAYS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Load)
 _OPERATIONS = (
     *(ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.BoolOp, ast.boolop, ast.Compare, ast.cmpop, ast.IfExp),
     *(ast.Subscript, ast.Slice, ast.Starred, ast.JoinedStr, ast.FormattedValue),
 )
-"""What a literal may be put together with."""
+"""Operations allowed between literals."""
 _NAMES: dict[str, Any] = {
     "MAXIMUM_STEP_LIMIT": 20,
     "LOCAL_SERVER_PORT": 1053,
@@ -47,14 +46,14 @@ _NAMES: dict[str, Any] = {
     "H100_X8_PRICE_PER_HOUR": 23.92,
     "TYPE_CHECKING": False,
 }
-"""Constants that happen to be visible where the official scorer evaluates."""
+"""Constants visible in the official scorer's `eval`."""
 
 
 def fold(node: ast.expr) -> Any:
     """Return the value of a constant expression.
 
     Raises:
-        Refused: it is too large, or uses anything not allowed.
+        Refused: too large, or not allowed.
         Exception: whatever Python raises for it, such as ZeroDivisionError or TypeError.
     """
     _bound_nodes(sum(1 for _ in ast.walk(node)))
@@ -62,12 +61,12 @@ def fold(node: ast.expr) -> Any:
 
 
 def literal_value(node: ast.expr) -> Any:
-    """Return the value of a literal that may hold operations on literals, but no name and no call.
+    """Return the value of a literal, which may contain operations on literals, but no names or calls.
 
-    Its size is not bounded, only the number of operations and what each of them makes.
+    Bounds the number of operations and their results, but not the size of the literal.
 
     Raises:
-        Refused: it holds anything else, or too many operations.
+        Refused: anything else, or too many operations.
         Exception: whatever Python raises for it, such as ZeroDivisionError or TypeError.
     """
     operations = 0
@@ -82,17 +81,17 @@ def literal_value(node: ast.expr) -> Any:
 
 
 def _bound_nodes(count: int) -> None:
-    """Refuse an expression with too many parts.
+    """Check the number of nodes.
 
     Raises:
-        Refused: it has.
+        Refused: too many nodes.
     """
     if count > _NODES:
         raise Refused("the expression is too large")
 
 
 class _Folding:
-    """The values of one expression, and of the names that it makes itself."""
+    """Evaluator of one expression and its local names."""
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}
@@ -258,7 +257,7 @@ _BINARY: dict[type[ast.operator], str] = {
     ast.BitAnd: "and_",
     ast.MatMult: "matmul",
 }
-"""Operators to their names in the standard module `operator`."""
+"""Function in the module `operator` by operator."""
 _GUARDS: dict[type[ast.operator], Callable[[Any, Any], None]] = {
     ast.Add: guard_sum,
     ast.Pow: guard_power,
@@ -310,14 +309,14 @@ _RULES: dict[type[ast.AST], Callable[[_Folding, Any], Any]] = {
 
 
 def _mapped_by(kind: Any, items: Any) -> Any:
-    """Return `map` of a type; functions are no values here."""
+    """Return `map` with a type, as functions are not supported as values."""
     return map(kind, items)
 
 
 _TYPES: dict[str, Any] = {
     kind.__name__: kind for kind in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)
 }
-"""Types as values, such as the second argument of `isinstance`; their methods are not offered."""
+"""Types allowed as values, such as in `isinstance`, without methods."""
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **_TYPES,
     **{
@@ -352,4 +351,4 @@ _METHODS: dict[str, frozenset[str]] = {
     "dict": frozenset(("copy", "get", "items", "keys", "values")),
     "set": frozenset(("copy", "difference", "intersection", "issubset", "issuperset", "union")),
 }
-"""By type: methods that cannot make anything large, or are guarded."""
+"""Allowed methods by type, whose results are small or guarded."""

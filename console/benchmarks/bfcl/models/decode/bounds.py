@@ -1,8 +1,7 @@
-"""How large a folded value may become, and the operations that could make a small text's value large.
+"""Size limits of folded values, and guards of operations that could exceed them.
 
-A value's weight counts what is written out when it is shown: characters, items, digits, of shared parts every time they
-occur. An operation that multiplies is refused before it is carried out; so what an expression costs is bounded by its
-own length.
+The weight of a value is its printed size: characters, items and digits, counting shared parts at each occurrence.
+Multiplying operations are checked before execution, so the cost of an expression is bounded by its length.
 """
 
 import json
@@ -11,28 +10,28 @@ from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 BITS = 200_000
-"""Largest integer; enough for `10**5000`, far from `10**10**10`."""
+"""Maximum bits of an integer; enough for `10**5000`, but not `10**10**10`."""
 WEIGHT = 50_000
-"""Heaviest value of an expression."""
+"""Maximum weight of a value."""
 _MODULAR = 4_000
-"""Largest integers of a power with a modulus, whose time grows with their third power."""
+"""Maximum bits in a modular power, which takes cubic time."""
 _DIGITS = 2_000
-"""Farthest place that `round` may look at."""
+"""Maximum digits for `round`."""
 _WIDE = re.compile(r"%[^%a-zA-Z]*(?:\d{4}|\*)")
-"""Widths in a text format that are too large, or come from a value."""
+"""Too large or dynamic widths in a format string."""
 _FIELDS = re.compile(r"(?:[^{}]|\{\{|\}\}|\{\w*\})*")
-"""A format with plain fields only, which reach into nothing and pad nothing."""
+"""A format string with plain fields only, without attributes, items or padding."""
 
 
 class Refused(Exception):
-    """The expression is outside of what is folded."""
+    """The expression is not supported."""
 
 
 def bound(size: int, limit: int = WEIGHT) -> None:
-    """Refuse a size above a limit.
+    """Check a size against a limit.
 
     Raises:
-        Refused: it is.
+        Refused: the size is above the limit.
     """
     if size > limit:
         raise Refused("the result is too large")
@@ -85,7 +84,7 @@ def guard_sum(left: Any, right: Any) -> None:
 
 
 def guard_format(left: Any, right: Any) -> None:
-    """Refuse a text format with a width that is too large."""
+    """Refuse a format string with a too large width."""
     text = left.decode("latin-1") if isinstance(left, bytes) else left
     if isinstance(text, str):
         if _WIDE.search(text):
@@ -133,7 +132,7 @@ def bounded_range(*numbers: Any) -> range:
 
 
 def text_of(value: Any = "") -> str:
-    """Return `str` of one value; with an encoding it would load the module that a text names."""
+    """Return `str` of one value; an encoding argument, which could load any module, is not supported."""
     return str(value)
 
 
@@ -143,7 +142,7 @@ def json_text(value: Any) -> str:
 
 
 def guard_method(value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> None:
-    """Refuse a method of a text that would make it too long, or would load a codec that a text names."""
+    """Refuse a string method with a too long result, or that loads a codec by name."""
     if name in ("encode", "decode") and (arguments or keywords):
         raise Refused("a codec")
     if name == "format":

@@ -1,7 +1,7 @@
-"""Calls as the texts that are executed: `name(key=value, …)`, values as Python writes them.
+"""Formatting of calls to executable strings: `name(key=value, …)`, with Python literals.
 
-The handlers differ in two things: some write no blank after a comma, and those that read Python texts take a dictionary
-of nothing but dictionaries for a nested call.
+Some handlers omit the space after a comma, and those that parse Python treat a dictionary of dictionaries as a nested
+call.
 """
 
 from collections.abc import Iterable
@@ -11,25 +11,25 @@ Call = dict[Any, dict[Any, Any]]
 
 
 def call_texts(calls: Iterable[Call], separator: str = ",") -> list[str]:
-    """Return the texts of calls; every key of an object is a call of its own.
+    """Format calls; every key of an object is a separate call.
 
     Raises:
-        AttributeError: a call is no object, or its arguments are none.
+        AttributeError: a call or its arguments are not an object.
     """
     return [call_text(name, arguments, separator) for call in calls for name, arguments in call.items()]
 
 
 def call_text(name: Any, arguments: dict[Any, Any], separator: str = ",") -> str:
-    """Return the text of one call.
+    """Format one call.
 
     Raises:
-        AttributeError: the arguments are no object.
+        AttributeError: the arguments are not an object.
     """
     return f"{name}({separator.join(f'{key}={value!r}' for key, value in arguments.items())})"
 
 
 def nested_call_texts(calls: Iterable[Call]) -> list[str]:
-    """Return the texts of calls that were written in Python, nested calls as calls.
+    """Format calls parsed from Python, including nested calls.
 
     Raises:
         ValueError: an empty dictionary, which makes a step undecodable.

@@ -1,8 +1,7 @@
-"""The decode families: the ways in which the models of the official registry write their calls.
+"""The decode families: call formats of the models in the official registry.
 
-A family reads an answer twice: for calls that are compared with the ground truth, and for the call texts of a step that
-are executed. The two differ, officially too. The table of models (`profile.py`) names a family for each model; nothing
-here knows the name of a model.
+Like officially, each family has two decoders: one for calls to compare with ground truth, and one for call strings to
+execute. The registry (`profile.py`) assigns a family to each model; no model names are used here.
 """
 
 import json
@@ -27,21 +26,21 @@ from console.benchmarks.bfcl.models.decode.tags import all_between
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One way to read answers."""
+    """Decoders of one call format."""
 
     decode: Callable[[Any, Form], Any]
-    """From an answer to whatever it decodes to, calls if all is well; raises any exception if it cannot be read."""
+    """Decodes an answer, normally to calls; raises any exception if it is undecodable."""
     executable: Callable[[Any], list[str]]
-    """From an answer to the call texts that are executed; raises any exception if there are none."""
+    """Decodes an answer to call strings for execution; raises any exception if there are none."""
 
 
 # Readers of JSON objects that name the function and its arguments: `[{"name": …, "arguments": {…}}, …]`
 
 
 def _named(read: Callable[[Any], Any], name: str = "name", arguments: str = "arguments") -> Family:
-    """Return a family whose answers hold named calls under the given keys.
+    """Return a family of answers with named calls under the given keys.
 
-    When executed, a name may be anything, because it is only written down; the arguments must be an object.
+    For execution, the name can be any value, but the arguments must be an object.
     """
 
     def executable(step: Any) -> list[str]:
@@ -51,12 +50,12 @@ def _named(read: Callable[[Any], Any], name: str = "name", arguments: str = "arg
 
 
 def _named_calls(items: Any, name: str = "name", arguments: str = "arguments") -> list[Call]:
-    """Return the calls; other keys of an object are ignored, and its arguments are not looked at."""
+    """Return the calls, ignoring other keys and without checking arguments."""
     return [{item[name]: item[arguments]} for item in items]
 
 
 def _forgiving_texts(items: Iterable[Any]) -> list[str]:
-    """Return the call texts of the objects among the items; a missing name is empty, missing arguments are none."""
+    """Return the call strings of the objects among the items; missing names and arguments are empty."""
     objects = (cast(dict[str, Any], item) for item in items if isinstance(item, dict))
     return [call_text(item.get("name", ""), item.get("arguments", {}), ", ") for item in objects]
 
@@ -66,12 +65,12 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _json(output: Any) -> Any:
-    """Return the value of a JSON text; NaN and infinities are let in, as Python's reader does."""
+    """Parse JSON, accepting NaN and infinities like Python."""
     return json.loads(text_of(output))
 
 
 def _after_tool_call(output: Any) -> Any:
-    """Read JSON behind the first `<tool_call>`, perhaps in a fence; without the tag there is nothing to read."""
+    """Parse JSON after the first `<tool_call>`, optionally in a code fence."""
     _, tag, rest = text_of(output).partition("<tool_call>")
     if not tag:
         raise ValueError("no <tool_call> tag")
@@ -82,7 +81,7 @@ def _after_tool_call(output: Any) -> Any:
 
 
 def _literals(output: Any) -> Any:
-    """Read Python literals, or JSON texts with semicolons between them; officially the former are evaluated."""
+    """Parse Python literals (officially with `eval`), or JSON values separated by semicolons."""
     text = text_of(output).replace("<|python_tag|>", "")
     if ";" in text:  # also within a string
         return [json.loads(part) for part in text.split(";")]
@@ -112,13 +111,13 @@ def _json_under_tool_calls(step: Any) -> list[str]:
 
 
 def _thought_calls(output: Any) -> list[Call]:
-    """Read JSON behind the first `</think>`, single quotes taken for double ones."""
+    """Parse JSON after the first `</think>`, with single quotes replaced by double ones."""
     _, tag, rest = text_of(output).strip().replace("'", '"').partition("</think>")
     return _named_calls(json.loads(rest.strip())) if tag else []
 
 
 def _never_after_thought(step: Any) -> list[str]:
-    """Return nothing; the official decoder looks for arguments where the name is, and so fails over every call."""
+    """Return nothing, as the official decoder looks up arguments under the wrong key and fails for every call."""
     if _thought_calls(step):
         raise TypeError("no call of this family is ever executed")
     return []
@@ -128,7 +127,7 @@ def _never_after_thought(step: Any) -> list[str]:
 
 
 def _native(output: Any) -> list[Call]:
-    """Read objects `{name: "<JSON text of the arguments>"}`; only the first key of each counts."""
+    """Parse objects `{name: "<JSON arguments>"}`, using only the first key of each."""
     calls: list[Call] = []
     for item in output:
         name = next(iter(item.keys()))
@@ -137,7 +136,7 @@ def _native(output: Any) -> list[Call]:
 
 
 def _native_texts(step: Any) -> list[str]:
-    """Return the call texts; arguments may be JSON text or an object, and an object that stands alone is one item."""
+    """Return the call strings; arguments can be JSON or an object, and a single object counts as a list."""
     items: list[Call] = [step] if isinstance(step, dict) else step
     return call_texts({name: _parsed(arguments) for name, arguments in item.items()} for item in items)
 
@@ -166,7 +165,7 @@ def _list_or_nothing(output: Any) -> list[Any]:
 
 
 def _tagged_objects(output: Any) -> list[Call]:
-    """Read JSON objects between `<tool_call>` tags on lines of their own; those that cannot be parsed are dropped."""
+    """Parse JSON objects between `<tool_call>` tags on separate lines, dropping invalid ones."""
 
     def parsed() -> Iterator[Any]:
         for part in all_between(text_of(output), "<tool_call>\n", "\n</tool_call>"):
@@ -183,7 +182,7 @@ def _decode_tagged_objects(output: Any, _: Form) -> list[Call]:
 
 
 def _pieces(output: Any) -> list[Call | str]:
-    """Read JSON objects, each behind `<function_call>`; what is not JSON stays text, and is even executed as such."""
+    """Parse JSON objects after each `<function_call>`; invalid ones stay strings, which are even executed."""
     parts = (part.strip() for part in text_of(output).split("<function_call>"))
     return [_piece(part) for part in parts if part]
 
@@ -202,7 +201,7 @@ def _piece_texts(step: Any) -> list[str]:
 
 
 def _two_lines(output: Any, _: Form) -> list[Call | str]:
-    """Read one call: its name on the first line, JSON of its arguments on the second."""
+    """Parse one call: the name on the first line, JSON arguments on the second."""
     lines = text_of(output).split("\n")
     return [{lines[0]: json.loads(lines[1])}] if len(lines) > 1 else [lines[0]]
 
@@ -225,7 +224,7 @@ def _minicpm_texts(step: Any) -> list[str]:
 
 
 def _without_tool_code(output: Any) -> str:
-    """Delete fences marked `tool_code`, wherever they stand."""
+    """Remove all `tool_code` fences."""
     return text_of(output).replace("```tool_code\n", "").replace("\n```", "")
 
 
@@ -252,7 +251,7 @@ def _between_tags_texts(step: Any) -> list[str]:
 
 
 def _never(step: Any) -> list[str]:
-    """Refuse every step: the official decoder fails over its own parameters."""
+    """Raise for every step, as the official decoder fails with wrong parameters."""
     raise TypeError(f"no step of this family is ever executed, be it {type(step).__name__}")
 
 
@@ -287,4 +286,4 @@ FAMILIES: dict[str, Family] = {
         lambda output, _: functiongemma_calls(output), lambda step: call_texts(functiongemma_calls(step), ", ")
     ),
 }
-"""Every family by the name that the table of models has for it."""
+"""Families by name in the registry."""

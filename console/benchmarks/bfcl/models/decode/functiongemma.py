@@ -1,7 +1,7 @@
-"""Calls in a notation of the model's own: `call:name{key:<escape>text<escape>,other:5}` between tags.
+"""Decoder of FunctionGemma's notation: `call:name{key:<escape>text<escape>,other:5}` between tags.
 
-What is not written as it should be is still read, character by character, by the official rules: brackets are not
-matched, and a value where a key belongs is one if a colon follows.
+Malformed calls are parsed character by character by the official rules: brackets are not matched, and a value in place
+of a key becomes a key if a colon follows.
 """
 
 import re
@@ -22,7 +22,7 @@ def functiongemma_calls(output: Any) -> list[Call]:
     """Return the calls between the tags of an answer.
 
     Raises:
-        TypeError: it is not text.
+        TypeError: not a string.
     """
     blocks = (text.strip() for text in all_between(text_of(output), "<start_function_call>", "<end_function_call>"))
     return [_call(block.removeprefix("call:")) for block in blocks if block.startswith("call:")]
@@ -34,17 +34,17 @@ def _call(text: str) -> Call:
 
 
 class _Arguments:
-    """The reader's state: containers that are open, and the key that each object waits for a value of."""
+    """Parser state: open containers, and the pending key of each object."""
 
     def __init__(self) -> None:
         self._root: list[Any] = []
         self._open: list[Any] = [self._root]
         self._keys: list[str | None] = []
         self._candidate: Any = None
-        """A value where a key belongs."""
+        """A value in place of a key."""
 
     def read(self, text: str) -> dict[str, Any]:
-        """Return the object that a text begins with, empty when it begins with none."""
+        """Return the object at the start of a text, or an empty one."""
         position = 0
         while mark := _MARK.search(text, position):
             self._bare(text[position : mark.start()])

@@ -1,8 +1,8 @@
-"""Calls written in Java: the first method invocation anywhere, arguments written as assignments, values as texts.
+"""Decoder of Java: the first method invocation, with assignments as arguments and string values.
 
-Values are put together from the syntax tree as the official decoder does it: without blanks, and without the body of
-an anonymous class. It cuts texts out of the characters by byte offsets, so that any character beyond ASCII
-shifts everything after it; verdicts depend on that, so it is done here too.
+Like officially, values are assembled from the syntax tree without whitespace and anonymous class bodies. The official
+decoder indexes characters with byte offsets, so a non-ASCII character shifts everything after it; this is reproduced,
+as verdicts depend on it.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,10 @@ _UNNAMED = frozenset(("identifier", "class_literal", "set"))
 
 
 def decode_java(source: str) -> list[dict[str, Any]] | dict[str, Any]:
-    """Return the call; an empty dict when the text is sound but holds none.
+    """Return the call, or an empty dict if valid source has none.
 
     Raises:
-        Exception: of any kind: a syntax error, a doubled argument, an array without values.
+        Exception: any, such as for a syntax error, a repeated argument or an empty array.
     """
     invocation = _first_invocation(parse_source("java", source))
     return {} if invocation is None else _Reader(source).call(invocation)
@@ -35,7 +35,7 @@ def _first_invocation(node: "Node") -> "Node | None":
 
 
 class _Reader:
-    """Texts of nodes of one source."""
+    """Extracts the text of nodes of one source."""
 
     def __init__(self, source: str) -> None:
         self._source = source
@@ -70,7 +70,7 @@ class _Reader:
         return out
 
     def _value(self, node: "Node") -> str:
-        """Return the text of a whole argument value: a literal loses its quotes."""
+        """Return the text of an argument value, without the quotes of a literal."""
         return self._text(node)[1:-1] if node.type in _LITERALS else self._inner(node)
 
     def _inner(self, node: "Node | None") -> str:

@@ -1,4 +1,4 @@
-"""Calls written in JavaScript: the first call that is a statement of its own, arguments written as assignments."""
+"""Decoder of JavaScript: the first call statement, with assignments as arguments."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 def decode_javascript(source: str) -> list[dict[str, Any]] | None:
-    """Return the call with all values as texts; None when the text is sound but holds no such call.
+    """Return the call with string values, or None if valid source has none.
 
     Raises:
-        Exception: of any kind: a syntax error or a doubled argument.
+        Exception: any, such as for a syntax error or a repeated argument.
     """
     for statement in parse_source("javascript", source).children:
         if statement.type == "expression_statement":
@@ -23,7 +23,7 @@ def decode_javascript(source: str) -> list[dict[str, Any]] | None:
 
 
 class _Reader:
-    """Texts of nodes of one source."""
+    """Extracts the text of nodes of one source."""
 
     def __init__(self, source: str) -> None:
         self._source = source.encode()
@@ -50,7 +50,7 @@ class _Reader:
 
 
 def _unquoted(value: str) -> str:
-    """Cut matching outer quotes. A lone quote starts and ends with itself and leaves nothing."""
+    """Remove matching outer quotes; a single quote character becomes empty."""
     for quote in ('"', "'"):
         if value.startswith(quote) and value.endswith(quote):
             return value[1:-1]

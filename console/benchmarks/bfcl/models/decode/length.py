@@ -1,39 +1,39 @@
-"""How long a reply may be to be decoded. Python's parser takes about 600 bytes of memory for a character.
+"""Length limits for decoding, as Python's parser needs about 600 bytes of memory per character.
 
-The longest output of the official cases has 7,000 characters; a model that was cut at 32,000 tokens wrote some 130,000.
+The longest official output has 7,000 characters; 32,000 tokens are about 130,000 characters.
 """
 
 from typing import Any, cast
 
 LONGEST = 200_000
-"""Characters of a reply, of native calls those of all their names, texts and arguments; a longer one is undecodable."""
+"""Maximum characters of a reply, including all strings of native calls; longer ones are undecodable."""
 
 
 _LONG = 20_000
-"""Characters from which on decoding may take longer than an event loop should wait."""
+"""Minimum characters of a reply to decode in a thread."""
 
 
 class TooLong(Exception):
-    """A reply longer than what is decoded."""
+    """A reply is too long to decode."""
 
 
 def refuse_too_long(output: Any) -> None:
-    """Refuse an output that is too long, in whatever form it was recorded.
+    """Check the length of an output in any format.
 
     Raises:
-        TooLong: it is.
+        TooLong: too long.
     """
     if _size(output, LONGEST) > LONGEST:
         raise TooLong(f"a reply of more than {LONGEST:,} characters is not decoded")
 
 
 def is_long(output: Any) -> bool:
-    """Whether decoding an output belongs beside an event loop."""
+    """Return whether an output should be decoded in a thread."""
     return _size(output, _LONG) > _LONG
 
 
 def _size(value: Any, limit: int) -> int:
-    """Return the characters of all texts and one for every other part; counting stops above the limit."""
+    """Return the characters of all strings plus one per other value, counting up to the limit."""
     total, waiting = 0, [value]
     while waiting and total <= limit:
         part = waiting.pop()

@@ -1,4 +1,4 @@
-"""Calls as Python statements between tags of the model's own, perhaps after a thought and in a fence."""
+"""Decoder of MiniCPM: Python statements between tags, optionally after a thought and in a code fence."""
 
 import ast
 import warnings
@@ -12,15 +12,15 @@ _THOUGHT = "<|thought_start|>", "<|thought_end|>"
 _CALLS = "<|tool_call_start|>", "<|tool_call_end|>"
 _FENCE = "```"
 NO_FILE = "/dev/null/reply"
-"""Python looks for the line of a mistake in the file that a text is said to be from; there can be none of this name."""
+"""Nonexistent file name for parsing, as Python reads the named file to report syntax errors."""
 
 
 def minicpm_calls(output: Any) -> list[Call] | str:
-    """Return the calls of an answer, or its text if there are none.
+    """Return the calls of an answer, or its text without calls.
 
     Raises:
-        TypeError: it is not text.
-        ValueError: a closing tag stands before the opening one.
+        TypeError: not a string.
+        ValueError: a closing tag before the opening one.
     """
     text = text_of(output)
     if all(tag in text for tag in _THOUGHT):
@@ -36,7 +36,7 @@ def minicpm_calls(output: Any) -> list[Call] | str:
 
 
 def _widest(text: str, opening: str, closing: str) -> tuple[str, str]:
-    """Return what stands between the first opening and the last closing tag, and what follows."""
+    """Return the text between the first opening and last closing tag, and the rest."""
     start, end = text.index(opening) + len(opening), text.rindex(closing)
     if end < start:
         raise ValueError(f"{closing} before {opening}")

@@ -1,8 +1,8 @@
-"""Calls in the text of a prompted model: what is cut off first, and which syntax is read.
+"""Decoder of prompted models: cleanup and choice of syntax.
 
-Format sensitivity also asks for JSON, `[{"function": name, "parameters": {…}}, …]`, and for XML, verbose (values in
-attributes) or concise (values as text). The JSON list is searched in linear time; the official pattern finds the same
-but is exponential in the number of objects when the closing bracket is missing.
+Format sensitivity also uses JSON, `[{"function": name, "parameters": {…}}, …]`, and XML, verbose (values in attributes)
+or concise (values as text). The JSON list is found in linear time, while the equivalent official pattern is exponential
+without a closing bracket.
 """
 
 import ast
@@ -27,13 +27,13 @@ def decode_verbose_xml(text: str) -> list[dict[str, Any]]:
     """Return the calls of `<function name=…><params><param name=… value=… type=…/>`.
 
     Raises:
-        Exception: of any kind: no `<functions>`, malformed, or a value that does not fit its type.
+        Exception: any, such as for missing `<functions>`, malformed XML, or a value of the wrong type.
     """
     return _xml_calls(text, _verbose_params)
 
 
 def decode_concise_xml(text: str) -> list[dict[str, Any]]:
-    """Return the calls of `<function name=…><param name=… type=…>value</param>`; raises as `decode_verbose_xml`."""
+    """Return the calls of `<function name=…><param name=… type=…>value</param>`; raises like `decode_verbose_xml`."""
     return _xml_calls(text, _concise_params)
 
 
@@ -76,10 +76,10 @@ _JSON_END = re.compile(r"\}\s*\]")
 
 
 def decode_json(text: str) -> list[dict[str, Any]]:
-    """Return the calls; none if the text is not JSON.
+    """Return the calls, none for invalid JSON.
 
     Raises:
-        Exception: of any kind: an object lacks a key, its name is no text, or the value is not a list.
+        Exception: any, such as for a missing key, a non-string name, or a value that is not a list.
     """
     try:
         items = json.loads(_json_list_in(text))
@@ -90,7 +90,7 @@ def decode_json(text: str) -> list[dict[str, Any]]:
 
 
 def _json_list_in(text: str) -> str:
-    """Return the part that is parsed: from the first `[{` to the first `}]` after it, blanks between allowed."""
+    """Return the text from the first `[{` to the next `}]`, allowing whitespace between the brackets."""
     first, last = text.find("["), text.rfind("]")
     if 0 <= first < last:
         text = text[first : last + 1]
@@ -111,37 +111,37 @@ _SYNTAXES: dict[str, Callable[[str], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What is known of the form of an answer before it is read."""
+    """Expected format of an answer."""
 
     syntax: str = "python"
-    """`python`, `java` or `javascript`; in format sensitivity the form that was asked for, such as `json`."""
+    """`python`, `java` or `javascript`; in format sensitivity the requested format, such as `json`."""
     tagged: bool = False
-    """Whether calls must stand between `<TOOLCALL>` tags."""
+    """Whether calls must be in `<TOOLCALL>` tags."""
 
 
 def decode_prompted(output: Any, form: Form) -> Any:
     """Return the calls of a prompted answer.
 
     Raises:
-        Exception: of any kind: it is no text, or cannot be read.
+        Exception: any, if the answer is not a string or undecodable.
     """
     return decode_bracketed(cleaned(output), form)
 
 
 def executable_prompted(step: Any) -> list[str]:
-    """Return the call texts of a prompted answer, always read as Python.
+    """Return the call strings of a prompted answer, always parsed as Python.
 
     Raises:
-        Exception: of any kind, as `decode_prompted`; also for an empty dictionary among the arguments.
+        Exception: any, like `decode_prompted`, and for an empty dictionary in the arguments.
     """
     return nested_call_texts(decode_python(cleaned(step)))
 
 
 def decode_bracketed(text: str, form: Form) -> Any:
-    """Return the calls of a text in brackets, by the form it is asked for.
+    """Return the calls of a bracketed text in the expected format.
 
     Raises:
-        Exception: of any kind: it cannot be read, or lacks the tags that must be there.
+        Exception: any, if the text is undecodable or lacks required tags.
     """
     if form.tagged:
         text = between(text, "<TOOLCALL>", "</TOOLCALL>").strip()
@@ -149,10 +149,10 @@ def decode_bracketed(text: str, form: Form) -> Any:
 
 
 def cleaned(output: Any) -> str:
-    """Return a prompted answer without outer backticks, line feeds and blanks, and with outer brackets.
+    """Strip outer backticks, line feeds and spaces of a prompted answer, and add missing outer brackets.
 
     Raises:
-        TypeError: it is not a text.
+        TypeError: not a string.
     """
     text = text_of(output).strip("`\n ")
     text = text if text.startswith("[") else f"[{text}"
@@ -160,10 +160,10 @@ def cleaned(output: Any) -> str:
 
 
 def text_of(output: Any) -> str:
-    """Return an answer that must be a text.
+    """Return an answer after checking that it is a string.
 
     Raises:
-        TypeError: it is none.
+        TypeError: not a string.
     """
     if not isinstance(output, str):
         raise TypeError(f"a text was expected, not {type(output).__name__}")

@@ -1,7 +1,7 @@
-"""Calls written in Python syntax: `[name(param=value, …), …]`, read through the syntax tree as the official one does.
+"""Decoder of Python syntax, `[name(param=value, …), …]`, from the syntax tree.
 
-Its oddities are part of the rules: only keyword arguments count, a repeated keyword keeps the last value, every unary
-operator negates, a bare name stands for its own text, and a call without keywords stands for its source text.
+The official oddities are reproduced: only keyword arguments count, a repeated keyword keeps the last value, every unary
+operator negates, a bare name becomes a string, and a nested call without keywords becomes its source.
 """
 
 import ast
@@ -16,7 +16,7 @@ from console.benchmarks.bfcl.models.decode.arithmetic import fold
 Call = dict[str, dict[str | None, Any]]
 
 _MAY_WARN = re.compile(r"\\|[0-9a-fA-F.jJoOxX_](?:and|else|for|if|in|is|not|or)\b")
-"""What Python's parser may warn of: escapes, and numbers that run into a keyword. Silencing it takes longer than it."""
+"""Possible causes of parser warnings: escapes, and numbers next to a keyword. Suppressing warnings is slow."""
 
 
 class Undecodable(Exception):
@@ -27,7 +27,7 @@ def decode_python(text: str) -> list[Call]:
     """Return the calls of one expression.
 
     Raises:
-        Exception: of any kind, `Undecodable` included: the text cannot be decoded.
+        Exception: any, including `Undecodable`.
     """
     body = parse_expression(text.strip().strip("'"))
     if isinstance(body, ast.Call):
@@ -43,17 +43,14 @@ def decode_python(text: str) -> list[Call]:
 
 
 _SHARED = 2_000
-"""Longest text whose tree is kept: a tree takes several hundred times the memory of its text."""
+"""Maximum characters of a text with cached tree, which needs several hundred times its memory."""
 
 
 def parse_expression(text: str) -> ast.expr:
-    """Parse one Python expression; invalid escapes stay silent, because the text is not ours to warn about.
-
-    The tree is shared by all who parse the same text, and not to be changed: the variations of one question often get
-    the same answer.
+    """Parse one Python expression without warnings; the tree is cached and must not be modified.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: as Python's own parser.
+        SyntaxError, ValueError, RecursionError, MemoryError: from Python's parser.
     """
     return _parse_shared(text) if len(text) <= _SHARED else _parse(text)
 
@@ -75,13 +72,13 @@ def read_call(node: ast.Call) -> Call:
     """Return a call of a syntax tree.
 
     Raises:
-        Exception: of any kind, `Undecodable` included: an argument is nothing that is understood.
+        Exception: any, including `Undecodable` for an unsupported argument.
     """
     return {_called(node.func): {keyword.arg: _value(keyword.value) for keyword in node.keywords}}
 
 
 def _called(node: ast.expr) -> str:
-    """Return the dotted name of what is called; of anything but a chain of names only the attributes count."""
+    """Return the dotted name of the called function; for other expressions, its attributes only."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

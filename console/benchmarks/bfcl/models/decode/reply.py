@@ -1,4 +1,4 @@
-"""From one output of a model to its calls: those that are compared, and those that are executed."""
+"""Decoding of one model output to calls for comparison or execution."""
 
 import re
 from dataclasses import dataclass
@@ -16,22 +16,22 @@ FAILED = "ast_decoder:decoder_failed"
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 
 _LEVELS = 100
-"""Levels of a decoded value that are kept: what reads it may descend into itself."""
+"""Maximum depth of a decoded value, as its readers may be recursive."""
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What became of an output: calls, or the official error type with the complaint."""
+    """Decoded output: calls, or an official error type and message."""
 
     value: Any = None
-    """Whatever was decoded; a list of calls when there is no error."""
+    """The decoded value; a list of calls without an error."""
     error_type: str | None = None
     complaint: str = ""
 
     @property
     def calls(self) -> list[dict[str, dict[Any, Any]]]:
-        """The calls; empty when there was an error."""
+        """The calls; empty after an error."""
         return [] if self.error_type else self.value
 
 
@@ -39,9 +39,9 @@ def decode_reply(output: Any, category: str, family: str = "prompt", config: str
     """Decode one output; never raises.
 
     Args:
-        output: what the result file holds: text, or recorded native calls.
-        category: of the entry, or the id of the entry that is varied; its language decides the syntax.
-        family: how the model writes its calls, one of `FAMILIES`.
+        output: value in the result file, a string or native calls.
+        category: category of the entry, or id of the original entry, which determines the language.
+        family: the decode family, one of `FAMILIES`.
         config: the format-sensitivity variation; empty for ordinary categories.
     """
     reader = FAMILIES[family]
@@ -56,13 +56,11 @@ def decode_reply(output: Any, category: str, family: str = "prompt", config: str
 
 
 def executable_calls(step: Any, family: str) -> list[str]:
-    """Return the call texts of one step of a conversation; empty if it holds none, which ends a turn. Never raises.
-
-    A step that cannot be decoded, or decodes to nothing, holds no calls.
+    """Return the call strings of one step of a conversation, or an empty list, which ends a turn; never raises.
 
     Args:
-        step: the reply's text, or recorded native calls.
-        family: how the model writes its calls, one of `FAMILIES`.
+        step: text of the reply, or recorded native calls.
+        family: the decode family, one of `FAMILIES`.
     """
     reader = FAMILIES[family]
     try:
@@ -81,13 +79,13 @@ def _form(category: str, config: str) -> Form:
 
 
 def _complaint(error: BaseException) -> str:
-    """Say why, the same each time: Python's own words may hold addresses in memory."""
+    """Format an error reproducibly, without memory addresses."""
     is_own = isinstance(error, Undecodable | Refused | TooLong)
     return _ADDRESS.sub("", str(error) if is_own else f"{type(error).__name__}: {error}")[:500]
 
 
 def is_calls(value: Any) -> bool:
-    """Whether a value is a list of calls, each one name with named arguments; an empty list is."""
+    """Return whether a value is a (possibly empty) list of calls, each one name with named arguments."""
     return isinstance(value, list) and all(_is_call(item) for item in cast(list[Any], value))
 
 
@@ -99,7 +97,7 @@ def _is_call(item: Any) -> bool:
 
 
 def json_safe(value: Any, levels: int = _LEVELS) -> Any:
-    """Return a decoded value as JSON can hold it: what it cannot becomes its source text, what is too deep `…`."""
+    """Convert a decoded value to JSON; other values become their `repr`, too deep ones `…`."""
     if not levels:
         return "…"
     match value:

@@ -1,11 +1,11 @@
-"""Parsing Java and JavaScript with tree-sitter, loaded when the first such reply is decoded.
+"""Parsing of Java and JavaScript with tree-sitter, imported lazily.
 
-The JavaScript grammar is of the release that the official package pins: newer ones refuse reserved words where it takes
-them for names (`f(in=1)`), and read broken template strings otherwise, which changes verdicts. The Java grammars agree.
+The JavaScript grammar is the one pinned by the official package; newer ones reject reserved words as names (`f(in=1)`)
+and parse broken template strings differently, which changes verdicts. The Java grammars agree.
 
-Recovering from errors can take the parser a time that grows with the square of the text and more (36 s for 16 KB of
-`*-`). So long texts are refused, and the parser's work is counted: sound texts need a small part of what is allowed,
-and a text that needs more is refused, as it would be after the wait. The counts are the same on every machine.
+Error recovery can take quadratic time or worse (36 s for 16 KB of `*-`). Therefore the length and the counted work of
+the parser are limited, independent of the machine; valid source needs a small fraction of the limit, and other source
+would be rejected anyway.
 """
 
 import warnings
@@ -18,48 +18,47 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Point
 
 LONGEST = 20_000
-"""Characters of a source; the longest of the official cases has 7,000."""
+"""Maximum characters of a source; the longest official one has 7,000."""
 _PIECE = 2048
-"""Bytes that are handed to the parser at a time."""
+"""Bytes passed to the parser at a time."""
 
 
 class Work:
-    """The work of one parse: how often the parser reports progress, every 100 operations, and asks for a piece.
+    """Work of one parse, counted by progress reports (one per 100 operations) and requested pieces.
 
-    Sound texts take at most one report for 16 bytes, and every piece twice.
+    Valid source takes at most one report per 16 bytes, and each piece twice.
     """
 
     def __init__(self, source: bytes) -> None:
-        """Take the source, which decides how much is allowed."""
+        """Derive the limits from the source."""
         self._source = source
         self.reports_left = 200 + len(source) // 4
         self.pieces_left = 200 + 20 * len(source) // _PIECE
 
     @property
     def is_used_up(self) -> bool:
-        """Whether the text took more than it may."""
+        """Whether the limit is exceeded."""
         return self.reports_left < 0 or self.pieces_left < 0
 
     def read(self, offset: int, _: "Point") -> bytes:
-        """Return a piece of the source; nothing, as at its end, once the work is used up."""
+        """Return a piece of the source, or nothing above the limit."""
         self.pieces_left -= 1
         return b"" if self.is_used_up else self._source[offset : offset + _PIECE]
 
     def report(self, _offset: int, _has_error: bool) -> bool:
-        """Take a report; True ends the parse."""
+        """Count a report; return True to stop the parser."""
         self.reports_left -= 1
         return self.is_used_up
 
 
 def parse_source(language: str, source: str) -> "Node":
-    """Return the root of the syntax tree of a `java` or `javascript` text.
+    """Return the root of the syntax tree of `java` or `javascript` source.
 
-    A tree with an error node is refused; nodes that the parser supplied itself, such as a missing semicolon, are not
-    errors.
+    Nodes inserted by the parser, such as a missing semicolon, are accepted.
 
     Raises:
-        SyntaxError: the text cannot be parsed, is too long, or takes more work than it may.
-        UnicodeEncodeError: it holds half a surrogate pair.
+        SyntaxError: invalid, too long, or too much work.
+        UnicodeEncodeError: lone surrogate.
     """
     if len(source) > LONGEST:
         raise SyntaxError(f"{language} of more than {LONGEST:,} characters is not decoded")
@@ -76,7 +75,7 @@ def parse_source(language: str, source: str) -> "Node":
 
 
 def new_parser(language: str) -> "Parser":
-    """Return a parser of its own for each text: one that was stopped would go on where it was, in any thread."""
+    """Create a parser per source, as a stopped parser would resume its previous work."""
     return import_module("tree_sitter").Parser(_grammar(language))
 
 

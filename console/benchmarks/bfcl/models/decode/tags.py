@@ -1,11 +1,11 @@
-"""The text between two tags, found in linear time however often the first one stands there."""
+"""Extraction of text between tags in linear time."""
 
 
 def between(text: str, opening: str, closing: str) -> str:
-    """Return what stands between the first opening tag and the next closing one.
+    """Return the text between the first opening tag and the next closing tag.
 
     Raises:
-        ValueError: there is no such pair.
+        ValueError: no such pair.
     """
     parts = all_between(text, opening, closing, most=1)
     if not parts:
@@ -14,14 +14,7 @@ def between(text: str, opening: str, closing: str) -> str:
 
 
 def all_between(text: str, opening: str, closing: str, most: int = -1) -> list[str]:
-    """Return what stands between every opening tag and the closing one next to it, without overlaps.
-
-    Args:
-        text: to be searched.
-        opening: the first tag.
-        closing: the second tag.
-        most: how many are looked for; negative: all.
-    """
+    """Return the texts between opening tags and the next closing tag; at most `most` unless negative."""
     parts: list[str] = []
     position = 0
     while len(parts) != most:

@@ -1,1 +1,1 @@
-"""How models are spoken to: one handler, as officially, for each way; the loops of a conversation know no other."""
+"""Handlers, which define requests and parse replies; conversation loops use only their interface."""

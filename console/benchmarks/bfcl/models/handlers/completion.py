@@ -1,4 +1,4 @@
-"""Models served locally behind `/v1/completions`: the whole conversation becomes one text by the family's template."""
+"""Handler of local models behind `/v1/completions`, which renders the whole conversation with a template."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from console.core.chat import Message, Reply
 
 
 def recorded_thought(template: Template, completion: str) -> str:
-    """Return what the official handler of a local row records as the reasoning of a completion.
+    """Return the reasoning that the official handler of a local row records for a completion.
 
-    It stands between tags in the text that the server sent, and only some families cut it out.
+    It is in tags in the server's text, and only some families extract it.
     """
     try:
         with answers_may_break():
@@ -24,20 +24,20 @@ def recorded_thought(template: Template, completion: str) -> str:
 
 
 PROMPT_ROLE = "prompt"
-"""Role of a piece of a finished prompt; pieces are joined as they are, and nothing stands between them."""
+"""Role of a piece of a rendered prompt; pieces are joined without separator."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompletionHandler:
-    """A template with the texts of the release it needs, and the decoding of its family."""
+    """Handler with a template, its release texts, and a decode family."""
 
     template: Template
     texts: ReleaseTexts
     executable: Callable[[Any], list[str]]
     call_format: str
-    """The template's name."""
+    """Name of the template."""
     native: bool = False
-    """All local models take the official prompting loop."""
+    """All local models use the official prompting loop."""
 
     @property
     def described_in_prompt(self) -> bool:

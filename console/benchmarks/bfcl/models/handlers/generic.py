@@ -1,4 +1,4 @@
-"""The two ways of models that name no row of the registry: native tools, or prompting, over chat messages."""
+"""Handlers of models without a registry row: native tools or prompting, with chat messages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from console.core.chat import Message, Reply
 
 @dataclass(frozen=True, slots=True)
 class GenericHandler:
-    """Native: functions as tools, results as tool messages. Else both are written into the messages."""
+    """Sends functions and results natively, or as text in messages."""
 
     native: bool
     call_format: str = ""
@@ -49,16 +49,16 @@ class GenericHandler:
 
 
 def native_results(answer: Turn, results: Sequence[str]) -> list[Turn]:
-    """Return one tool message for each result, with the id of its call."""
+    """Return one tool message per result, with the id of its call."""
     pairs = zip(answer.get("tool_calls", ()), results, strict=False)
     return [{"role": "tool", "content": result, "tool_call_id": call["id"]} for call, result in pairs]
 
 
 def written_results(calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
-    """Return one user message that lists all calls and their results, as the official prompting loop writes it."""
+    """Return one user message with all calls and results, like the official prompting loop."""
     shown = [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, results, strict=True)]
     return [{"role": "user", "content": repr(shown)}]
 
 
 GENERIC: dict[str, Handler] = {"fc": GenericHandler(native=True), "prompt": GenericHandler(native=False)}
-"""By mode."""
+"""Handler by mode."""

@@ -1,4 +1,4 @@
-"""What the loops of a conversation ask of a handler: what is sent, what a reply means, how results are shown."""
+"""`Handler`: the interface that conversation loops use to build requests, parse replies and show results."""
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,15 +10,15 @@ from console.core.chat import Message, Reply
 
 
 class UnreadableAnswer(Exception):
-    """An answer that breaks the official handler; it ends the entry, and the error's text is the result."""
+    """An answer that crashes the official handler, which ends the entry with the error text as result."""
 
 
 @contextmanager
 def answers_may_break() -> Generator[None]:
-    """Tell answers that break a handler from mistakes elsewhere.
+    """Convert errors of a handler to `UnreadableAnswer`.
 
     Raises:
-        UnreadableAnswer: an answer has not the form that the handler takes.
+        UnreadableAnswer: the answer has an unexpected format.
     """
     try:
         yield
@@ -27,25 +27,25 @@ def answers_may_break() -> Generator[None]:
 
 
 Turn = dict[str, Any]
-"""One message of a conversation in a handler's own form, from which it makes what is sent."""
+"""One message of a conversation in the handler's internal format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a reply means."""
+    """A parsed reply."""
 
     output: Any
-    """The value of the official result file."""
+    """Value for the official result file."""
     message: Turn
-    """What the following requests show of it."""
+    """Message for the following requests."""
 
 
 class Handler(Protocol):
-    """One way to speak to a model. Stateless: everything it needs is given."""
+    """Interface to one kind of model. Stateless."""
 
     @property
     def native(self) -> bool:
-        """Whether withheld functions join the tools; else their documents are told to the model in words."""
+        """Whether withheld functions are added to the tools; otherwise their documents are sent in a message."""
         ...
 
     @property
@@ -55,19 +55,19 @@ class Handler(Protocol):
 
     @property
     def call_format(self) -> str:
-        """How simulated models write calls in texts, a name of `call_format`; empty: as the benchmark's prompt says."""
+        """Call format of simulated models, a key in `call_format`; empty: that of the benchmark's prompt."""
         ...
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
-        """Return fields that requests carry beside the model's own; `long` in conversations of several requests."""
+        """Return additional request fields; `long` is set in conversations with several requests."""
         ...
 
     def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
-        """Return the dataset's messages of a turn as this handler keeps them; `docs` are the functions on offer."""
+        """Convert the dataset's messages of a turn to the internal format; `docs` are the available functions."""
         ...
 
     def tools(self, docs: Sequence[Doc]) -> list[dict[str, Any]]:
-        """Return the (hinted) documents as they are sent beside the messages; empty where they stand in the text."""
+        """Return the tools to send for documents (with hints); empty if they are in the prompt."""
         ...
 
     def request(self, history: Sequence[Turn], docs: Sequence[Doc], asked_before: int) -> list[Message]:
@@ -75,26 +75,26 @@ class Handler(Protocol):
 
         Args:
             history: the whole conversation.
-            docs: the functions on offer.
-            asked_before: how many requests this conversation made.
+            docs: the available functions.
+            asked_before: number of earlier requests in this conversation.
 
         Raises:
-            ValueError: an answer of the model cannot be shown again.
+            ValueError: an answer of the model cannot be resent.
         """
         ...
 
     def read(self, reply: Reply) -> Answer:
-        """Return what a reply means.
+        """Parse a reply.
 
         Raises:
-            ValueError: the official code ends the entry here with an error.
+            ValueError: the official code fails here and ends the entry.
         """
         ...
 
     def calls(self, output: Any) -> list[str]:
-        """Return the texts of the calls to execute; empty when there are none, which ends the turn. Never raises."""
+        """Return the call strings to execute, or an empty list, which ends the turn; never raises."""
         ...
 
     def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
-        """Return the messages that show the results of executed calls."""
+        """Return the messages with the results of executed calls."""
         ...

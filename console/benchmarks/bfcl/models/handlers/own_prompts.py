@@ -1,6 +1,6 @@
-"""Rows that describe the functions in a prompt of their own: DM-Cito and Nemotron, over a chat service.
+"""Handlers with their own prompts for functions: DM-Cito and Nemotron, over a chat service.
 
-Source: BFCL v4, `mining.py` and `nemotron.py`; the wording is read from the pulled release.
+Source: BFCL v4, `mining.py` and `nemotron.py`; the texts are read from the pulled release.
 """
 
 import contextlib
@@ -25,21 +25,21 @@ _DM_CITO_CALLS = re.compile(r"<tool_calls>\n(.*?)\n</tool_calls>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class OwnPrompt:
-    """What one such row does its own way."""
+    """Specific behavior of one such handler."""
 
     native: bool
-    """Which official loop it takes; no tools are sent in either."""
+    """Use the official native loop, though without sending tools."""
     call_format: str
     open_turn: Callable[[Sequence[Turn], int, Sequence[Doc], ReleaseTexts], list[Turn]]
     read: Callable[[str | None], Any]
-    """From the text of an answer to the value of the result file."""
+    """Parses an answer to the value for the result file."""
     shows_results: bool
-    """Whether the model is told what its calls gave."""
+    """Send the results of calls to the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class OwnPromptHandler:
-    """A row with a prompt of its own."""
+    """Handler of a row with its own prompt."""
 
     own: OwnPrompt
     service: Service
@@ -101,7 +101,7 @@ def _read_dm_cito(content: str | None) -> Any:
 
 
 def _open_nemotron(turn: Sequence[Turn], number: int, docs: Sequence[Doc], texts: ReleaseTexts) -> list[Turn]:
-    """Move the first question into the system prompt."""
+    """Move the first question to the system prompt."""
     merged = users_merged(system_as_user(turn))
     if number:
         return merged
@@ -117,9 +117,9 @@ OWN_PROMPTS: Mapping[str, OwnPrompt] = {
     "DMCitoHandler": OwnPrompt(False, "dm_cito", _open_dm_cito, _read_dm_cito, shows_results=True),
     "NemotronHandler": OwnPrompt(True, "nemotron", _open_nemotron, lambda content: content, shows_results=False),
 }
-"""By the official class."""
+"""Behavior by official class."""
 
 
 def own_prompt_texts(package: Path | None) -> ReleaseTexts:
-    """Return the literals of the release's modules that hold these prompts."""
+    """Return the reader of the release's modules with these prompts."""
     return ReleaseTexts(package, _FOLDER)

@@ -1,4 +1,4 @@
-"""What a reply means by each API, and what the next requests show of it: native tools and prompting apart.
+"""Parsing of replies by API, and their format in the following requests, for native tools and prompting.
 
 Source: BFCL v4, the official handlers' `_parse_query_response_…` and `_add_assistant_message_…`.
 """
@@ -14,12 +14,12 @@ from console.core.chat import Native, Reply
 
 Read = Callable[[Reply, Service], Answer]
 NO_CANDIDATE = "The model did not return any response."
-"""What the official handler takes an empty answer of Gemini for."""
+"""Official text for an empty answer of Gemini."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyReading:
-    """How replies of one API are read."""
+    """Parsers of one API's replies."""
 
     native: Read
     prompting: Read
@@ -47,9 +47,9 @@ def _chat_prompting(reply: Reply, service: Service) -> Answer:
 
 
 def _mistral_native(reply: Reply, service: Service) -> Answer:
-    """Take the calls alone: officially the text of an answer without any is lost.
+    """Return the calls only; officially the text of an answer without calls is lost.
 
-    Calls are put back with `index: 0`, which the official client writes into each.
+    Calls are resent with `index: 0`, like the official client does.
     """
     message = _chat_message(reply, service)
     if reply.tool_calls:
@@ -74,7 +74,7 @@ def _anthropic_native(reply: Reply, service: Service) -> Answer:
 
 
 def _anthropic_prompting(reply: Reply, service: Service) -> Answer:
-    """Take the first block's text; it is put back as a plain text."""
+    """Return the text of the first block, which is resent as a string."""
     del service
     blocks = _content(reply)
     if not blocks or "text" not in blocks[0]:
@@ -95,7 +95,7 @@ def _gemini_native(reply: Reply, service: Service) -> Answer:
 
 
 def _gemini_prompting(reply: Reply, service: Service) -> Answer:
-    """Take the last text that is no thought; only that is put back."""
+    """Return the last text that is not a thought; only this is resent."""
     del service
     parts = _content(reply)
     if len(parts) > 2:
@@ -118,4 +118,4 @@ READINGS = {
     "anthropic": ReplyReading(_anthropic_native, _anthropic_prompting),
     "gemini": ReplyReading(_gemini_native, _gemini_prompting),
 }
-"""By the API of a registry row."""
+"""Parsers by API of a registry row."""

@@ -1,7 +1,7 @@
-"""Models behind a service: native tools or prompting, with what this service wants otherwise.
+"""Handler of models behind a service, with native tools or prompting.
 
-Source: BFCL v4, `convert_to_tool`: some services are told a function's response, and Gemini the finer points of its
-parameters, in the description.
+Source: BFCL v4, `convert_to_tool`: for some services the description includes a function's response, for Gemini also
+further attributes of its parameters.
 """
 
 import json
@@ -21,13 +21,13 @@ from console.core.chat import Message, Reply
 
 @dataclass(frozen=True, slots=True)
 class ServiceHandler:
-    """One row's way to be asked."""
+    """Handler of one registry row."""
 
     service: Service
     reading: ReplyReading
     native: bool
     reasons: bool
-    """Whether the row is asked to reason."""
+    """Enable reasoning."""
     plain_parameters: bool
     executable: Callable[[Any], list[str]]
     call_format: str = ""
@@ -90,16 +90,16 @@ _TOLD = {
     "maxItems": "Maximum number of items",
     "additionalProperties": "Additional properties",
 }
-"""Fields of a parameter that move into its description, in this order, by what is written there."""
+"""Text in the description by moved parameter field, in order."""
 
 
 def service_tools(docs: Sequence[Doc], service: Service, *, plain_parameters: bool) -> list[dict[str, Any]]:
-    """Return the (hinted) documents as tools.
+    """Convert documents with hints to tools.
 
     Args:
-        docs: what is on offer.
-        service: what it is told apart.
-        plain_parameters: whether the finer points of top-level parameters move into their descriptions.
+        docs: the available functions.
+        service: the service with its format.
+        plain_parameters: move further attributes of top-level parameters to their descriptions.
     """
     tools = native_tools(docs)
     for tool, doc in zip(tools, docs, strict=True):

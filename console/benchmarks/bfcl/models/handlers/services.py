@@ -1,6 +1,6 @@
-"""The services that the official handlers ask: address, key, and what each sends beside messages and tools.
+"""The services of the official handlers: URL, key and additional request fields, by official class.
 
-Source: BFCL v4, `model_handler/api_inference`. By the name of the official class; nothing here knows a model.
+Source: BFCL v4, `model_handler/api_inference`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _COLD: Mapping[str, Any] = MappingProxyType({"temperature": None})
-"""The service is not told a temperature."""
+"""Omits the temperature."""
 
 
 def _not_stored() -> Mapping[str, Any]:
@@ -19,39 +19,39 @@ def _not_stored() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """One service, as the official handler speaks to it."""
+    """One service with the request format of its official handler."""
 
     base_url: str
-    """A local one where the official code takes it from the environment."""
+    """Base URL; a local one if the official code reads it from the environment."""
     key_env: str
     native: Mapping[str, Any] = field(default_factory=_not_stored)
-    """Further fields of requests with tools; None leaves out what the model's settings say."""
+    """Additional fields of requests with tools; None removes a field of the model's settings."""
     prompting: Mapping[str, Any] = field(default_factory=_not_stored)
-    """The same without tools."""
+    """Additional fields of requests without tools."""
     reasoning: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Further fields for rows that are asked to reason."""
+    """Additional fields that enable reasoning."""
     long: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Further fields in conversations of several requests."""
+    """Additional fields in conversations with several requests."""
     keeps_reasoning: bool = True
-    """Whether an answer is put back with its `reasoning_content`."""
+    """Resend answers with their `reasoning_content`."""
     merges_users: bool = False
-    """Whether, in prompting, user messages of a turn that follow each other are joined."""
+    """Join consecutive user messages of a turn when prompting."""
     merges_native_users: bool = False
-    """The same with tools."""
+    """Join consecutive user messages of a turn with tools."""
     names_results: bool = False
-    """Whether a tool message carries the name of its function."""
+    """Include the function name in tool messages."""
     says_unstreamed: bool = False
-    """Whether the official request, which does not stream, says so; ours asks for a stream."""
+    """The official request explicitly disables streaming; ours streams."""
     hides_text: bool = False
-    """Whether an answer is put back as calls alone, and results without the ids of their calls."""
+    """Resend answers as calls only, and results without call ids."""
     answer_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Further fields of the messages that put answers back."""
+    """Additional fields of resent answers."""
     always_tools: bool = False
-    """Whether a list of tools is sent even when it is empty."""
+    """Send the list of tools even if it is empty."""
     dotted_names: bool = False
-    """Whether function names keep their dots."""
+    """Keep dots in function names."""
     response: str = "field"
-    """Where the schema of a function's response stands: its own `field`, the `description`, or `nowhere`."""
+    """Location of a function's response schema: its own `field`, the `description`, or `nowhere`."""
 
 
 _LOCAL = "http://localhost:8000/v1"

@@ -1,4 +1,4 @@
-"""Which handler speaks to a model: that of its registry row, or a generic one."""
+"""Lookup of handlers: that of a registry row, or a generic one."""
 
 from functools import partial
 
@@ -28,26 +28,26 @@ PROVIDERS_OF_API = {
     "gemini": ("gemini",),
     "completions": ("completions",),
 }
-"""Providers of models.toml that speak the API of a row."""
+"""Providers in models.toml by API of a row."""
 _DOC: Doc = {"name": "f", "description": "", "parameters": {"type": "dict", "properties": {}, "required": []}}
-"""A function for a question that nobody asks: forming it reads all wording that the handler needs."""
+"""Dummy function, used to check that all texts of a handler are available."""
 
 
 def handler_of(setting: Setting, dataset: Dataset) -> Handler:
     """Return the handler of a setting: that of the model's row, or a generic one.
 
     Raises:
-        UsageError: the row's handler is not offered.
+        UsageError: unsupported handler.
     """
     profile = profile_of(setting)
     return GENERIC[setting.mode] if profile is None else handler_for(profile, dataset)
 
 
 def check_row(setting: Setting, model: ModelConfig, dataset: Dataset) -> None:
-    """Look whether a model can be asked as its row says, before anything is asked; a simulated one asks no server.
+    """Check that a model supports the requests of its row; simulated models need no provider.
 
     Raises:
-        UsageError: the row's handler is not offered, its wording is not here, or the provider speaks another API.
+        UsageError: unsupported handler, missing texts, or a provider with a different API.
     """
     profile = profile_of(setting)
     if profile is None:
@@ -69,7 +69,7 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     """Return the handler of a registry row.
 
     Raises:
-        UsageError: its template or API is not offered.
+        UsageError: unsupported template or API.
     """
     executable = partial(executable_calls, family=profile.family)
     if profile.api == "completions":

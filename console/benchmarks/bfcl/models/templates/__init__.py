@@ -1,1 +1,1 @@
-"""Prompts of local models: each module forms the text that one family sends to `/v1/completions`."""
+"""Prompt templates of local models behind `/v1/completions`, one module per family."""

@@ -1,4 +1,4 @@
-"""Granite 4, 3 and 20b, and Phi-4-mini with tools; the last and Granite 3 write a JSON list of calls behind a mark."""
+"""Granite 4, 3 and 20b, and Phi-4-mini with tools; the last and Granite 3 write a JSON list of calls after a tag."""
 
 import ast
 import json
@@ -21,17 +21,17 @@ from console.core.xml_tags import contents_between
 
 _PHI_OPEN = re.compile(r"<\|tool_call\|>(.*?)(?:<\|/tool_call\|>)?$", re.DOTALL)
 _LETTERS = "AINST:"
-"""Officially a prefix was meant; its letters are dropped."""
+"""Stripped characters; the official code meant to strip a prefix."""
 _KEYS = {"name", "arguments"}
 
 
 def read_phi(text: str) -> Completion:
-    """Read blocks between `<|tool_call|>` marks; the last mark may be missing."""
+    """Parse blocks between `<|tool_call|>` tags; the last tag may be missing."""
     return _completion(text, list(contents_between(text, "<|tool_call|>", "<|/tool_call|>")) or _PHI_OPEN.findall(text))
 
 
 def read_granite(text: str) -> Completion:
-    """Read what follows `<tool_call>`, or `<|tool_call|>`; letters of `ASSISTANT:` in front are dropped."""
+    """Parse the text after `<tool_call>` or `<|tool_call|>`, stripping leading letters of `ASSISTANT:`."""
     stripped = text.lstrip(_LETTERS).lstrip()
     if "<tool_call>" in stripped:
         _, marked, block = stripped.replace("</tool_call>", "").partition("<tool_call>")
@@ -64,7 +64,7 @@ def _items(block: str) -> list[Any]:
 
 
 def _literal(text: str) -> Any:
-    """Return a Python literal; officially the text is evaluated."""
+    """Parse a Python literal (officially with `eval`)."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:

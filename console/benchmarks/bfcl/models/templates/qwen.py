@@ -28,12 +28,12 @@ _TAIL = "<|im_start|>assistant\n"
 
 
 def block(role: str, content: object) -> str:
-    """Return one message of the form."""
+    """Format one message."""
     return f"<|im_start|>{role}\n{content}<|im_end|>\n"
 
 
 def results(message: Turn, begins: bool, ends: bool) -> str:
-    """Return a tool message; messages in a row share one user block."""
+    """Format a tool message; consecutive ones share one user block."""
     opening = "<|im_start|>user" if begins else ""
     return f"{opening}\n<tool_response>\n{message['content']}\n</tool_response>" + ("<|im_end|>\n" if ends else "")
 
@@ -78,7 +78,7 @@ def _conversation(messages: Sequence[Turn]) -> Iterator[str]:
 
 
 def _last_question(messages: Sequence[Turn]) -> int:
-    """Return the index of the last user message that is no wrapped result; the last index without one."""
+    """Return the index of the last user message that is not a wrapped result, or the last index."""
     for index in range(len(messages) - 1, -1, -1):
         content = messages[index]["content"]
         wrapped = str(content).startswith("<tool_response>") and str(content).endswith("</tool_response>")
@@ -164,7 +164,7 @@ def _read_arch(text: str) -> Completion:
 
 
 def _literal(text: str) -> Any:
-    """Return a Python literal; officially the text is evaluated."""
+    """Parse a Python literal (officially with `eval`)."""
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:

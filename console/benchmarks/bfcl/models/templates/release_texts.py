@@ -1,7 +1,7 @@
-"""Fixed texts of the official local handlers, read from the pulled release without running any of it.
+"""Fixed texts of the official local handlers, read from the pulled release without running it.
 
-They belong to the release and are not repeated here. A place is a module and a function (or a constant) in it;
-its texts are the string literals in the order of the syntax tree, a docstring left out.
+A place is a module with a function or constant; its texts are the string literals in the order of the syntax tree,
+without docstring.
 """
 
 import ast
@@ -11,7 +11,7 @@ from pathlib import Path
 from console.core.fault import UsageError
 
 HANDLERS = "model_handler/local_inference"
-"""Folder of the modules, below the package of the release."""
+"""Folder of the modules in the release's package."""
 _HINT = "Pull the supported release again with `eval-console pull bfcl`."
 
 
@@ -19,14 +19,14 @@ class ReleaseTexts:
     """The literals of one unpacked release."""
 
     def __init__(self, package: Path | None, folder: str = HANDLERS) -> None:
-        """Take the folder `bfcl_eval` of the release; None where a dataset came without one. Nothing is read yet."""
+        """Store the folder `bfcl_eval` of the release, or None for a dataset without it; reads lazily."""
         self._package, self._folder = package, folder
 
     def of(self, module: str, place: str) -> tuple[str, ...]:
         """Return the string literals of a function or constant, such as `ArchHandler._format_prompt` of `arch`.
 
         Raises:
-            UsageError: the release was pulled without its handlers, or is another one.
+            UsageError: release without handlers, or an unsupported one.
         """
         if self._package is None:
             raise UsageError("templates of local models are read from the official release", hint=_HINT)

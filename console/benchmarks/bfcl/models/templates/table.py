@@ -1,4 +1,4 @@
-"""The templates by the name that a profile gives them."""
+"""Templates by name in the registry."""
 
 from console.benchmarks.bfcl.models.templates import (
     granite,
@@ -44,7 +44,7 @@ def template_named(name: str) -> Template:
     """Return a template.
 
     Raises:
-        UsageError: nobody wrote it; its name is said.
+        UsageError: unknown template.
     """
     if name not in TEMPLATES:
         raise UsageError(f"the prompt template {name!r} is not offered", hint=f"Offered: {', '.join(TEMPLATES)}.")
