@@ -71,7 +71,7 @@ def test_messages_survive_being_text() -> None:
     ("text", "words"),
     [
         ("hello", "does not begin"),
-        ("── user ──\n", "nothing said"),
+        ("── user ──\n", "the user says nothing"),
         ("── robot ──\nx\n── user ──\ny", "robot"),
     ],
 )
