@@ -299,8 +299,9 @@ class ConsoleApp(App[int]):
 
     async def action_quit(self) -> None:
         """Quit; while runs are live, ask whether to stop those started here."""
-        started_here = [run for run in self.navigator.launched if run.is_live]
-        paths = {run.path for run in started_here}
+        launched = self.navigator.launched
+        started_here = [run for run in launched if run.is_live]
+        paths = {run.path for run in launched}
         others = [run for run in self.services.workspace.live_now() if run.path not in paths]
         if started_here or others:
             self._ask_about(started_here, others)

@@ -31,7 +31,7 @@ DRAWN_AFTER_S = 0.05
 LONGEST_WAIT_S = 1.0
 """Longest delay of reading all runs in favor of models and suites, because threads share one core."""
 LEAST_REST = 20
-"""Minimum pause after a look, as a multiple of its duration, which grows with the number of runs."""
+"""Minimum pause after a look, as a multiple of its processor time, which grows with the number of runs."""
 WARNINGS_AFTER_S = 0.5
 """Delay after reading the suites before packages that provide formats are checked for errors."""
 THREAD = "workspace"
@@ -214,7 +214,7 @@ class Workspace:
     def look(self) -> None:
         """Check the runs for changes in a thread, unless a check is in progress.
 
-        During the pause after a check of all runs, only active ones that began or ceased to be played are read.
+        During the pause after a check of all runs, only the locks of active ones are checked.
         """
         changes, rests = self._changes, time.monotonic() < self._look_after
         if self._looking or (rests and not self.active):
@@ -228,24 +228,25 @@ class Workspace:
         self.in_thread(partial(self._look_at_locks if rests else self._look, changes, active))
 
     def _look(self, changes: RunChanges, active: list[_Watched]) -> None:
-        begun = time.monotonic()
+        begun = time.thread_time()  # not the time on the clock, which a busy machine stretches without end
         try:
             changed = changes.poll()
         except UsageError as error:
             self.hand_over(self._set_runs_mistake, str(error))
-            self.hand_over(self._rest_from, begun)
+            self.hand_over(self._begin_pause, time.thread_time() - begun)
             return
         watched = {line.folder.path for line, _ in active}
         news = [watch.look(time.time()) for _, watch in active]
         news += [read_run(run) for run in changed.runs if run.path not in watched]
         self._hand_over_news(changes, news, changed.gone)
-        self.hand_over(self._rest_from, begun)
+        self.hand_over(self._begin_pause, time.thread_time() - begun)
 
     def _look_at_locks(self, changes: RunChanges, active: list[_Watched]) -> None:
-        """Read the active runs whose engines came or went since they were listed."""
-        moved = [watch for line, watch in active if line.is_live != line.folder.is_live]
-        if moved:
-            self._hand_over_news(changes, [watch.look(time.time()) for watch in moved], [])
+        """Read the active runs whose engines came or went since they were listed, and those starting, which are few."""
+        moved = [it for it in active if it[0].state == "starting" or it[0].is_live != it[0].folder.is_live]
+        news = [new for line, watch in moved if (new := watch.look(time.time())).state != line.state]
+        if news:
+            self._hand_over_news(changes, news, [])
         self.hand_over(self._end_look)
 
     def _hand_over_news(self, changes: RunChanges, news: list[RunLine], gone: Iterable[Path]) -> None:
@@ -253,12 +254,12 @@ class Workspace:
         there = [line for line in news if line.folder.path not in deleted]
         self.hand_over(self._apply_news, changes, there, deleted.union(gone), self._strands())
 
+    def _begin_pause(self, worked_s: float) -> None:
+        self._look_after = time.monotonic() + LEAST_REST * worked_s - LOOK_EVERY_S
+        self._end_look()
+
     def _end_look(self) -> None:
         self._looking = False
-
-    def _rest_from(self, begun: float) -> None:
-        now = time.monotonic()
-        self._looking, self._look_after = False, now + LEAST_REST * (now - begun) - LOOK_EVERY_S
 
     def _strands(self) -> bool:
         """Whether runs are queued, but no engine is playing the queue."""
