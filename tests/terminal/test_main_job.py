@@ -53,7 +53,7 @@ def test_a_newcomer_finds_the_first_failure(tmp_path: Path, terminal: Open, size
     app.press("?" if size[0] >= 160 else "Escape")
     app.until_gone("only untagged")
     app.press("1")
-    app.until("Try the demo", "Last failures")
+    app.until("Try the demo", "Last failures", "offline, no key needed")  # all runs of the demo are started
     runs = list_runs(tmp_path / "runs")
     wait_until_ended(runs)
     app.until_gone("●")
