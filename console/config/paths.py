@@ -24,7 +24,9 @@ class WorkspacePaths(msgspec.Struct, frozen=True):
 
 
 class DataRoots(msgspec.Struct, frozen=True):
-    """Folders that hold dataset folders. Of two datasets with one name the user's counts, then the bundled one."""
+    """Folders that hold dataset folders. If several have a dataset of the same name, the user's wins, then the bundled
+    one.
+    """
 
     bundled: Path
     """Shipped with the program; read-only."""

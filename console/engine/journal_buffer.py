@@ -25,9 +25,9 @@ LOOK_EVERY_S = 2.0
 HELD_AFTER_DELETION_S = 900.0
 """Seconds a run waits after its journal was deleted, so that the user can see why, before it ends."""
 SET_S = 10.0
-"""Drift of the wall clock against the monotonic one between records that means it was set or the machine slept."""
+"""Minimum drift between wall and monotonic clock, in seconds, that means the clock was set or the machine slept."""
 UNSYNCED_BYTES = 1 << 20
-"""A journal is synced after each finished case, and after this many bytes."""
+"""Number of bytes after which a journal is synced, in addition to the sync after each case."""
 
 
 class JournalBuffer:

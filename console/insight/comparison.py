@@ -164,7 +164,7 @@ class RunComparison:
     prompts: Agreement
     """Whether the first requests are identical."""
     pairing: Pairing
-    """How rollouts were paired."""
+    """Pairing of the rollouts."""
 
     @property
     def simulated(self) -> bool:

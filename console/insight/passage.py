@@ -47,7 +47,7 @@ class Passage:
     arguments: tuple[tuple[str, str], ...] | None = None
     """Arguments of a call as (name, JSON text); None if they could not be parsed."""
     complaint: str = ""
-    """Why a call's arguments could not be parsed."""
+    """Parser error for a call's arguments."""
     value: float | None = None
     """Score."""
     threshold: float | None = None

@@ -267,7 +267,7 @@ class Suite:
         return {}
 
     def category_of(self, case_id: str) -> str | None:
-        """Return the only category that can contain this case id, or None if the id does not say.
+        """Return the only category that can contain this case id, or None if the id does not determine it.
 
         Lets the caller read only the categories of the selected ids. The case need not exist.
         """

@@ -37,7 +37,7 @@ class KeyQueue:
         self._deliver = deliver
         self._waiting: deque[events.Key] = deque()
         self._sent_at: float | None = None
-        """When the key in flight was sent; None if there is none."""
+        """Time of sending the key in flight; None without one."""
         self._waiting_since = 0.0
 
     async def put(self, event: events.Key) -> None:

@@ -82,10 +82,10 @@ class Navigator:
         self._opened: dict[str, OpenedRuns] = {}
         """Modes of screens that show particular runs."""
         self._latest: dict[str, str] = {}
-        """The mode opened last, by screen."""
+        """Last opened mode of each screen."""
         self._numbers = itertools.count(1)
         self._single: set[str] = set()
-        """Modes of screens that exist once."""
+        """Modes of screens that have a single instance."""
         self.launched: list[RunFolder] = []
         self.marked: tuple[RunFolder, Slot | None] | None = None
         self._draft = kept_draft(services.ui_state)

@@ -1,4 +1,4 @@
-"""Write a run in another format: a file, or a folder as other tools keep it."""
+"""Write a run in another format: a file, or a folder in the layout of other tools."""
 
 import argparse
 from collections.abc import Sequence

@@ -52,7 +52,7 @@ class ExportFormat(NamedTuple):
         return load_place(self.name, self.writer)
 
     def read(self, run: "RunFolder", data: Path | None) -> "tuple[RunDocument, str]":
-        """Read what the file needs of a run; see `run_reader.read_document`."""
+        """Read the parts of a run that the file needs; see `run_reader.read_document`."""
         from console.exchange.run_reader import read_document
 
         return read_document(run, data, with_conversations=self.with_conversations, with_failing=self.with_failing)

@@ -47,7 +47,7 @@ _NOT_TEXT = {"java": "type_error:java", "javascript": "type_error:js"}
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why calls are wrong: official error type, message and subject."""
+    """A refusal of calls: official error type, message and subject."""
 
     error_type: str
     message: str

@@ -57,9 +57,9 @@ class LabelResult(msgspec.Struct, frozen=True):
     simulated: bool = False
     cost_usd: float | None = None
     stopped: str = ""
-    """Why it ended early; empty if it did not. Foreign text."""
+    """Reason for ending early; empty if it did not. Foreign text."""
     message: str = ""
-    """Why it could not start. Foreign text."""
+    """Reason for not starting. Foreign text."""
 
 
 class LabelSession:

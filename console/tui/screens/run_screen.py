@@ -26,7 +26,7 @@ class RunScreen(BaseScreen):
         self.run_folder = run
         self.pump = FeedPump(self, services)
         self.problem = Content.empty()
-        """Why the run cannot be shown; empty if it can."""
+        """Reason why the run cannot be shown; empty if it can."""
 
     # For subclasses to override ---------------------------------------------------------------------------------------
 

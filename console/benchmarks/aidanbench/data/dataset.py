@@ -29,7 +29,7 @@ class Question(msgspec.Struct, frozen=True):
     question: str
     category: str = CATEGORY
     cluster: str = ""
-    """What it shares with others of its category, such as a theme."""
+    """Cluster of related questions in the category, such as a theme."""
 
 
 class QuestionSet(msgspec.Struct, frozen=True):

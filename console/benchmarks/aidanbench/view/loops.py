@@ -58,7 +58,7 @@ class Round:
     is_decided: bool = False
     accepted: bool | None = None
     reason: str = ""
-    """Why the answer was not accepted."""
+    """Reason for the rejection of the answer."""
     final: str | None = None
     """The answer as extracted by the suite; None until it is decided."""
     reasoning: str = ""

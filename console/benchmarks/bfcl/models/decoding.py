@@ -22,7 +22,7 @@ FAMILY = "family"
 UNDERSCORE_TO_DOT = "underscore_to_dot"
 """Key of a setting's extras: function names were sent with underscores for dots."""
 PROFILE = "bfcl_name"
-"""Key of a setting's extras: registry name of the row that determines both."""
+"""Key of a setting's extras: name of the registry row, which defines the two values above."""
 
 
 def family_of(setting: Setting) -> str:

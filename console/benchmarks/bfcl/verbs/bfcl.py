@@ -1,4 +1,4 @@
-"""The official BFCL command with its flags, files and folders: generate, then evaluate offline; and its lists."""
+"""The official BFCL command with its flags, files and folders: generation, offline evaluation, and lists."""
 
 import argparse
 
@@ -24,5 +24,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Arguments) -> int:
-    """Refuse to guess a phase."""
+    """Raise UsageError, because a phase is required."""
     raise UsageError(f"name a phase: {', '.join(PHASES)}", hint="See `eval-console bfcl --help`.")

@@ -1,4 +1,4 @@
-"""Ask models the BFCL entries and write official result files, each line as soon as its conversation has ended.
+"""Run models on the BFCL entries and write official result files, each line when its conversation ends.
 
 Resumes after an interruption: entries with an answer are skipped, failed inferences are retried. Every generation is
 also a run that can be watched and reviewed.

@@ -1,4 +1,4 @@
-"""List the models of which there are result files, with the time when each one's folder was made or changed."""
+"""List the models with result files, and when each one's folder was created or changed."""
 
 import argparse
 from datetime import datetime

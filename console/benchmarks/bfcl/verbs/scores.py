@@ -1,4 +1,4 @@
-"""Show the main columns of the summary table that `bfcl evaluate` wrote."""
+"""Show the main columns of the summary table written by `bfcl evaluate`."""
 
 import argparse
 import csv
@@ -24,9 +24,9 @@ _COLUMNS = {
     30: "Relevance",
     31: "Irrelevance",
 }
-"""Columns of the table, in the official order; the official command stops, as it looks for one that is gone."""
+"""Index and heading of the shown columns, in the official order; the official command fails on a missing column."""
 _WIDTH = 36
-"""Columns that the table has."""
+"""Number of columns in the table."""
 
 
 class ScoresArguments(Arguments):
@@ -41,10 +41,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ScoresArguments) -> int:
-    """Show it.
+    """Show the table.
 
     Raises:
-        UsageError: there is none, or it is none of these tables.
+        UsageError: the file is missing or not a summary table.
     """
     path = project_root() / args.score_dir / "data_overall.csv"
     try:

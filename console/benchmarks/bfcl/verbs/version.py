@@ -1,4 +1,4 @@
-"""Say which release of the official package the rules are tested against, and which data is here."""
+"""Show the official release that the rules are tested against, and the installed data."""
 
 import argparse
 
@@ -23,12 +23,12 @@ BFCL_VERSION = JsonKind(
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing."""
+    """Add no options."""
     del parser
 
 
 def run(args: Arguments) -> int:
-    """Say it."""
+    """Print the versions."""
     entries = [entry for entry in Catalog(find_data_roots(args.data)).entries() if entry.format == "bfcl"]
     data = {entry.name: entry.source.get("version", "unknown") for entry in entries}
     if args.output.machine:

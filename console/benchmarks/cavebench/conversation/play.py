@@ -42,7 +42,7 @@ _JSON_PROGRAM = "console.benchmarks.cavebench.inside.tools"
 _SCENARIO_ERROR = "ScenarioError"
 """Exception class that the worker's programs raise for faults of the scenario."""
 _NEW_SPAN = ("model",)
-"""Only replies of the model give its code more time."""
+"""Kinds of questions whose answers give the code more time: only the model's replies."""
 SPARE_S = 10.0
 """Seconds after a cell's own limit until the engine ends the worker."""
 _KEPT_OF_EXCESS = 2000
@@ -126,7 +126,7 @@ class _WorkerFactory:
 
 @dataclass(slots=True)
 class _TurnAnswers:
-    """Answers given to the worker in a turn, enough to bring another worker to the same point."""
+    """Answers given to the worker in a turn, from which a new worker's state can be restored."""
 
     now: str
     answers: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
@@ -188,7 +188,7 @@ class _AgentPlay:
         return cast("dict[str, Any]", kept)
 
     async def _retry_if_killed(self) -> Any:
-        """Play the turn; if the worker is killed, bring another one to the same point and continue, once per turn.
+        """Play the turn; if the worker is killed, restore its state in a new one and continue, once per turn.
 
         Code that kills its own worker will do so again, and that is the model's fault.
         """

@@ -156,7 +156,7 @@ class CompareController:
 
     @property
     def why_no_suite(self) -> str:
-        """Why a suite cannot be opened, in which case expected results are unavailable; otherwise empty."""
+        """Error from opening a suite, without which expected results are unavailable; empty if there is none."""
         return next((run.suite.why for run in self._runs if run.suite.why), "")
 
     @property

@@ -57,7 +57,7 @@ class RoleCheck:
     def __init__(self) -> None:
         self._round = 0
         self._warnings: dict[RoleModelId, str] = {}
-        """Why a model may not answer; empty if its server lists it or has not replied."""
+        """Reason why a model may not answer; empty if its server lists it or has not replied."""
 
     def next_question(self, runs: Iterable[Mapping[str, ModelConfig]]) -> RoleQuestion | None:
         """Return the models of runs not checked yet, or None."""
@@ -214,12 +214,12 @@ class LaunchController:
 
     @property
     def preset(self) -> Preset:
-        """The form as a preset; only valid without mistakes."""
+        """The form as a preset; only valid without errors."""
         return self.form.preset(self.fields, self.suites)
 
     @property
     def target(self) -> ComputeTarget:
-        """Where the runs execute; only valid without mistakes."""
+        """Compute target of the runs; only valid without errors in the form."""
         return self.form.target(self.fields)
 
     @property
@@ -251,7 +251,7 @@ class LaunchController:
         return self._change
 
     def next_forecast(self) -> ForecastRequest | None:
-        """Return the forecast to compute now; None if one is in progress or the form has mistakes."""
+        """Return the forecast to compute now; None if one is in progress or the form has errors."""
         if self._is_forecasting or self.mistakes:
             return None
         self._is_forecasting = True

@@ -329,10 +329,10 @@ class LiveController:
             self._followed = self.listed[0]
 
     def toggle_follow(self, tile: int, *, at_end: bool) -> bool:
-        """Toggle between pinning and following; return whether the text is at its end afterwards.
+        """Toggle between pinning and following; return whether the text is scrolled to its end afterwards.
 
-        The tile that follows the cursor is pinned or follows the run. The other tiles switch by themselves; for them
-        only scrolling to the end of the text is toggled.
+        This pins or unpins the tile that follows the cursor. Other tiles choose their conversations themselves, so only
+        scrolling is toggled.
 
         Args:
             tile: index of the tile.

@@ -110,7 +110,7 @@ class CaseLoader:
 
     @property
     def _why_no_suite(self) -> str:
-        """Why the run's suite is unavailable; empty if it is available."""
+        """Reason why the run's suite is unavailable; empty if it is available."""
         if self.suite is None:
             return "the suite is being opened"
         return f"the suite cannot be opened: {self.suite.why}" if self.suite.why else ""

@@ -1,4 +1,4 @@
-"""Ministral: tools before the last question, calls and results named by identifiers."""
+"""Ministral: tools before the last question; calls and results are linked by ids."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from console.benchmarks.bfcl.models.templates.template import (
 
 
 def _render(given: PromptInput) -> Iterator[str]:
-    """Yield the prompt. Officially identifiers are random; here they are counted, so that a resume finds the same."""
+    """Yield the prompt. Ids are numbered, not random as in the official code, so that a resumed run repeats them."""
     messages = given.after_system
     questions = [message for message in messages if message["role"] == "user"]
     numbers, waiting = count(1), list[str]()
@@ -41,7 +41,7 @@ def _render(given: PromptInput) -> Iterator[str]:
 
 
 def _tools(docs: Sequence[Doc]) -> str:
-    """Return the documents as one list; texts stand between quotes as they are, unescaped."""
+    """Return the documents as one list; strings are quoted but not escaped, like officially."""
     return f"[AVAILABLE_TOOLS][{', '.join(map(_tool, docs))}][/AVAILABLE_TOOLS]"
 
 
