@@ -24,9 +24,7 @@ class WorkspacePaths(msgspec.Struct, frozen=True):
 
 
 class DataRoots(msgspec.Struct, frozen=True):
-    """Folders that hold dataset folders. If several have a dataset of the same name, the user's wins, then the bundled
-    one.
-    """
+    """Parents of dataset folders. Of datasets with the same name, the user's takes precedence, then the bundled one."""
 
     bundled: Path
     """Shipped with the program; read-only."""

@@ -103,12 +103,12 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def is_running(self) -> bool:
-        """Whether it has started and not finished."""
+        """True if it has started and not finished."""
         return self.outcome is None
 
     @property
     def is_setup(self) -> bool:
-        """Whether it is an ungraded rollout that succeeded."""
+        """True if it is an ungraded rollout that succeeded."""
         return not self.graded and self.outcome is not None and self.outcome.is_graded
 
     @property
@@ -120,7 +120,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def is_failure(self) -> bool:
-        """Whether it failed, broke or is undecided."""
+        """True if it failed, broke or is undecided."""
         return self.outcome in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
 
     def append_text(self, text: str) -> None:

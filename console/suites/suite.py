@@ -75,7 +75,7 @@ class SuiteEntry(msgspec.Struct, frozen=True):
     origin: str = "bundled"
     """`bundled`, `pulled` or `user`."""
     comparable: bool = False
-    """Whether results may be called comparable with published ones."""
+    """True if results may be called comparable with published ones."""
     source: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     """Name, version, digest and license of the data."""
     data: Path | None = None

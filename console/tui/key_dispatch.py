@@ -68,7 +68,7 @@ class KeyQueue:
             self._sent_at = None
 
     def _is_ready(self) -> bool:
-        """Whether the top screen is mounted and, unless it wants none, has a focused widget."""
+        """Return whether the top screen is mounted and, unless it wants none, has a focused widget."""
         if not self._app.screen_stack:
             return True
         screen = self._app.screen

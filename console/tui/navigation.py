@@ -310,7 +310,7 @@ class Navigator:
 
     @property
     def is_at_home(self) -> bool:
-        """Whether there is no screen to go back to."""
+        """True if there is no screen to go back to."""
         return self._app.current_mode == HOME and len(self._app.screen_stack) == 1
 
     def action_back(self) -> None:

@@ -75,7 +75,7 @@ class _State(msgspec.Struct):
     problems: list[Problem] = msgspec.field(default_factory=list[Problem])
     decisive: str = ""
     is_graded_by_number: bool = False
-    """Whether the decisive score has values other than pass and fail."""
+    """True if the decisive score has values other than pass and fail."""
     repeats: int = 1
 
 

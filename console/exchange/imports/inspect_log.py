@@ -78,7 +78,7 @@ class Summary(msgspec.Struct):
 
     @property
     def is_in_parts(self) -> bool:
-        """Whether it is stored as several members, as large samples may be."""
+        """True if it is stored as several members, as large samples may be."""
         return self.member.endswith(_SHELL)
 
     @property

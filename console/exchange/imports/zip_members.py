@@ -115,7 +115,7 @@ class ZipMembers:
         """
         self.path = path
         self.is_cut_off = False
-        """Whether the file has no table of contents, so that members may be missing."""
+        """True if the file has no table of contents, so that members may be missing."""
         self.by_name: dict[str, Member] = {}
         """In file order; of members with the same name the last one wins, as usual."""
         self.doubled: list[str] = []

@@ -117,7 +117,7 @@ class LabelSession:
 
     @property
     def is_running(self) -> bool:
-        """Whether failures of the run are being labeled, by this or another process."""
+        """True if failures of the run are being labeled, by this or another process."""
         if self._process is not None and self._process.poll() is None:
             return True
         return is_held(self._run.labels_lock_path)

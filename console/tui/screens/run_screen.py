@@ -37,7 +37,7 @@ class RunScreen(BaseScreen):
         """Called after each poll while the screen is shown, with or without changes."""
 
     def awaits(self, key: Key) -> bool:
-        """Whether the first token of this conversation warrants an immediate poll."""
+        """Return whether the first token of this conversation warrants an immediate poll."""
         return self.is_current and self.pump.keeps_up
 
     # Feed ------------------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def _address() -> str:
 
 
 def _tokenizer(weights: Path | None) -> Path | None:
-    """Return the folder of the tokenizer that counts prompt tokens, like officially; None: the server counts.
+    """Return the folder of the tokenizer that counts prompt tokens, as in the official code; None: the server counts.
 
     Raises:
         UsageError: no readable tokenizer in the folder.

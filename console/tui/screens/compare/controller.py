@@ -136,7 +136,7 @@ class CompareController:
 
     @property
     def has_grown(self) -> bool:
-        """Whether a journal has unread records."""
+        """True if a journal has unread records."""
         return any(run.reader.is_behind for run in self._runs)
 
     @property
@@ -145,7 +145,7 @@ class CompareController:
 
     @property
     def live(self) -> tuple[bool, bool]:
-        """Whether A and B are live."""
+        """For A and B, True if the run is live."""
         a, b = self.folders
         return a.is_live, b.is_live
 

@@ -93,7 +93,7 @@ class LaunchController:
         self._offered = self.form.draft
         """Choices that the form was opened with."""
         self.keeps_draft = not failed_of
-        """Whether choices are kept for the next form until they are started; not if the form is for the failures of one
+        """True if choices are kept for the next form until they are started; not if the form is for the failures of one
         run.
         """
         self.models, self.suites = Models(), Suites()
@@ -107,7 +107,7 @@ class LaunchController:
         self.is_starting = False
         self._runs: Sequence[RunLine] = ()
         self._is_unchecked = False
-        """Whether the form holds a draft whose names have not been checked yet."""
+        """True if the form holds a draft whose names have not been checked yet."""
         self._change = 0
         """Number of the last change; forecasts for older ones are discarded."""
         self._is_forecasting = self._starts_after_forecast = False
@@ -156,7 +156,7 @@ class LaunchController:
         return ""
 
     def asks_to_run(self, suite: str) -> bool:
-        """Whether a suite has code that is not allowed yet."""
+        """Return whether a suite has code that is not allowed yet."""
         line = self.suites.find(suite)
         return line is not None and not line.may_run
 
@@ -258,7 +258,7 @@ class LaunchController:
         return ForecastRequest(self._change, self.preset)
 
     def is_outdated(self, request: ForecastRequest) -> bool:
-        """Whether the form has changed since a forecast was requested; thread-safe."""
+        """Return whether the form has changed since a forecast was requested; thread-safe."""
         return request.change != self._change
 
     def use_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> bool:
@@ -315,7 +315,7 @@ class LaunchController:
 
     @property
     def is_sampling(self) -> bool:
-        """Whether sample runs are in progress."""
+        """True if sample runs are in progress."""
         return any(not sample_run.is_over for sample_run in self.sample_runs)
 
     @property

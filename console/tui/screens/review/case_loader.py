@@ -35,7 +35,7 @@ class ReviewedRun(Protocol):
 
     @property
     def is_read(self) -> bool:
-        """Whether the journal has been read to its end."""
+        """True if the journal has been read to its end."""
         ...
 
     def conversation(self, key: Key) -> Conversation:
@@ -51,7 +51,7 @@ class ReviewedRun(Protocol):
         ...
 
     def is_kept(self, key: Key) -> bool:
-        """Whether a conversation is cached."""
+        """Return whether a conversation is cached."""
         ...
 
 

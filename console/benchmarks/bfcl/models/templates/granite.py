@@ -93,7 +93,7 @@ def _granite_4(given: PromptInput) -> Iterator[str]:
 
 
 def _granite_3(given: PromptInput) -> Iterator[str]:
-    """Yield no tail: the prompt ends with the last message, as officially."""
+    """Yield no tail: the prompt ends with the last message, as in the official code."""
     texts = given.texts.of("granite_3", "Granite3FCHandler._format_prompt")
     own = texts[4] + (texts[5] if given.docs else "") if given.system is None else given.system
     yield _block("system", own)

@@ -65,7 +65,7 @@ def _tool_prose(given: PromptInput, module: str, handler: str) -> str:
 
 
 def _think_agent(given: PromptInput) -> Iterator[str]:
-    """Yield one question with the tools; later messages are ignored, like officially."""
+    """Yield one question with the tools; later messages are ignored, as in the official code."""
     texts = given.texts.of("think_agent", "ThinkAgentHandler._format_prompt")
     yield f"<|begin_of_text|>{''.join(texts[3:7])}"
     tools = [_properties_only(doc) for doc in given.docs]

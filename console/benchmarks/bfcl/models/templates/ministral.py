@@ -41,7 +41,7 @@ def _render(given: PromptInput) -> Iterator[str]:
 
 
 def _tools(docs: Sequence[Doc]) -> str:
-    """Return the documents as one list; strings are quoted but not escaped, like officially."""
+    """Return the documents as one list; strings are quoted but not escaped, as in the official code."""
     return f"[AVAILABLE_TOOLS][{', '.join(map(_tool, docs))}][/AVAILABLE_TOOLS]"
 
 

@@ -39,7 +39,7 @@ def _gemma(given: PromptInput) -> Iterator[str]:
 
 
 def _gemma_turn(turn: Sequence[Turn]) -> list[Turn]:
-    """Rename the dataset's assistant messages to `model`; the run's own answers stay `assistant`, like officially."""
+    """Rename the role of the dataset's assistant messages to `model`; the official code leaves that of the answers."""
     return [
         {**message, "role": "model"} if message["role"] == "assistant" else message for message in users_merged(turn)
     ]
@@ -122,7 +122,7 @@ def _read_after_thought(text: str) -> Completion:
 
 
 def _show_list(calls: Sequence[str], results: Sequence[str], answer: Turn) -> list[Turn]:
-    """Return one user message with a list of results, which is a list until it is rendered, so that it is never merged."""
+    """Return one user message with a list of results, rendered late so that it is never merged."""
     del answer
     shown = [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, results, strict=False)]
     return [{"role": "user", "content": shown}]
