@@ -170,7 +170,7 @@ class JournalBuffer:
             await asyncio.sleep(LOOK_EVERY_S)
             if successor := await self._run_in_thread(self._successor):
                 self.is_lost = True
-                self._block(Fault(FaultKind.DISK, f"{successor} has taken the run over, and only its records count"))
+                self._block(Fault(FaultKind.DISK, f"{successor} has taken over the run; only its records count"))
                 self._on_loss(f"{successor} has taken the run over")
                 return
             if await self._run_in_thread(lambda: self.journal.is_deleted):

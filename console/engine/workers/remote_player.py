@@ -571,7 +571,7 @@ class RemoteConversation:
         named = ", ".join(dict.fromkeys(self._lost_on))
         self.fault = Fault(
             FaultKind.WORKER,
-            f"every worker that ran it was lost: {named}",
+            f"every worker that played it was lost: {named}",
             hint="This case may be crashing its workers; see their logs.",
         )
         return self.finished(broken(self.fault))

@@ -129,7 +129,7 @@ class ZipMembers:
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
         if not members:
-            raise UsageError("is not a zip file, or holds no complete member", where=str(path))
+            raise UsageError("is not a zip file, or contains no complete member", where=str(path))
         if sum(member.compressed for member in members) > size:
             raise UsageError("its members overlap, so it is malicious", where=str(path))
         for member in members:

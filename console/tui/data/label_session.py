@@ -113,7 +113,7 @@ class LabelSession:
             self._log_start = log.stat().st_size if log.exists() else 0
             self._process = detach(self._command(forecast.model, terms, *caps), log)
         except OSError as error:
-            raise UsageError(f"the model cannot be asked: {error}", where=str(self._run.path)) from None
+            raise UsageError(f"the model cannot be called: {error}", where=str(self._run.path)) from None
 
     @property
     def is_running(self) -> bool:

@@ -72,7 +72,7 @@ class Loop:
             limit = self.options.thresholds.coherence_score
             self.stage.score(f"{SECOND_PREFIX}coherence", again.value, threshold=limit, turn=len(self.turns))
         if len(vectors) != 1:
-            raise Fault(FaultKind.DATA, f"the embedding model gave {len(vectors)} vectors for one text")
+            raise Fault(FaultKind.DATA, f"the embedding model returned {len(vectors)} vectors for one text")
         return self._judge_turn(reply, answer, grade, vectors[0], comparison)
 
     async def _ask(self) -> Reply:
@@ -116,7 +116,7 @@ class Loop:
         try:
             return self.earlier.nearest(vector)
         except ValueError as error:
-            raise Fault(FaultKind.DATA, f"the embedding model changed its answer's form: {error}") from error
+            raise Fault(FaultKind.DATA, f"the embedding model returned incompatible vectors: {error}") from error
 
     def _novelty(self, nearest: Nearest | None) -> float | None:
         """Return the novelty; nan is a machinery fault and stays open, except under the reference's rules."""

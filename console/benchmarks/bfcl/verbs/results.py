@@ -12,7 +12,7 @@ from console.cli.parser import Arguments
 from console.exchange.json_kind import JsonKind
 
 BFCL_RESULTS = JsonKind(
-    "bfcl_results", "bfcl results", "Models of which there are results.", {"models": "name and time of each"}
+    "bfcl_results", "bfcl results", "Models with result files.", {"models": "name and creation time of each"}
 )
 
 

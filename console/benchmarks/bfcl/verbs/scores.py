@@ -11,7 +11,10 @@ from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 
 BFCL_SCORES = JsonKind(
-    "bfcl_scores", "bfcl scores", "The summary table of the scores.", {"rows": "rank, name and sums of each"}
+    "bfcl_scores",
+    "bfcl scores",
+    "The summary table of the scores.",
+    {"rows": "rank, name and aggregates of each model"},
 )
 
 _COLUMNS = {
@@ -54,7 +57,7 @@ def run(args: ScoresArguments) -> int:
         hint = "`eval-console bfcl evaluate` writes it."
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"is no summary table: {error}", where=str(path)) from None
+        raise UsageError(f"is not a summary table: {error}", where=str(path)) from None
     for number, row in enumerate(rows, 1):
         if len(row) != _WIDTH:
             raise UsageError(f"has {len(row)} columns, not {_WIDTH}", where=f"{path}:{number}")

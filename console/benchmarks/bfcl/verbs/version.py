@@ -17,7 +17,7 @@ BFCL_VERSION = JsonKind(
     {
         "bfcl": "the release",
         "eval_console": "version of this program",
-        "data": "release of each suite that is here",
+        "data": "release of each installed suite",
     },
 )
 
@@ -35,7 +35,7 @@ def run(args: Arguments) -> int:
         args.output.data(BFCL_VERSION, {"bfcl": OFFICIAL.version, "eval_console": __version__, "data": data})
         return Exit.OK
     args.output.text(f"bfcl version: {OFFICIAL.version}")
-    args.output.text(f"eval-console {__version__} holds to its rules")
+    args.output.text(f"eval-console {__version__} implements its rules")
     for name, version in data.items():
         args.output.text(f"data {name}: {version}")
     return Exit.OK

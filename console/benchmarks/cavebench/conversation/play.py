@@ -177,7 +177,7 @@ class _AgentPlay:
             record = lost_turn(query, lost.message, lost.cause)
         except WorkerError as error:
             if not self._guard.is_answered:  # nothing of the model's has run yet
-                raise Fault(FaultKind.SANDBOX, f"the agent does not run: {error}") from None
+                raise Fault(FaultKind.SANDBOX, f"the agent cannot run: {error}") from None
             record = {"query": query, "trouble": f"the agent failed: {error}"}
 
         async def done() -> Any:
@@ -223,7 +223,9 @@ class _AgentPlay:
                 raise BadRecord("nothing is known by that name")
             answer = await (self._ask(read_question(data)) if kind == "model" else self._cell(read_cell(data)))
         except BadRecord as error:
-            raise WorkerLost("protocol", f"the worker sent no proper {kind[:40]!r}: {error}; it was ended") from None
+            raise WorkerLost(
+                "protocol", f"the worker sent an invalid {kind[:40]!r}: {error}; it was terminated"
+            ) from None
         self._answers_by_turn[self._turn].answers.append((kind, answer))
         return answer
 
@@ -267,7 +269,7 @@ def _messages(question: Question) -> list[Message]:
 
 
 async def _unexpected_question(kind: str, data: Any) -> Any:
-    raise WorkerLost("protocol", "a worker that was rebuilt went another way than the one before; it was ended")
+    raise WorkerLost("protocol", "a restored worker diverged from its predecessor; it was terminated")
 
 
 async def _now() -> str:

@@ -62,9 +62,9 @@ def _read(text: str) -> Completion:
     except json.JSONDecodeError:
         return Completion(text, {"role": "assistant", "content": text})
     except (RecursionError, ValueError) as error:
-        raise TemplateError("the answer is nested too deeply, or holds a number of too many digits") from error
+        raise TemplateError("the answer is nested too deeply, or has a number with too many digits") from error
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in cast(list[Any], value)):
-        raise TemplateError("the answer is JSON, but no list of objects")
+        raise TemplateError("the answer is JSON, but not a list of objects")
     calls = cast(list[dict[str, Any]], value)
     try:
         output = [{call["name"]: call["arguments"]} for call in calls]

@@ -92,4 +92,4 @@ def named_call(call: Any) -> tuple[str, Any]:
         inner: Any = call.get("function", call)
         return inner["name"], inner["arguments"]
     except (AttributeError, KeyError, TypeError, IndexError) as error:
-        raise TemplateError(f"a call without name or arguments cannot be shown again: {error}") from error
+        raise TemplateError(f"a call without name or arguments cannot be rendered: {error}") from error
