@@ -16,7 +16,7 @@ _HALTING = frozenset(kind.value for kind in HALTING)
 _EVERY_S = {True: 0.2, False: 5.0}
 """Seconds between lines while records arrive: on a terminal, and in a log."""
 _BEAT_S = 1.5
-"""Seconds of silence after which a waiting run says so."""
+"""Seconds of silence after which a wait is reported."""
 _SOON_S, _RARER, _RAREST_S = 30.0, 1.5, 60.0
 """After half a minute of waiting, a log gets fewer and fewer lines, so that a long outage does not fill it."""
 

@@ -161,7 +161,7 @@ def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]
     """Return the options by suite: those named with the suite, and any others it knows.
 
     Raises:
-        UsageError: an option that belongs to no chosen suite.
+        UsageError: no chosen suite has the option.
     """
     by_suite: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:

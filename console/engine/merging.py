@@ -43,7 +43,7 @@ class Merged:
     rollouts: int
     """Number of rollouts in the whole plan."""
     missing: list[Slot]
-    """Rollouts that ended in none of the runs."""
+    """Rollouts that ended in no run."""
     doubled: int
     """Number of rollouts present in more than one run."""
     damages: list[str]

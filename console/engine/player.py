@@ -67,7 +67,7 @@ class Player(Protocol):
             epoch: number of this session of the run, from 1; leftovers of an earlier one are refused.
 
         Raises:
-            UsageError: no worker is available, or one would play something else.
+            UsageError: no worker is available, or one has other data or versions.
         """
         ...
 

@@ -60,7 +60,7 @@ class RetryLine:
         self._hurry = asyncio.Event()
 
     async def wait(self, seconds: float, lines_up: Callable[[], None], *, keeps_slot: bool = False) -> None:
-        """Wait, and return with a slot.
+        """Wait, then return with a slot.
 
         Args:
             seconds: minimum wait, unless `retry_now` ends it.

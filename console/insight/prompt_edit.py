@@ -20,7 +20,7 @@ def opening_of(conversation: Conversation) -> list[dict[str, Any]]:
     """Return the messages of the first model request.
 
     Raises:
-        UsageError: the model was never asked.
+        UsageError: the model was never called.
     """
     first = next((exchange for exchange in conversation.exchanges if exchange.asked.role == "model"), None)
     if first is None:

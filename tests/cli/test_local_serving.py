@@ -268,7 +268,7 @@ def test_a_server_that_ends_while_it_loads_says_why(console, home, port, program
     (programs / "mode").write_text("fails")
     ended = console(*COMMAND, "--backend", "vllm")
     assert ended.code == Exit.USAGE
-    assert "ended with 1 before it answered: no GPU here" in ended.err
+    assert "exited with code 1 before it answered: no GPU here" in ended.err
     assert "server.log" in ended.err
 
 

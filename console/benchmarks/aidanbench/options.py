@@ -171,7 +171,7 @@ def _check_value(option: Option, value: Any) -> Any:
         return option.default
     kinds = _KINDS.get(option.kind)
     if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-        raise UsageError(f"must be of kind {option.kind}, not {value!r}", where=option.name)
+        raise UsageError(f"must be of type {option.kind}, not {value!r}", where=option.name)
     if option.choices and value not in option.choices:
         close = nearest(str(value), option.choices)
         hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."

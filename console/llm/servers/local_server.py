@@ -138,7 +138,7 @@ def _await_answer(server: "subprocess.Popen[bytes]", model: ModelConfig, log: Pa
             lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
             last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
             raise UsageError(
-                f"the server of {model.model_id} ended with {server.returncode} before it answered: {last[:300]}",
+                f"the server of {model.model_id} exited with code {server.returncode} before it answered: {last[:300]}",
                 where=str(log),
             )
         time.sleep(POLL_S)

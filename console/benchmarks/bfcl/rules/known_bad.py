@@ -1,6 +1,6 @@
 """Official entries with defective ground truth, which no output or only an unnatural one can pass.
 
-Found by experiment. They are scored as usual, but marked, so that nobody looks for the error in the model.
+Found by experiment. They are scored as usual, but marked as known bad.
 """
 
 _IMPOSSIBLE = {
