@@ -63,7 +63,7 @@ class _Spelling:
         self.probes = frozenset(text[start : start + length] for start in starts)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of maximal pieces of this encoding in a text."""
+        """Yield the spans of all pieces of this encoding in a text, each as long as possible."""
         for probe in self.probes:
             at = text.find(probe)
             while at >= 0:

@@ -1,4 +1,4 @@
-"""Merging runs of one plan, such as its shards, into a new run that holds every rollout once. The old runs stay.
+"""Merging runs of one plan, such as its shards, into a new run that holds every rollout once. The old runs are kept.
 
 A rollout is copied whole from one run: the one that had its answer first, else the one where it ended first, else the
 one that got furthest. Records keep their times and are sorted by time, so that the new run's duration is the time

@@ -40,7 +40,7 @@ class PlayedConversation(Protocol):
 
     @property
     def fault(self) -> Fault | None:
-        """The fault that broke it, unless caused by the suite."""
+        """Fault that broke the conversation, unless the suite caused it."""
         ...
 
     async def play(self) -> Finished:

@@ -31,7 +31,7 @@ class RetryLine:
 
     @property
     def has_room(self) -> bool:
-        """True if something new may start, which may come to wait here too."""
+        """True if a new conversation may start, which may have to wait here later."""
         return self._without_slot < MOST_WITHOUT_SLOT
 
     def is_next(self, *, others_wait: bool) -> bool:

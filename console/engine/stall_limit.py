@@ -46,7 +46,7 @@ def stall_limit(is_of_suite: Callable[[str], bool], limit_s: float | None = None
 
 
 class _Watch:
-    """Counts ticks, not seconds, so that a process that was stopped for a while is not blamed."""
+    """Counts ticks, not seconds, so that a suspended process does not count as blocked."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, is_of_suite: Callable[[str], bool], limit_s: float) -> None:
         self._loop, self._is_of_suite, self._limit_s = loop, is_of_suite, limit_s

@@ -47,7 +47,7 @@ class Judging:
 
     @property
     def is_worth_saying(self) -> bool:
-        """Whether there is more to report than that the judge decided everything."""
+        """True if there is more to report than a judge that decided everything."""
         return bool(self.undecided_count or self.agreement or self.readers)
 
     @property

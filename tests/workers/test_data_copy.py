@@ -253,7 +253,7 @@ def test_a_digest_that_is_none_and_a_cache_that_cannot_be_written_are_refused(tm
         ({"cases": "others"}, True),
         ({"dataset": {"name": "t"}}, True),
         ({"weights": {"w": "1"}}, True),
-        ({"missing": "no suite is called s", "lacks_data": True}, True),
+        ({"missing": "no suite is named s", "lacks_data": True}, True),
         ({"missing": "M_KEY is not set"}, False),
         ({"versions": {"eval-console": "2"}, "cases": "others"}, False),
     ],

@@ -1,7 +1,7 @@
 """Options of a run: the reference environment's arguments with its defaults, and ours.
 
-Mistakes that the reference ignores are refused here, before anything is paid: unknown names, missing question files,
-empty lists. Partial thresholds are completed with the defaults.
+Errors that the reference ignores are rejected before the first paid call: unknown names, missing question files, empty
+lists. Partial thresholds are completed with the defaults.
 """
 
 import math

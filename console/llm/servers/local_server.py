@@ -90,7 +90,7 @@ def is_served(model: ModelConfig) -> bool:
     if served and model.model_id not in served:
         raise UsageError(
             f"the server at {model.base_url} does not serve {model.model_id}",
-            hint=f"Take another LOCAL_SERVER_PORT, or stop that server: {served_models_text(model.model_id, served)}.",
+            hint=f"Use another LOCAL_SERVER_PORT, or stop that server: {served_models_text(model.model_id, served)}.",
         )
     return True
 

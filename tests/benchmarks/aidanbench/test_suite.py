@@ -79,7 +79,7 @@ def test_selection_by_category_id_limit_and_seed(suite: AidanBenchSuite) -> None
         ({"thresholds": {"coherence_score": float("nan")}}, "must be a number"),
         ({"thresholds": [15]}, "must be a table"),
         ({"questions": []}, "at least one question"),
-        ({"questions": ["", "x"]}, "item 1 is no text"),
+        ({"questions": ["", "x"]}, "item 1 is not a string"),
         ({"questions": "Why?"}, "at least one question"),
         ({"questions": ["a"], "questions_path": "x.txt"}, "exclude each other"),
         ({"questions_path": "missing.txt"}, "cannot be read"),
@@ -153,7 +153,7 @@ def test_local_datasets(suite: AidanBenchSuite, tmp_path: Path, name: str, text:
         ("a.json", "[" * 100_000, "is damaged"),
         ("a.json", '{"question": "One?"}', "must hold a list of objects"),
         ("a.csv", "id,questions\n1,One?\n", "Did you mean to rename 'questions'"),
-        ("a.txt", "One?", "is in no form that can be read"),
+        ("a.txt", "One?", "has an unsupported format"),
         ("a.parquet", "rubbish", "a.parquet"),
     ],
 )

@@ -132,7 +132,7 @@ def _environment_followup(folder: Path, notify: Callable[[str], object]) -> tupl
     """Return the environment's follow-up and, if it is a substitute, its origin."""
     place = next((path for path in _places(folder, ENVIRONMENT_SOURCE) if path.is_file()), None)
     if place is None:
-        notify("the environment's source is not here: its follow-up is worded by us, and such runs are not comparable")
+        notify("the environment's source is missing: its follow-up uses our own wording, and runs are not comparable")
         return OURS.followup_environment, OURS.name
     return Source(place).prompt("_build_prompt", "base_prompt")[1], ""
 

@@ -1,8 +1,8 @@
 """Plays a conversation with simulators, executing calls in the worker.
 
 A turn ends with the first reply without an executable call. More than twenty executed steps in one turn end the whole
-conversation, like officially. Executed calls are journaled effects; after a resume they are executed again on new
-simulators before the first new call.
+conversation, as in the official code. Executed calls are journaled effects; after a resume they are executed again on
+new simulators before the first new call.
 """
 
 import asyncio

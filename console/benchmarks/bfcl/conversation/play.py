@@ -56,7 +56,8 @@ async def play_agentic(
 ) -> Any:
     """Run a memory or web-search conversation and return the result in the official format.
 
-    The memory starts with the content left by the prerequisites; without their outputs it is empty, like officially.
+    The memory starts with the content left by the prerequisites; without their outputs it is empty, as in the official
+    code.
 
     Raises:
         Fault: a model, the search service or the embedding failed.
