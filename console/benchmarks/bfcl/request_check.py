@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from console.benchmarks.bfcl.conversation.official import load_wording
 from console.benchmarks.bfcl.conversation.play import play_entry
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.official_wording import load_wording
 from console.benchmarks.bfcl.models.decoding import profile_setting
 from console.benchmarks.bfcl.models.handlers.handler import Handler
 from console.benchmarks.bfcl.models.handlers.services import SERVICES

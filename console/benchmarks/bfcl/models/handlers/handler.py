@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.core.chat import Message, Reply
 
 

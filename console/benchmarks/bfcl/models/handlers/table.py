@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.models.decoding import profile_of
 from console.benchmarks.bfcl.models.handlers.completion import CompletionHandler

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.tools import native_tools
+from console.benchmarks.bfcl.data.tools import native_tools
 from console.benchmarks.bfcl.models.decode.length import LONGEST
 from console.benchmarks.bfcl.models.templates.tagged_calls import read_calls, write_calls
 from console.benchmarks.bfcl.models.templates.template import (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.templates.template import PromptInput, Template, system_as_user
 
 _MODULE = "hammer"

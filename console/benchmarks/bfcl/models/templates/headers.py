@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.templates.template import PromptInput, Render, Template, Turn, indented_docs
 
 

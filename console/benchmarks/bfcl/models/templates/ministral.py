@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.decode.length import LONGEST
 from console.benchmarks.bfcl.models.templates.template import (
     Completion,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from console.benchmarks.bfcl.conversation.tools import native_tools
+from console.benchmarks.bfcl.data.tools import native_tools
 from console.benchmarks.bfcl.models.templates.template import (
     Completion,
     PromptInput,

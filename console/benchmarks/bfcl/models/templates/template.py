@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.templates.release_texts import ReleaseTexts
 
 Turn = dict[str, Any]
