@@ -203,6 +203,6 @@ def _fetch(address: str, target: Path) -> None:
     except (OSError, urllib.error.URLError) as error:
         raise UsageError(f"{address} cannot be fetched: {error}", hint=_HINT) from error
     if len(content) > _MOST_BYTES:
-        raise UsageError(f"{address} is larger than a source file can be", hint=_HINT)
+        raise UsageError(f"{address} is too large for a source file", hint=_HINT)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)

@@ -322,7 +322,7 @@ class LiveController:
         return True
 
     def watch_first(self) -> None:
-        """Show the first conversation of the list, if the user has not moved."""
+        """Show the first conversation of the list, unless the user has moved the cursor."""
         if self.follows_run and self.listed:
             tile = self.watched.cursor_tile
             tile.slot, tile.beside = self.listed[0], None
