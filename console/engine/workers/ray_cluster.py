@@ -27,7 +27,7 @@ from console.engine.workers.remote_player import WorkerGone, WorkerLink
 
 
 def _token() -> str:
-    """Return the cluster token from where Ray looks for it; empty if there is none."""
+    """Return the cluster token from the environment or Ray's token file; empty if there is none."""
     named = os.environ.get("RAY_AUTH_TOKEN_PATH")
     with contextlib.suppress(OSError, ValueError):
         path = Path(named) if named else Path.home() / ".ray" / "auth_token"

@@ -152,8 +152,7 @@ def _free_id(sample: LogSample, taken: set[tuple[str, int]], doubled: dict[tuple
     Args:
         sample: the sample.
         taken: (id, epoch) pairs in use.
-        doubled: count of duplicates by id and epoch, so that a hundred thousand of one id are not counted again
-            each time.
+        doubled: number of duplicates by id and epoch, kept to avoid recounting.
         state: records the duplicate.
     """
     name = sample.id or f"sample {state.samples + 1}"
