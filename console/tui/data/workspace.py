@@ -74,7 +74,7 @@ class Workspace:
         self.runs_root: Path | None = None
         self._watches: dict[Path, RunWatch] = {}
         self.is_stranded = False
-        """Whether runs are queued, but no engine is playing the queue."""
+        """True if runs are queued, but no engine is playing the queue."""
         self._expected: set[Path] = set()
         """Runs started from this app, whose end is announced even if they were never seen live."""
         self._changes: RunChanges | None = None
@@ -262,7 +262,7 @@ class Workspace:
         self._looking = False
 
     def _strands(self) -> bool:
-        """Whether runs are queued, but no engine is playing the queue."""
+        """Return whether runs are queued, but no engine is playing the queue."""
         queue = RunQueue(self.runs_root) if self.runs_root else None
         return bool(queue is not None and queue.names() and not queue.is_playing and not queue.is_starting)
 
@@ -294,7 +294,7 @@ class Workspace:
             del self._watches[path]
 
     def _has_ended(self, line: RunLine) -> bool:
-        """Whether a run listed as live, or started from this app, has ended."""
+        """Return whether a run listed as live, or started from this app, has ended."""
         before = self.find(line.folder.path)
         was_live = before is not None and before.is_live
         is_expected = line.folder.path in self._expected and line.state == "completed"

@@ -194,7 +194,7 @@ class BaseScreen(Screen[None]):
     # Keys ------------------------------------------------------------------------------------------------------------
 
     def kinds_of_focus(self) -> tuple[str, ...]:
-        """Return the action table's names for the focused widget."""
+        """Return the names under which the action table lists the focused widget's actions."""
         return (self.focused.where,) if isinstance(self.focused, HasOwnKeys) else ()
 
     def actions_here(self) -> tuple[Action, ...]:
