@@ -5,9 +5,9 @@ nothing about the endpoint, and the request is retried until its tries are used 
 that grows fourfold from twice the usual answer time and never exceeds one that doubles from `backoff_s`; so requests
 that failed together are not retried together, and a passing fault costs little at a quick server.
 
-Rate limits are waited out together in the limiter and do not count as tries, and neither do other faults with a wait
-longer than a request may wait alone. A pause beyond `max_wait_s` is left to the caller, which may pause more than this
-call. Waiting never counts toward a request's deadline.
+Rate limits do not count as tries, and neither do other faults with a wait longer than a request may wait alone. The
+limiter decides whether the refused request waits alone, or all together. A pause beyond `max_wait_s` is left to the
+caller, which may pause more than this call. Waiting never counts toward a request's deadline.
 
 All counts are kept per address of a model, except the tries, which belong to the request. A request that one address
 refuses or cannot take now goes to another at once, as long as one may answer: see `balancer`.
@@ -69,17 +69,19 @@ class _RetryBudget:
 
     tries: _Tries
     address: Address
-    shared_wait_s: float = 0.0
-    """Seconds waited for the whole address since the last pause of the run."""
+    waited_s: float = 0.0
+    """Seconds waited for rate limits, or for the whole address, since the last pause of the run."""
     first_fault_at: float | None = None
     fails_alone: bool = False
     """True if other requests succeed meanwhile."""
+    alone_s: float = 0.0
+    """Seconds that the last rate limit asks of this request alone; 0 if of all."""
 
     def learn(self, fault: Fault, slot: Slot) -> None:
         """Report a fault to the limiter, unless it is the request's own."""
         limiter = self.address.limiter
         if fault.kind is FaultKind.RATE_LIMIT:
-            limiter.throttled(slot, fault.retry_after_s)
+            self.alone_s = limiter.throttled(slot, fault.retry_after_s, longest_alone_s=self.longest_own_wait_s)
         elif not fault.is_retryable:
             limiter.reached()
         else:
@@ -99,9 +101,9 @@ class _RetryBudget:
                 limiter.pause(fault.retry_after_s or 0.0)
 
     def is_shared_wait(self, fault: Fault) -> bool:
-        """Return True if all requests to the address must wait: rate limits, and waits too long for one request."""
+        """Return True if all requests to the address must wait, not only this one."""
         if fault.kind is FaultKind.RATE_LIMIT:
-            return True
+            return not self.alone_s
         return fault.is_retryable and not self.fails_alone and (fault.retry_after_s or 0.0) > self.longest_own_wait_s
 
     @property
@@ -114,10 +116,10 @@ class _RetryBudget:
         if not fault.is_retryable:
             return None
         tries, limits, limiter = self.tries, self.tries.limits, self.address.limiter
-        if self.is_shared_wait(fault):
-            pause = limiter.pause_s
-            self.shared_wait_s += pause
-            return pause if fault.retry_after_s or self.shared_wait_s <= limits.max_wait_s else None
+        if fault.kind is FaultKind.RATE_LIMIT or self.is_shared_wait(fault):
+            wait_s = limiter.pause_s if self.is_shared_wait(fault) else self.alone_s
+            self.waited_s += wait_s
+            return wait_s if fault.retry_after_s or self.waited_s <= limits.max_wait_s else None
         if limiter.down_since is not None and _is_unavailable(fault):
             return limiter.pause_s if self.outage_s <= limits.max_outage_s else None
         tries.charged += 1
@@ -188,7 +190,7 @@ class _Call:
             return True
         sound = [address for address in others if address.is_sound]
         if fault.kind is FaultKind.RATE_LIMIT:
-            return bool(sound)
+            return any(self._failures[address.place] < self._failures[failed_at.place] for address in sound)
         return _is_unavailable(fault) and any(not self._failures[address.place] for address in sound)
 
     def concerns_endpoint(self, fault: Fault) -> bool:
@@ -243,9 +245,10 @@ async def ask_until_answered(
             if address.limiter.down_since is not None:
                 failed.hint = failed.hint or "Resume the run when the provider is back, or raise limits.max_outage_s."
             raise failed
-        is_throttled = retries.is_shared_wait(failed)
-        if not is_throttled:  # during an outage the limiter decides
+        is_shared = retries.is_shared_wait(failed)
+        is_throttled = is_shared or failed.kind is FaultKind.RATE_LIMIT
+        if not is_shared:  # during an outage the limiter decides
             await watch.wait_to_retry(wait_s if address.limiter.down_since is None else 0.0)
-        elif retries.shared_wait_s > limits.max_wait_s:
-            retries.shared_wait_s = 0.0
+        elif retries.waited_s > limits.max_wait_s:
+            retries.waited_s = 0.0
             await watch.pause_run(failed)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -186,9 +187,26 @@ def test_what_nobody_has_limited_is_learnt_once_for_all() -> None:
     assert sum(world.in_flight.values()) == start + 2, "good answers of all add to one number"
     for number in (1, 2, 2):
         world.tell(number, Refused(cuts=0))
-    assert sum(world.lease.values()) in (16, 17), "one episode, whoever is refused in it"
+    assert sum(world.lease.values()) in (24, 25), "one episode, whoever is refused in it"
     world.tell(2, Refused(cuts=1))
-    assert sum(world.lease.values()) == 8, "who was refused later is of the next"
+    assert sum(world.lease.values()) == 18, "who was refused later is of the next"
+
+
+def test_refusals_by_chance_are_counted_for_all_and_lower_nothing() -> None:
+    world = Processes(None)
+    for number in (1, 2):
+        world.join(number)
+        world.want(number, 8)
+    world.tell(1, Refused(cuts=0))
+    lowered = sum(world.lease.values())
+    for number in (1, 2):
+        world.tell(number, Want(8, 6, 0, started=30, light=20, light_refused=4))
+        world.tell(number, Refused(cuts=1, is_light=True))
+    assert world.learned is not None
+    assert world.learned.chance == pytest.approx(0.18, abs=0.04)
+    assert sum(world.lease.values()) >= lowered
+    world.tell(1, Refused(cuts=1, is_light=True, row=5))
+    assert sum(world.lease.values()) < lowered, "so many in a row are not chance"
 
 
 def test_who_follows_a_keeper_knows_what_was_learnt() -> None:

@@ -96,8 +96,9 @@ async def test_a_pause_reaches_the_others_at_once(endpoint: str) -> None:
     engines = [Engine(endpoint, 8) for _ in range(2)]
     server = Server()
     await asyncio.gather(*(server.serve(engine, 0.0) for engine in engines))
-    slot = await engines[0].limiter.acquire(Unwatched(), max_wait_s=60)
-    engines[0].limiter.throttled(slot, 30.0)
+    slots = [await engines[0].limiter.acquire(Unwatched(), max_wait_s=60) for _ in range(3)]
+    for slot in slots:
+        engines[0].limiter.throttled(slot, 30.0)
     await until(lambda: engines[1].limiter.pause_s > 0)
     assert engines[1].limiter.pause_s == pytest.approx(30.0, abs=2)
     for engine in engines:

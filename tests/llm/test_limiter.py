@@ -40,10 +40,20 @@ async def test_only_so_many_are_let_in(seen):
     assert seen.waits == [("at the limit of requests at once", None), ("", None)]
 
 
-async def test_a_rate_limit_pauses_everybody_until_its_time(seen):
+async def test_a_rate_limit_delays_its_request_only(seen):
     limiter = Limiter("x", ceiling=8)
     slots = [await acquire(limiter, seen) for _ in range(8)]
-    limiter.throttled(slots[0], 0.1)
+    assert limiter.throttled(slots[3], 60) == 60
+    for slot in slots:
+        limiter.release(slot)
+    await acquire(limiter, seen)
+    assert seen.waits == []
+
+
+async def test_several_rate_limits_in_a_row_pause_everybody_until_their_time(seen):
+    limiter = Limiter("x", ceiling=8)
+    slots = [await acquire(limiter, seen) for _ in range(8)]
+    assert [limiter.throttled(slot, 0.1) for slot in slots[:3]] == [0.1, 0.1, 0]
     for slot in slots:
         limiter.release(slot)
     began = time.monotonic()
@@ -52,6 +62,13 @@ async def test_a_rate_limit_pauses_everybody_until_its_time(seen):
     why, until = seen.waits[0]
     assert why == "rate limited"
     assert until == pytest.approx(time.time(), abs=1)
+
+
+async def test_a_wait_too_long_for_one_request_pauses_everybody(seen):
+    limiter = Limiter("x", ceiling=8)
+    slot = await acquire(limiter, seen)
+    assert limiter.throttled(slot, 3600, longest_alone_s=60) == 0
+    assert limiter.pause_s == pytest.approx(3600, abs=5)
 
 
 async def refuse(limiter, seen, count):
@@ -71,22 +88,37 @@ async def answer(limiter, seen):
     limiter.release(slot)
 
 
-async def test_an_episode_halves_once_and_good_answers_creep_up(seen):
+async def test_a_round_trip_lowers_the_number_once_and_good_answers_creep_up(seen):
     limiter = Limiter("x", ceiling=16)
-    await refuse(limiter, seen, 4)
-    assert (limiter.state().limit, limiter.state().throttled) == (8, 4)
-    held = [await acquire(limiter, seen) for _ in range(8)]
-    for _ in range(4):
-        limiter.succeeded(held[0])
-    assert limiter.state().limit == 9, "each good answer adds a quarter"
+    slots = [await acquire(limiter, seen) for _ in range(16)]
+    for slot in (slots[2], slots[7]):
+        limiter.throttled(slot, 0.01)
+        limiter.release(slot)
+    assert (limiter.state().limit, limiter.state().throttled) == (12, 2)
+    for _ in range(8):
+        limiter.succeeded(slots[0])
+    assert limiter.state().limit == 13, "each good answer adds an eighth, near the number refused"
 
 
 async def test_no_more_go_on_than_were_not_refused(seen):
     limiter = Limiter("x", ceiling=16)
     await refuse(limiter, seen, 13)
     assert limiter.state().limit == 3
-    await refuse(limiter, seen, 3)
-    assert limiter.state().limit == 1
+
+
+async def test_refusals_that_fewer_calls_do_not_avoid_lower_nothing(seen, clock):
+    limiter = Limiter("x", ceiling=16)
+    await refuse(limiter, seen, 1)
+    assert limiter.state().limit == 12
+    for _ in range(12):
+        for _ in range(4):
+            await answer(limiter, seen)
+        refused = await acquire(limiter, seen)
+        assert limiter.throttled(refused, 1.0) == 1.0, "the request alone waits"
+        limiter.release(refused)
+        clock.now += 1
+    assert limiter.state().limit >= 12
+    assert limiter.state().paused_until is None
 
 
 async def test_calls_start_at_the_pace_of_the_answers_between_two_rate_limits(seen, clock):
@@ -96,7 +128,7 @@ async def test_calls_start_at_the_pace_of_the_answers_between_two_rate_limits(se
         clock.now += 1
         await answer(limiter, seen)
     clock.now += 1
-    await refuse(limiter, seen, 1)
+    await refuse(limiter, seen, 3)
     clock.now += 1
     limiter.release(await acquire(limiter, seen))
     clock.now += 0.5
@@ -147,7 +179,7 @@ async def test_a_wait_beyond_the_allowed_one_is_a_fault_for_all_that_wait(seen):
     slot = await acquire(limiter, seen)
     waiting = asyncio.ensure_future(acquire(limiter, seen))
     await asyncio.sleep(0)
-    limiter.throttled(slot, 3600)
+    limiter.throttled(slot, 3600, longest_alone_s=60)
     for late in (waiting, acquire(limiter, seen)):
         with pytest.raises(Fault) as caught:
             await late
@@ -216,9 +248,7 @@ async def test_the_same_address_and_key_share_one_gate():
 async def test_a_timer_that_fires_a_moment_early_is_set_again(seen, clock, monkeypatch):
     """The loop may call a little before the time; a clock that moves on between two looks must not lose the waiter."""
     limiter = Limiter("x")
-    slot = await acquire(limiter, seen)
-    limiter.throttled(slot, 0.02)
-    limiter.release(slot)
+    limiter.pause(0.02)
     waiting = asyncio.ensure_future(acquire(limiter, seen))
     await asyncio.sleep(0)
     until = clock.now + limiter.pause_s

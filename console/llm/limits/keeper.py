@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from console.llm.limits.chance import Refusal
 from console.llm.limits.learned import Learned, LearnedLimit
 
 GRACE_S = 1.0
@@ -66,6 +67,12 @@ class Want(KeeperMessage, frozen=True):
     """Those with a good answer."""
     good_when_full: int = 0
     """Those with a good answer while the whole lease was in use."""
+    light: int = 0
+    """Light calls sent since its `Join`; see `chance`."""
+    light_refused: int = 0
+    """Those that met a rate limit by chance."""
+    heavy_refused: int = 0
+    """Other calls that met a rate limit."""
 
 
 class Holds(KeeperMessage, frozen=True):
@@ -82,10 +89,14 @@ class Paused(KeeperMessage, frozen=True):
 
 
 class Refused(KeeperMessage, frozen=True):
-    """A call met a rate limit; a `Want` is sent just before."""
+    """A call met a rate limit that is not chance; a `Want` is sent just before."""
 
     cuts: int
     """Rate-limit episodes known when the call started."""
+    is_light: bool = False
+    """True if the call was light."""
+    row: int = 1
+    """Refusals in a row, this one included."""
 
 
 class Forget(KeeperMessage, frozen=True):
@@ -120,6 +131,8 @@ class Lease(KeeperMessage, frozen=True):
     """Reason why each start needs a `Starts`; empty if it needs none."""
     grows: bool = False
     """True if good answers with a fully used lease raise the limit."""
+    is_light: bool = False
+    """True if calls sent now are light; see `chance`."""
 
 
 class Starts(KeeperMessage, frozen=True):
@@ -201,9 +214,10 @@ class Keeper:
             case Holds() if process is not None:
                 if message.serial >= process.shrunk:
                     process.still_out = 0
-            case Refused(cuts=cuts) if process is not None:
+            case Refused(cuts=cuts, is_light=is_light, row=row) if process is not None:
+                refusal = Refusal(cuts, is_light, row)
                 in_flight = sum(process.demand.in_flight for process in self._processes.values())
-                self._learned.throttled(in_flight, cuts, now, self._paused_until)
+                self._learned.throttled(in_flight, refusal, now, self._paused_until)
             case Forget(pace=pace) if process is not None:
                 self._forget(now, pace=pace)
             case Paused() if process is not None:
@@ -247,6 +261,9 @@ class Keeper:
         """Learn from the calls that ended since a process's last report."""
         for _ in range(now.ended - before.ended):
             self._learned.ended()
+        light = now.light - before.light
+        self._learned.count_sent(light, now.started - before.started - light)
+        self._learned.refused(now.light_refused - before.light_refused, now.heavy_refused - before.heavy_refused)
         full = now.good_when_full - before.good_when_full
         for place in range(now.good - before.good):
             self._learned.succeeded(is_full=place < full)
@@ -321,7 +338,7 @@ class Keeper:
     def _send_lease(self, process: _Process) -> None:
         last = process.last_lease
         lease = Lease(process.lease, len(self._processes), last.serial + 1 if last else 1, self._learned.learned,
-                      self._pace()[1], self._learned.can_grow)  # fmt: skip
+                      self._pace()[1], self._learned.can_grow, self._learned.is_light)  # fmt: skip
         if last is None or _terms(last) != _terms(lease):
             process.last_lease = lease
             self._send(process.number, lease)
@@ -354,7 +371,9 @@ class Keeper:
 
 def _terms(lease: Lease) -> tuple[object, ...]:
     """Return the parts of a lease whose change must be sent."""
-    return lease.requests, lease.processes, lease.learned.cuts, lease.why_paced, lease.grows
+    learned = lease.learned
+    shared = learned.cuts, round(learned.chance, 2)
+    return lease.requests, lease.processes, shared, lease.why_paced, lease.grows, lease.is_light
 
 
 def share_alone(ceiling: int | None, processes: int) -> int | None:

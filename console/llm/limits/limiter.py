@@ -24,6 +24,7 @@ from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.llm.endpoint import Watch
+from console.llm.limits.chance import Refusal, RefusedCalls, Tolerance, are_together
 from console.llm.limits.keeper import AT_PACE, AT_RPM
 from console.llm.limits.keeper_socket import endpoint_digest
 from console.llm.limits.learned import LearnedLimit, Learner, widest
@@ -37,6 +38,8 @@ _LONGEST_BACKOFF_S = 60.0
 _LONGEST_PROBE_S = 30.0
 _RATE_LIMITED = "rate limited"
 _ASKED_TO_WAIT = "the provider asks to wait"
+_SHARED_PAUSES = 4
+"""Rate limits that pause all calls after several were refused in a row, until it is seen again that they would be."""
 _ANSWER_TIME_WEIGHT = 0.1
 """Weight of the latest good answer in the moving average of answer times."""
 
@@ -48,6 +51,10 @@ class Slot:
     started: float
     cuts: int
     """Rate-limit episodes known at that time."""
+    is_light: bool = False
+    """True if clearly fewer calls were allowed at that time than when one was refused; see `chance`."""
+    number: int = 0
+    """Number of the request, in the order of sending."""
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +101,8 @@ class Limiter:
         self._not_before = self._next_start = 0.0
         self._why = ""
         self._throttled = self._episodes = self._probes = 0
+        self._sent = self._shared_pauses = 0
+        self._tolerance, self._refused = Tolerance(), RefusedCalls()
         self._last_good_start = -inf
         self.is_proven = False
         """True after the first good answer."""
@@ -196,8 +205,10 @@ class Limiter:
         self._last_good_start = max(self._last_good_start, slot.started)
         took = time.monotonic() - slot.started
         self.answer_s = took if self.answer_s is None else self.answer_s + _ANSWER_TIME_WEIGHT * (took - self.answer_s)
-        if slot.cuts >= self._learner.cuts:
+        if slot.started >= self._not_before:
             self._episodes = 0
+        if by_chance := self._refused.answered(slot.number, self._learner.chance):
+            self._learner.refused(by_chance, 0)
         self._learner.succeeded(is_full=self._in_flight >= self._learner.limit)
 
     def reached(self) -> None:
@@ -207,18 +218,38 @@ class Limiter:
             self.down_since, self._not_before = None, 0.0
             self._learner.forget_passed()
 
-    def throttled(self, slot: Slot, retry_after_s: float | None) -> None:
-        """Record a rate limit: pause all calls and lower the limits."""
+    def throttled(self, slot: Slot, retry_after_s: float | None, *, longest_alone_s: float = inf) -> float:
+        """Record a rate limit; return the seconds that the request must wait by itself, or 0 if all wait.
+
+        Args:
+            slot: slot of the refused request.
+            retry_after_s: wait the provider asks for.
+            longest_alone_s: a longer wait holds for all requests.
+        """
         self._throttled += 1
         self.reached()
-        if slot.cuts >= self._learner.cuts:
+        row, chance = self._refused.add(slot.number, is_light=slot.is_light), self._learner.chance
+        if not slot.is_light:
+            self._learner.refused(0, 1)
+        if self._tolerance.accepts(row, chance):
+            self._shared_pauses = 0
+        else:
+            self._shared_pauses = _SHARED_PAUSES if are_together(row, chance) else self._shared_pauses - 1
+            refusal = Refusal(slot.cuts, slot.is_light, row)
+            self._learner.throttled(self._in_flight, refusal, time.monotonic(), self._not_before)
+        is_shared = self._shared_pauses > 0 or (retry_after_s or 0.0) > longest_alone_s
+        if is_shared and slot.started >= self._not_before:
             self._episodes += 1
-        self._learner.throttled(self._in_flight, slot.cuts, time.monotonic(), self._not_before)
         if retry_after_s is None or retry_after_s <= 0:
-            retry_after_s = self._backoff(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
+            step = self._episodes - 1 if is_shared else 0
+            retry_after_s = self._backoff(step, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
+        if not is_shared:
+            return retry_after_s
+        self._refused.paused()
         self._pause(retry_after_s, _RATE_LIMITED)
         if self._share is not None:
             self._share.pause(retry_after_s, _RATE_LIMITED)
+        return 0.0
 
     def faulted(self, retry_after_s: float | None = None) -> None:
         """Record a retryable fault of the endpoint; many in a row mean an outage.
@@ -244,8 +275,9 @@ class Limiter:
 
     def _pause_with_others(self, seconds: float, why: str) -> None:
         """Pause because another process was told to; its rate limits count here too."""
-        if why == _RATE_LIMITED and not self.pause_s:
-            self._episodes += 1
+        if why == _RATE_LIMITED:
+            self._episodes += not self.pause_s
+            self._shared_pauses = max(self._shared_pauses, 1)
         self._pause(seconds, why)
 
     def share(self, *, ceiling: int | None, rpm: int | None) -> None:
@@ -297,7 +329,10 @@ class Limiter:
             self._update_share()
         if gap_s := max(self._gap_s, self._learner.pace_s):
             self._next_start = max(now, self._next_start) + gap_s
-        return Slot(now, self._learner.cuts)
+        self._learner.sent()
+        self._tolerance.sent(self._learner.chance)
+        self._sent += 1
+        return Slot(now, self._learner.cuts, self._learner.is_light, self._sent)
 
     def _grant_waiting(self) -> None:
         """Start waiting calls as far as the limits allow, and set a timer for the rest.

@@ -8,6 +8,7 @@ import asyncio
 import sys
 from collections.abc import Callable
 
+from console.llm.limits.chance import Refusal
 from console.llm.limits.keeper import (
     AT_RPM,
     Forget,
@@ -50,6 +51,7 @@ class LimitShare:
         self._in_flight = self._waiting = self._most_in_flight = self._most_wanted = 0
         """Current values, and maxima since the last report."""
         self._ended = self._good = self._good_when_full = 0
+        self._light = self._light_refused = self._heavy_refused = 0
         """Counts since joining the keeper; see `Want`."""
         self._started = self._allowed = 0
         """Starts since joining the keeper: used, and allowed."""
@@ -82,6 +84,29 @@ class LimitShare:
     def pace_s(self) -> float:
         return self._own.pace_s if self._own is not None else 0.0  # the keeper allows each start
 
+    @property
+    def is_light(self) -> bool:
+        if self._own is not None:
+            return self._own.is_light
+        return self._lease is not None and self._lease.is_light
+
+    @property
+    def chance(self) -> float:
+        if self._own is not None:
+            return self._own.chance
+        return self._learned.chance if self._learned is not None else 0.0
+
+    def sent(self) -> None:
+        self._light += self.is_light
+        if self._own is not None:
+            self._own.sent()
+
+    def refused(self, light: int, heavy: int) -> None:
+        self._light_refused += light
+        self._heavy_refused += heavy
+        if self._own is not None:
+            self._own.refused(light, heavy)
+
     def succeeded(self, *, is_full: bool) -> None:
         if self._own is not None:
             self._own.succeeded(is_full=is_full)
@@ -96,15 +121,14 @@ class LimitShare:
         if self._own is not None:
             self._own.ended()
 
-    def throttled(self, in_flight: int, cuts: int, now: float, paused_until: float) -> None:
+    def throttled(self, in_flight: int, refusal: Refusal, now: float, paused_until: float) -> None:
         if self._own is not None:
-            self._own.throttled(in_flight, cuts, now, paused_until)
+            self._own.throttled(in_flight, refusal, now, paused_until)
             self.cuts = self._own.cuts
             return
-        self.cuts = max(self.cuts, cuts + 1)  # as the keeper will; others may be refused before it does
         self._most_in_flight = self._in_flight = in_flight
         self._send_want()
-        self._send_message(Refused(cuts))
+        self._send_message(Refused(*refusal))
 
     def forget_pace(self) -> None:
         if self._own is not None:
@@ -173,6 +197,7 @@ class LimitShare:
         self._stop_timers()
         self._send, self._own, self._lease, self._last_want = send, None, None, None
         self._started = self._allowed = self._ended = self._good = self._good_when_full = 0
+        self._light = self._light_refused = self._heavy_refused = 0
         self._has_to_answer = True
         send(
             Join(
@@ -255,6 +280,9 @@ class LimitShare:
             self._ended,
             self._good,
             self._good_when_full,
+            self._light,
+            self._light_refused,
+            self._heavy_refused,
         )
         if want != self._last_want:
             self._last_want = want

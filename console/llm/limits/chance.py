@@ -1,0 +1,133 @@
+"""Refusals by chance: rate limits that some providers answer at any load, so that sending fewer calls avoids none.
+
+A call is *light* if it is sent while clearly fewer calls are allowed than when one was refused. The share of light
+calls that is refused is what chance refuses; about twice as many are accepted without consequences. Several calls in a
+row that are refused, in the order of sending, are never chance.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+_TOGETHER = 3
+"""Refusals in a row that are never chance, if chance refuses hardly any."""
+_TOGETHER_PER_SHARE = 10.0
+"""More of them per share of refusals by chance: a fifth may refuse four in a row."""
+_MEMORY = 50.0
+"""Calls after which earlier ones count for little."""
+_DOUBT = 4.0
+"""Calls assumed to have been accepted before any was sent."""
+_LEAST_FALL = 0.5
+"""Refused share of light calls, relative to that of others, below which load explains the refusals of both."""
+_MOST = 0.25
+"""Maximum share of refusals taken for chance."""
+NEGLIGIBLE = 0.03
+"""Share of refusals by chance that changes nothing."""
+_TOLERANCE = 2.0
+"""Accepted refusals, as a multiple of those expected by chance."""
+_SLACK, _MOST_SLACK = 40.0, 4.0
+"""Refusals accepted beyond that: per share, and at most."""
+_REMEMBERED = 32
+"""Refusals among which those in a row are counted."""
+
+
+class Refusal(NamedTuple):
+    """A rate limit, as the learner sees it."""
+
+    cuts: int
+    """Rate-limit episodes known when the call was sent."""
+    is_light: bool
+    """True if the call was light."""
+    row: int
+    """Refusals in a row, this one included."""
+
+
+def are_together(row: int, share: float) -> bool:
+    """Return whether so many refusals in a row are not chance, which refuses this share."""
+    return row >= _TOGETHER + _TOGETHER_PER_SHARE * share
+
+
+class Chance:
+    """Estimates the share of calls refused by chance."""
+
+    def __init__(self) -> None:
+        self._light = self._light_refused = self._heavy = self._heavy_refused = 0.0
+
+    @property
+    def share(self) -> float:
+        """Share of calls refused by chance; 0 if fewer calls in flight have clearly helped."""
+        light, heavy = self._light + _DOUBT, self._heavy + _DOUBT
+        if (self._light_refused + 1.0) / light < _LEAST_FALL * self._heavy_refused / heavy:
+            return 0.0
+        return min(_MOST, self._light_refused / light)
+
+    def sent(self, light: int, heavy: int) -> None:
+        """Record calls that were sent: light ones, and others."""
+        kept = (1.0 - 1.0 / _MEMORY) ** light
+        self._light, self._light_refused = self._light * kept + light, self._light_refused * kept
+        kept = (1.0 - 1.0 / _MEMORY) ** heavy
+        self._heavy, self._heavy_refused = self._heavy * kept + heavy, self._heavy_refused * kept
+
+    def refused(self, light: int, heavy: int) -> None:
+        """Record calls that were refused."""
+        self._light_refused += light
+        self._heavy_refused += heavy
+
+    def follow(self, share: float) -> None:
+        """Take over a share that was estimated elsewhere."""
+        self._light = _MEMORY / 2
+        self._light_refused = share * (self._light + _DOUBT)
+
+
+class Tolerance:
+    """Accepts about as many refusals as chance explains."""
+
+    def __init__(self) -> None:
+        self._excess = 0.0
+
+    def sent(self, share: float) -> None:
+        """Record that a call was sent while chance refuses this share."""
+        self._excess = max(0.0, self._excess - _TOLERANCE * share)
+
+    def accepts(self, row: int, share: float) -> bool:
+        """Record a refusal, one of so many in a row; return whether it may be chance."""
+        self._excess += 1.0
+        slack = min(_MOST_SLACK, _SLACK * max(0.0, share - NEGLIGIBLE))
+        if self._excess < 1.0 + slack and not are_together(row, share):
+            return True
+        self._excess = 0.0
+        return False
+
+
+class RefusedCalls:
+    """Refused calls of a process by their numbers, in the order of sending."""
+
+    def __init__(self) -> None:
+        self._numbers = deque[int](maxlen=_REMEMBERED)
+        self._light: list[int] = []
+        """Light calls among them after which none has been answered yet."""
+
+    def add(self, number: int, *, is_light: bool) -> int:
+        """Add a call; return the refusals in a row around it."""
+        self._numbers.append(number)
+        if is_light:
+            self._light.append(number)
+        return self._row(number)
+
+    def answered(self, number: int, share: float) -> int:
+        """Return how many light calls were refused by chance, now that a call sent later was answered."""
+        earlier = [light for light in self._light if light < number]
+        if earlier:
+            self._light = [light for light in self._light if light > number]
+        return sum(not are_together(self._row(light), share) for light in earlier)
+
+    def paused(self) -> None:
+        """Record that all calls wait; that one is answered afterwards does not make a refusal chance."""
+        self._light.clear()
+
+    def _row(self, number: int) -> int:
+        first = last = number
+        while first - 1 in self._numbers:
+            first -= 1
+        while last + 1 in self._numbers:
+            last += 1
+        return last - first + 1
