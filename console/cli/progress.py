@@ -105,4 +105,9 @@ def progress_line(tally: Tally, planned: int, setup: int, failing: str = "") -> 
         )
         if count
     ]
-    return "  ".join([*parts, failing] if failing else parts)
+    return "  ".join([*parts, failing] if failing else parts) + slowed_words(tally)
+
+
+def slowed_words(tally: Tally) -> str:
+    """Return ` · slowed by 12 × 429` if rate limits refused requests; else empty."""
+    return f" · slowed by {tally.rate_limits:,} × 429" if tally.rate_limits else ""

@@ -9,6 +9,7 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.history import History, read_overview
 from console.cli.output import Output
+from console.cli.progress import slowed_words
 from console.cli.sections import show_section
 from console.core.case import Setting
 from console.core.fault import UsageError
@@ -142,7 +143,7 @@ def _counts(summary: Summary) -> str:
     counted += [("setup", tally.setup)]
     counted += [("undecided", tally.undecided), ("not run", summary.planned - tally.finished)]
     words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was played"
-    return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}"
+    return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}{slowed_words(tally)}"
 
 
 def _cost(summary: Summary) -> str:

@@ -70,6 +70,16 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     """429 answers so far."""
     faults_in_a_row: int = 0
     """Faults since the last good answer, except those caused by the request; three mark the endpoint as failing."""
+    is_slowed: bool = False
+    """True if requests wait because rate limits have lowered the number in flight, or their pace."""
+
+    @property
+    def reason(self) -> str:
+        """Why requests wait: `why`, or `slowed to 5 of 16: 429 × 12`; may be empty."""
+        if self.why or not self.is_slowed:
+            return self.why
+        most = max(1, min(self.limit, self.in_flight))
+        return f"slowed to {most} of {self.in_flight + self.waiting}: 429 × {self.throttled}"
 
 
 class WorkerState(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -127,6 +127,8 @@ class Tally(msgspec.Struct, omit_defaults=True):
     """Rollouts of unknown cost, unfinished ones included; the sum is then a lower bound."""
     calls: Count = 0
     retries: Count = 0
+    rate_limits: Count = 0
+    """Retries due to rate limits (429)."""
     cases: dict[int, dict[int, int]] = {}
     """Number of cases by graded rollouts (first key) and passed rollouts (second key)."""
     clustered: dict[int, dict[int, int]] = {}

@@ -7,6 +7,7 @@ import msgspec
 
 from console.core.case import Key, Slot
 from console.core.case_counts import CaseCounts
+from console.core.fault import FaultKind
 from console.core.outcome import Outcome, Verdict
 from console.core.record import (
     CLOCK,
@@ -145,6 +146,7 @@ class RunFold(msgspec.Struct):
                 add_call(self.unsettled.setdefault(record.key, {}), record)
             case Tried():
                 self.tally.retries += 1
+                self.tally.rate_limits += record.kind == FaultKind.RATE_LIMIT
             case Lost():
                 self.lost += 1
             case Finished():

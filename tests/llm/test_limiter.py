@@ -100,6 +100,21 @@ async def test_a_round_trip_lowers_the_number_once_and_good_answers_creep_up(see
     assert limiter.state().limit == 13, "each good answer adds an eighth, near the number refused"
 
 
+async def test_who_waits_because_of_rate_limits_is_told_so(seen):
+    limiter = Limiter("x", ceiling=16)
+    slots = [await acquire(limiter, seen) for _ in range(16)]
+    limiter.throttled(slots[2], 60)
+    for slot in slots[:5]:
+        limiter.release(slot)
+    waiting = [asyncio.ensure_future(acquire(limiter, seen)) for _ in range(5)]
+    await asyncio.sleep(0)
+    assert limiter.state().reason == "slowed to 12 of 16: 429 × 1"
+    for slot in slots[5:]:
+        limiter.release(slot)
+    await asyncio.gather(*waiting)
+    assert limiter.state().reason == ""
+
+
 async def test_no_more_go_on_than_were_not_refused(seen):
     limiter = Limiter("x", ceiling=16)
     await refuse(limiter, seen, 13)

@@ -176,3 +176,28 @@ def test_a_storm_of_rate_limits_takes_hardly_longer_than_it_must(console, home: 
     ended_at = [record.at for record in records(run) if isinstance(record, Finished)]
     assert max(ended_at) - min(ended_at) < 10 * cases / rate, "no standstill; test_storm has bounds in virtual time"
     assert server.counts["429"] <= cases / 4, "the learnt pace is kept"
+
+
+def test_a_tenth_of_the_calls_refused_at_any_load_slows_nobody_else_down(console, home: Path) -> None:
+    """Every tenth call gets `Retry-After: 1`: with a pause for all, or fewer calls at once, it would take minutes."""
+    cases, at_once = 160, 16
+    in_flight: list[int] = []
+
+    def answer(request: dict[str, Any]) -> Scripted:
+        in_flight.append(server.in_flight)
+        if len(in_flight) % 10 == 3:
+            return Scripted(fault="r429_after1")
+        return right(request, latency_s=0.3)
+
+    data = write_suite(home / "data", cases)
+    with OpenAIServer(answer) as server:
+        write_models(home, server)
+        ended = console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", at_once, "--json", "--quiet")
+    assert ended.code == 0
+    summary = ended.data["summary"]
+    assert summary["tally"]["passed"] == cases
+    assert summary["tally"]["rate_limits"] == server.counts["r429_after1"]
+    late = in_flight[cases // 2 : cases - at_once]
+    assert sum(late) / len(late) > at_once / 2, "as many are in flight as before, up to the last ones"
+    shown = console("show", "latest")
+    assert f"slowed by {server.counts['r429_after1']} × 429" in shown.out

@@ -721,6 +721,7 @@ def _sum(states: Sequence[EndpointState]) -> EndpointState:
         why=next((state.why for state in states if state.why), ""),
         throttled=sum(state.throttled for state in states),
         faults_in_a_row=max(state.faults_in_a_row for state in states),
+        is_slowed=any(state.is_slowed for state in states),
     )
 
 

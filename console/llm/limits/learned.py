@@ -57,6 +57,11 @@ class Learner(Protocol):
         ...
 
     @property
+    def can_grow(self) -> bool:
+        """True if good answers raise the limit."""
+        ...
+
+    @property
     def pace_s(self) -> float:
         """Minimum seconds between two starts."""
         ...

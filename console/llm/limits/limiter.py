@@ -154,7 +154,16 @@ class Limiter:
             why=self._reason(pause),
             throttled=self._throttled,
             faults_in_a_row=self.faults_in_a_row,
+            is_slowed=self._is_slowed and not pause,
         )
+
+    @property
+    def _is_slowed(self) -> bool:
+        """True if requests wait because of what was learned from rate limits."""
+        if not self._throttled or not self._waiters or self._risked <= self._in_flight:
+            return False
+        is_lowered = self._learner.can_grow and self._learner.limit <= self._in_flight
+        return is_lowered or self._learner.pace_s > self._gap_s
 
     def _reason(self, pause: float) -> str:
         if pause or self.down_since is not None:

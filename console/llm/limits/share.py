@@ -81,6 +81,12 @@ class LimitShare:
         return self._own is None and self._lease is None
 
     @property
+    def can_grow(self) -> bool:
+        if self._own is not None:
+            return self._own.can_grow
+        return self._lease is not None and self._lease.grows
+
+    @property
     def pace_s(self) -> float:
         return self._own.pace_s if self._own is not None else 0.0  # the keeper allows each start
 

@@ -175,9 +175,9 @@ def _at_once(overview: Overview) -> Content:
 def _waits(overview: Overview) -> Content:
     """Return the reason why requests wait or fail."""
     for endpoint in overview.status.endpoints if overview.status is not None else ():
-        if endpoint.why:
+        if endpoint.reason:
             who = f"{endpoint.waiting} wait" if endpoint.waiting else endpoint.name
-            return one_line(f"{who}: {endpoint.why}", 46, "$undecided")
+            return one_line(f"{who}: {endpoint.reason}", 46, "$undecided")
     return one_line(overview.failing.text, 46, "$undecided")
 
 
@@ -283,12 +283,12 @@ def _endpoint(state: EndpointState) -> Content:
     words = f"{state.in_flight} of {state.limit} in flight"
     if state.waiting:
         words += f"   {state.waiting} waiting"
-    if state.throttled:
+    if state.throttled and not state.is_slowed:
         words += f"   {state.throttled} × 429"
     if state.paused_until:
         words += f"   paused until {time.strftime('%H:%M:%S', time.localtime(state.paused_until))}"
     line = _fact(state.name, words)
-    return line.append("  ").append(one_line(state.why, 100, "$undecided")) if state.why else line
+    return line.append("  ").append(one_line(state.reason, 100, "$undecided")) if state.reason else line
 
 
 def worker_lines(workers: Sequence[WorkerState], *, now: float) -> list[Content]:

@@ -272,6 +272,10 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
         return lost
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
     limit = sum(endpoint.limit for endpoint in status.endpoints)
+    throttled = sum(endpoint.throttled for endpoint in status.endpoints)
+    if any(endpoint.is_slowed for endpoint in status.endpoints):
+        wanted = in_flight + sum(endpoint.waiting for endpoint in status.endpoints)
+        return Content.styled(f"{in_flight}/{wanted} · slowed by {throttled} × 429", "$undecided")
     if status.state != "running":
         return state_word(status.state)
     requests = "requests" if wide else "req."
