@@ -23,6 +23,7 @@ from console.engine.budget import BudgetMeter, BudgetReached, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
+from console.engine.journal_door import JournalDoor, RecordT
 from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
@@ -75,7 +76,7 @@ class Engine:
         self.fold = RunFold()
         self._retry, self._only = retry, only
         self._on_record, self._notify = on_record, notify or _ignore_text
-        self._redact = redactor_for(prepared.models.values())
+        self._door = JournalDoor(redactor_for(prepared.models.values()))
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
         self._player = player(self, prepared, self._endpoints)
         self._refusal: UsageError | None = None
@@ -322,8 +323,13 @@ class Engine:
         """Tell the user who started the run, in a sentence."""
         self._notify(text)
 
+    def admit(self, record: RecordT) -> RecordT:
+        """Return a record as readers of the journal will see it."""
+        return self._door.admit(record)
+
     def append(self, record: AnyRecord) -> None:
-        """Journal a record and tell watchers which calls it ends."""
+        """Admit and journal a record, and tell watchers which calls it ends."""
+        record = self._door.admit(record)
         self.journal.append(record)
         match record:
             case Asked() | Embedded():
@@ -349,7 +355,7 @@ class Engine:
 
     def began(self, frame: Began) -> None:
         """Tell watchers that a call is in flight."""
-        self.publisher.began(frame)
+        self.publisher.began(self._door.admit(frame))
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
         """Tell watchers of new text."""
@@ -415,10 +421,6 @@ class Engine:
     def output_of(self, case_id: str, rollout: int) -> Any:
         """Return the output of a rollout that has an answer, else None."""
         return self._outputs.get(case_id, rollout)
-
-    def redact(self, text: str) -> str:
-        """Redact every known key in a text."""
-        return self._redact(text)
 
     # Interface for watchers.
 

@@ -16,7 +16,6 @@ from console.core.run import ModelFacts
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
-from console.engine.round_trip import check_round_trip
 from console.engine.stage import JournaledStage, StageContext
 from console.suites.guard import SuiteError, describe_error, is_of_code
 from console.suites.suite import Suite
@@ -30,10 +29,6 @@ class EngineContext(StageContext, Protocol):
 
     def facts(self, role: str) -> ModelFacts:
         """Return the manifest's facts about a role's model."""
-        ...
-
-    def redact(self, text: str) -> str:
-        """Redact every known key in a text."""
         ...
 
 
@@ -69,14 +64,13 @@ class LocalConversation:
             self.fault = fault
             return self.finished(broken(fault))
         except SuiteError as error:
-            return self.finished(broken(Fault(FaultKind.SUITE, self.context.redact(str(error)))))
+            return self.finished(broken(Fault(FaultKind.SUITE, str(error))))
         except UsageError as error:
             return self.finished(broken(Fault(FaultKind.DATA, str(error))))
         except (Exception, SystemExit) as error:  # an error in a suite's code breaks one rollout, never the run
             if not is_of_code(error):
                 raise
-            text = self.context.redact(describe_error(error, self.suite))
-            return self.finished(broken(Fault(FaultKind.SUITE, text)))
+            return self.finished(broken(Fault(FaultKind.SUITE, describe_error(error, self.suite))))
 
     async def _score(self, output: Any) -> Verdict:
         if self.recorded.unused:
@@ -112,8 +106,7 @@ class LocalConversation:
             cut=self.stage.cut,
             model=self.stage.model,
         )
-        check_round_trip(record)
-        return record
+        return self.context.admit(record)
 
 
 def broken(fault: Fault) -> Verdict:

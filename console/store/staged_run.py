@@ -27,7 +27,7 @@ from console.store.atomic import (
     write_private,
 )
 from console.store.journal import JournalReader
-from console.store.journal_line import as_json, encode
+from console.store.journal_line import as_json, encode_foreign
 from console.store.lock import RunLock, RunLocked
 from console.store.runs import RunFolder
 
@@ -95,7 +95,7 @@ class StagedRun:
         Raises:
             UsageError: writing failed.
         """
-        lines = [encode(record) for record in records]
+        lines = [encode_foreign(record) for record in records]
         self._buffer += lines
         self._buffered += sum(map(len, lines))
         if self._buffered >= _FLUSHED_BYTES:
