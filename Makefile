@@ -5,6 +5,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 # Processes that run tests; half of the time a test waits for another process, so two cores keep four of them busy.
 WORKERS ?= 4
+# Tests start hundreds of interpreters; each compiles everything again where this is set, as containers often do.
+unexport PYTHONDONTWRITEBYTECODE
 SOAK   := perf/bench_soak.py
 FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
   tests/suites/test_parsing_growth.py tests/tui/test_crafted_journals.py

@@ -1,7 +1,7 @@
-"""The names from which suites, views, exporters and benchmark packages are written; docs/extending.md shows their use.
+"""Public names for writing suites, views, exporters and benchmark packages; docs/extending.md shows their use.
 
-Each name is imported from its own module when it is first asked for, so that a suite loads no screen, and the face of a
-package nothing but `Benchmark`. Tools for tests are in `console.testing`.
+Each name is imported from its own module on first use, so that a suite loads no screen, and a package's declaration
+only `Benchmark`. Tools for tests are in `console.testing`.
 """
 
 from importlib import import_module
@@ -172,7 +172,7 @@ _PLACES = {
         "CaseView ConversationDrawer DrawContext HintLabel LiveView NoteBlock ReviewedCase SuiteView"
     ),
 }
-"""Names by the module that they are defined in."""
+"""Names by the module that defines them."""
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 
 

@@ -1,6 +1,6 @@
-"""Write the table of registry rows in docs/bfcl.md anew: `python docs/make_bfcl_table.py`.
+"""Update the table of registry rows in docs/bfcl.md: `python docs/make_bfcl_table.py`.
 
-A test holds the page against what is made here, so that a row that can be asked otherwise changes the page, too.
+A test compares the page with this table, so that a change in support also changes the page.
 """
 
 from itertools import groupby
@@ -17,13 +17,11 @@ from console.core.provider import PROVIDERS
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "bfcl.md"
 BEGIN, END = "<!-- rows: python docs/make_bfcl_table.py -->\n", "<!-- end of rows -->\n"
-HEADING = (
-    "| rows of the leaderboard (`bfcl_name`) | besides `bfcl_name` and `model_id` | what differs |\n|---|---|---|\n"
-)
+HEADING = "| rows of the leaderboard (`bfcl_name`) | further settings | support |\n|---|---|---|\n"
 
 
 def table() -> str:
-    """Return the table: rows of one official class that are asked alike stand in one line."""
+    """Return the table; rows of one official class with equal support share a line."""
     rows = sorted(profiles().values(), key=lambda row: (row.handler.lower(), how_it_is_asked(row), row.name))
     lines = [
         f"| {', '.join(f'`{row.name}`' for row in group)} | {settings(group[0])} | {words} |\n"
@@ -34,7 +32,7 @@ def table() -> str:
 
 
 def settings(row: Profile) -> str:
-    """Return what else a model of models.toml needs."""
+    """Return the settings required in addition to `bfcl_name` and `model_id`."""
     fitting = providers(row)
     if not is_asked(row):
         return "–"
@@ -52,7 +50,7 @@ def providers(row: Profile) -> list[str]:
 
 
 def is_asked(row: Profile) -> bool:
-    """Whether a run can ask a row as the official command does."""
+    """Return whether a run can send the official requests of a row."""
     try:
         handler_of(profile_setting(row), Dataset(ROOT / "data" / "bfcl-starter"))
     except UsageError:
@@ -61,13 +59,13 @@ def is_asked(row: Profile) -> bool:
 
 
 def how_it_is_asked(row: Profile) -> str:
-    """Return how runs of ours ask a row, compared with the official command."""
-    asked = "asked as officially" if is_asked(row) else "runs do not ask it; its results are scored"
+    """Describe the support for a row."""
+    asked = "official requests" if is_asked(row) else "cannot be run; its results are scored"
     return f"{asked}. Known fault: {row.note}" if row.note else asked
 
 
 def with_table(page: str) -> str:
-    """Return the page with the table of today."""
+    """Return the page with the current table."""
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}{table()}{END}{after}"

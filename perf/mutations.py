@@ -3,7 +3,7 @@
     pytest -n 2 perf/mutations.py            a mutation is killed where its test passes here; "survived" is a failure
     pytest perf/mutations.py -k "torn"       some of them
 
-They stand at seams where a mistake costs money, loses a record, shows a key, or makes a score of a fault.
+They are made where a mistake would cost money, lose a record, leak a key, or turn a fault into a score.
 """
 
 import os

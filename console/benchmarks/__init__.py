@@ -1,1 +1,1 @@
-"""The benchmarks that come with the console: one folder each, with everything of that benchmark."""
+"""The built-in benchmarks, one folder each."""

@@ -64,7 +64,7 @@ def gate_code(gate: Gate | None) -> Exit:
 
 
 def show_gate(output: Output, gate: Gate) -> None:
-    """Print the gate's sentence."""
+    """Print the gate's result in a sentence."""
     output.text(gate.sentence, _STYLES[gate.verdict])
 
 

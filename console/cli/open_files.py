@@ -24,7 +24,7 @@ def raise_limit() -> int:
         limit = PLENTY if most == resource.RLIM_INFINITY else min(PLENTY, most)
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
     if limit in range(LEAST):
-        raise UsageError(f"this process may hold only {limit} files open at once, {LEAST} are needed", hint=_HINT)
+        raise UsageError(f"this process may open only {limit} files at once, but needs {LEAST}", hint=_HINT)
     return limit
 
 

@@ -51,7 +51,7 @@ class Output:
         self._clean = to_ascii if ascii_only else str
         self.quiet = quiet
         self._left_out: list[str] = []
-        """Columns for which the last table had no room."""
+        """Columns omitted from the last table for lack of room."""
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def info(self, text: str) -> None:

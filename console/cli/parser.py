@@ -40,7 +40,7 @@ _VERBS = {
     "leaderboard": "rank all models on each suite, by its official formula",
     "tag": "tag a failure, comment on it, or mark it as reviewed",
     "dispute": "dispute the ground truth of a case, or list what is disputed",
-    "export": "write a run as CSV, JSON, Markdown, JUnit, HTML, an Inspect log, or in a benchmark's own layout",
+    "export": "write a run as a table, report, web page or log, or in a benchmark's own layout",
     "import": "import logs and results of other tools as runs",
     "pull": "download official benchmark data",
     "doctor": "check keys, endpoints, data and terminal",
@@ -63,12 +63,12 @@ class Verb(NamedTuple):
     module: str
     """Module with the functions `arguments` and `run`; its docstring is the help."""
     benchmark: Benchmark | None = None
-    """The benchmark of another package that offers it."""
+    """The third-party benchmark that provides the verb; None for built-in verbs."""
 
 
 @cache
 def own_verbs() -> dict[str, Verb]:
-    """Return the verbs that come with the program by name, in the order of the help; not the hidden ones."""
+    """Return the built-in verbs by name, in the order of the help, without hidden ones."""
     verbs = {name: Verb(meaning, f"console.cli.verbs.{_MODULES.get(name, name)}") for name, meaning in _VERBS.items()}
     for benchmark in built_in():
         verbs |= benchmark.load("verbs") if benchmark.verbs else {}
@@ -76,7 +76,7 @@ def own_verbs() -> dict[str, Verb]:
 
 
 def all_verbs() -> dict[str, Verb]:
-    """Return the verbs by name, also those of other packages, which are slow to look for."""
+    """Return the verbs by name, including those of other packages, which are slow to find."""
     from console.suites.benchmarks import benchmarks_with
 
     verbs: dict[str, Verb] = {}
@@ -156,7 +156,7 @@ class VerbParser(Parser):
 
     module: str = ""
     benchmark: Benchmark | None = None
-    """The benchmark of another package that the verb is of."""
+    """The third-party benchmark that provides the verb."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options

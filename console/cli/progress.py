@@ -1,4 +1,4 @@
-"""Progress of a foreground run on stderr: one rewritten line on a terminal, occasional lines elsewhere."""
+"""Progress of a foreground run on stderr: a rewritten line on a terminal, occasional lines elsewhere."""
 
 import time
 
@@ -12,19 +12,19 @@ from console.insight.number_format import duration
 from console.insight.reasons import reason_words
 
 _HALTING = frozenset(kind.value for kind in HALTING)
-"""Faults after which retrying means a changed request, which must be reported."""
+"""Faults that retrying alone cannot fix, because the request must change; they are reported."""
 _EVERY_S = {True: 0.2, False: 5.0}
 """Seconds between lines while records arrive: on a terminal, and in a log."""
 _BEAT_S = 1.5
-"""Seconds of silence after which a waiting run says so."""
+"""Seconds of silence after which a wait is reported."""
 _SOON_S, _RARER, _RAREST_S = 30.0, 1.5, 60.0
-"""After half a minute of waiting, a log gets ever fewer lines, so that a long outage does not fill it."""
+"""After half a minute of waiting, a log gets fewer and fewer lines, so that a long outage does not fill it."""
 
 
 class Progress:
     """Reports a run's progress from its records, and that it is still waiting when there are none.
 
-    Needs no thread: the engine needs one for the disk, and the system may grant no other.
+    Uses no thread, because the engine needs one for the disk and the system may refuse another.
     """
 
     def __init__(self, output: Output, planned: int, setup: int = 0) -> None:

@@ -62,7 +62,7 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--option", action="append", default=[], metavar="K=V",
                      help="a suite option, or suite/option; V is JSON or text")  # fmt: skip
     how.add_argument("--judge", action="append", default=[], metavar="NAME",
-                     help="model for the role judge; a second one also grades, but decides nothing")  # fmt: skip
+                     help="model for the role judge; a second one also grades, without affecting verdicts")  # fmt: skip
     how.add_argument("--user", metavar="NAME", help="model for the role user, a simulated user")
     how.add_argument("--embedding", metavar="NAME", help="model for the role embedding")
     how.add_argument("--vary", metavar="FIELD=A,B",
@@ -122,7 +122,7 @@ def _variation(text: str | None) -> dict[str, Any]:
         return {}
     field, equals, files = text.partition("=")
     if not equals or not split([files]):
-        raise UsageError(f"does not say what is varied: {text!r}", where="--vary", hint="Write prompt=a.txt,b.txt.")
+        raise UsageError(f"does not name a field to vary: {text!r}", where="--vary", hint="Write prompt=a.txt,b.txt.")
     return {"vary": {field.strip(): list(split([files]))}}
 
 

@@ -6,7 +6,7 @@ import threading
 from console.core.fault import UsageError
 
 NEEDED = 2 << 20
-"""Minimum size in bytes: with less, Python's own parser was seen to crash on its longest input; includes a reserve."""
+"""Minimum stack size in bytes, with a reserve: with less, Python's parser crashed on its longest input."""
 _USUAL = 8 << 20
 
 

@@ -24,7 +24,7 @@ class WorkspacePaths(msgspec.Struct, frozen=True):
 
 
 class DataRoots(msgspec.Struct, frozen=True):
-    """Folders that hold dataset folders. Of two datasets with one name the user's counts, then the bundled one."""
+    """Parents of dataset folders. Of datasets with the same name, the user's takes precedence, then the bundled one."""
 
     bundled: Path
     """Shipped with the program; read-only."""

@@ -63,7 +63,7 @@ class _Spelling:
         self.probes = frozenset(text[start : start + length] for start in starts)
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the spans of maximal pieces of this encoding in a text."""
+        """Yield the spans of all pieces of this encoding in a text, each as long as possible."""
         for probe in self.probes:
             at = text.find(probe)
             while at >= 0:
@@ -97,7 +97,7 @@ class Redactor:
         self._probes = tuple({probe for spelling in self._spellings for probe in spelling.probes})
         self._triples = {text[n : n + 3] for text in spellings for n in range(len(text) - 2)}
         self.shortest = min((spelling.shortest for spelling in self._spellings), default=1 << 30)
-        """Shorter text holds neither a secret nor a piece to be redacted."""
+        """Text length below which a text cannot contain a secret or a piece to redact."""
 
     def __call__(self, text: str) -> str:
         """Redact error text: known secrets and anything that looks like one."""

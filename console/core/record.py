@@ -103,7 +103,7 @@ class Tried(Record, frozen=True):
     wait_s: Duration | None = None
     """Seconds until the next try; None if the call was given up."""
     address: str = ""
-    """Address of the model that was asked; empty if the model has only one."""
+    """Address that was called; empty if the model has only one."""
 
 
 class Lost(Record, frozen=True):

@@ -198,7 +198,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     damaged_lines: list[int] = []
     """Line numbers of the first of them, from 1."""
     altered: str = ""
-    """Description of changes made to the journal by anything but its engine since the last summary."""
+    """Description of changes made to the journal by others than its engine since the last summary."""
     message: str = ""
     """Reason for a halt; empty otherwise."""
     journal_bytes: Count = 0

@@ -18,7 +18,7 @@ from console.core.record import Asked, Embedded
 from console.core.run import Budget, ModelFacts
 
 CHARS_PER_TOKEN = 3.0
-"""Below average, so that estimates of prompts err on the high side."""
+"""Assumed characters per token, below the average so that prompt estimates err on the high side."""
 OUTPUT_TOKENS = 4096
 """Assumed length of the longest reply if neither models.toml nor the request limits it."""
 

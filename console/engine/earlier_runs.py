@@ -24,7 +24,7 @@ _ENOUGH_CASES = 20
 def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
     """Return the detectable difference for a number of cases and rollouts, based on earlier runs of the suite.
 
-    Two runs give the share of cases that end differently; a run with repeats gives the part of it that is sampling.
+    Two runs give the share of cases with different outcomes; a run with repeats gives the part due to sampling.
     """
     runs = _completed(root, suite)
     discordance = _discordance([run for run, _ in runs])
@@ -84,7 +84,7 @@ def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
 
 
 def _discordance(runs: list[RunFolder]) -> float | None:
-    """Return the share of cases that the newest two runs with enough common cases ended differently."""
+    """Return the share of cases with different outcomes in the newest two runs that share enough cases."""
     graded = [passed for run in runs[:4] if (passed := _passed(run))]
     for number, newer in enumerate(graded):
         for older in graded[number + 1 :]:

@@ -25,9 +25,9 @@ LOOK_EVERY_S = 2.0
 HELD_AFTER_DELETION_S = 900.0
 """Seconds a run waits after its journal was deleted, so that the user can see why, before it ends."""
 SET_S = 10.0
-"""Drift of the wall clock against the monotonic one between records that means it was set or the machine slept."""
+"""Minimum drift between wall and monotonic clock, in seconds, that means the clock was set or the machine slept."""
 UNSYNCED_BYTES = 1 << 20
-"""A journal is synced after each finished case, and after this many bytes."""
+"""Number of bytes after which a journal is synced, in addition to the sync after each case."""
 
 
 class JournalBuffer:
@@ -170,7 +170,7 @@ class JournalBuffer:
             await asyncio.sleep(LOOK_EVERY_S)
             if successor := await self._run_in_thread(self._successor):
                 self.is_lost = True
-                self._block(Fault(FaultKind.DISK, f"{successor} has taken the run over, and only its records count"))
+                self._block(Fault(FaultKind.DISK, f"{successor} has taken over the run; only its records count"))
                 self._on_loss(f"{successor} has taken the run over")
                 return
             if await self._run_in_thread(lambda: self.journal.is_deleted):

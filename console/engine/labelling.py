@@ -246,7 +246,7 @@ def _read_label(reply: Reply, source: Label) -> Label:
     fields = cast(dict[str, Any], value) if isinstance(value, dict) else {}
     name, why = fields.get("label"), fields.get("why")
     if set(fields) != {"label", "why"} or not isinstance(name, str) or not isinstance(why, str):
-        raise ValueError('it is no object of the two texts "label" and "why"')
+        raise ValueError('it is not an object with the two strings "label" and "why"')
     if name not in LABELS:
         raise ValueError(f"no label is called {name[:60]!r}")
     sentence = " ".join(scrub(why).split())

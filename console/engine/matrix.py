@@ -161,7 +161,7 @@ def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]
     """Return the options by suite: those named with the suite, and any others it knows.
 
     Raises:
-        UsageError: an option that belongs to no chosen suite.
+        UsageError: no chosen suite has the option.
     """
     by_suite: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:
@@ -173,7 +173,7 @@ def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]
     for word, value in preset.options.items():
         suite, slash, name = word.rpartition("/")
         if slash and suite not in by_suite:
-            raise UsageError(f"{word!r} is for a suite that is not chosen", where="--option", hint=f"Add -s {suite}.")
+            raise UsageError(f"{word!r} belongs to an unchosen suite", where="--option", hint=f"Add -s {suite}.")
         takers = [suite] if slash else [other for other in by_suite if only or name in names_of[other]]
         if not takers:
             raise UsageError(f"no chosen suite has an option {name!r}", where="--option")

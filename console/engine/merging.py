@@ -1,4 +1,4 @@
-"""Merging runs of one plan, such as its shards, into a new run that holds every rollout once. The old runs stay.
+"""Merging runs of one plan, such as its shards, into a new run that holds every rollout once. The old runs are kept.
 
 A rollout is copied whole from one run: the one that had its answer first, else the one where it ended first, else the
 one that got furthest. Records keep their times and are sorted by time, so that the new run's duration is the time
@@ -43,7 +43,7 @@ class Merged:
     rollouts: int
     """Number of rollouts in the whole plan."""
     missing: list[Slot]
-    """Rollouts that ended in none of the runs."""
+    """Rollouts that ended in no run."""
     doubled: int
     """Number of rollouts present in more than one run."""
     damages: list[str]

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 CLOCK_CHECK_S = 15.0
-"""Seconds between looks at the wall clock, which may have jumped."""
+"""Seconds between checks of the wall clock, which may be set."""
 
 
 class ProviderPause:

@@ -218,7 +218,7 @@ def _checked(option: Option, value: Any) -> Any:
         return value
     kinds = _KINDS.get(option.kind, (str,))
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise UsageError(f"{option.name} must be of kind {option.kind}, not {value!r}", where="--option")
+        raise UsageError(f"{option.name} must be of type {option.kind}, not {value!r}", where="--option")
     if option.kind == "choice" and value not in option.choices:
         close = nearest(str(value), option.choices)
         hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."

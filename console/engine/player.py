@@ -40,7 +40,7 @@ class PlayedConversation(Protocol):
 
     @property
     def fault(self) -> Fault | None:
-        """The fault that broke it, unless caused by the suite."""
+        """Fault that broke the conversation, unless the suite caused it."""
         ...
 
     async def play(self) -> Finished:
@@ -67,7 +67,7 @@ class Player(Protocol):
             epoch: number of this session of the run, from 1; leftovers of an earlier one are refused.
 
         Raises:
-            UsageError: no worker is available, or one would play something else.
+            UsageError: no worker is available, or one has other data or versions.
         """
         ...
 

@@ -14,7 +14,7 @@ from console.engine.recorded_effects import JournalEffects
 
 
 class RetryScope(StrEnum):
-    """Which finished rollouts get another attempt."""
+    """Scope of a retry: the finished rollouts that get another attempt."""
 
     NONE = "none"
     BROKEN = "broken"

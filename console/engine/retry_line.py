@@ -31,7 +31,7 @@ class RetryLine:
 
     @property
     def has_room(self) -> bool:
-        """True if something new may start, which may come to wait here too."""
+        """True if a new conversation may start, which may have to wait here later."""
         return self._without_slot < MOST_WITHOUT_SLOT
 
     def is_next(self, *, others_wait: bool) -> bool:
@@ -60,7 +60,7 @@ class RetryLine:
         self._hurry = asyncio.Event()
 
     async def wait(self, seconds: float, lines_up: Callable[[], None], *, keeps_slot: bool = False) -> None:
-        """Wait, and return with a slot.
+        """Wait, then return with a slot.
 
         Args:
             seconds: minimum wait, unless `retry_now` ends it.

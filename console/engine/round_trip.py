@@ -36,6 +36,6 @@ def check_place(turn: int, step: int) -> None:
 
 def _unreadable(source: str, error: Exception) -> SuiteError:
     return SuiteError(
-        f"{source} of the suite could not be read again: {error}",
+        f"{source} of the suite could not be read back: {error}",
         hint="Values must be JSON of the types in `console.core.record`, and scores finite numbers up to 1e15.",
     )

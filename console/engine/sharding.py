@@ -1,4 +1,4 @@
-"""Deterministic shards of a plan for machines that do not know of each other.
+"""Deterministic shards of a plan for independent machines.
 
 Cases that depend on one another stay together. The groups, largest first and then by digest, go to the shard with the
 fewest cases so far, which keeps shards as even as the groups allow.

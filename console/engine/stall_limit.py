@@ -1,4 +1,4 @@
-"""A limit for suite code that blocks the event loop by computing or sleeping without end.
+"""A limit for suite code that blocks the event loop by computing or sleeping indefinitely.
 
 Conversations are coroutines of one loop, so code that never awaits blocks all of them, as well as keys and signals. An
 OS timer checks from outside whether the loop still runs. After `LIMIT_S` seconds an exception is raised inside the
@@ -25,7 +25,7 @@ _PROGRAM = f"{Path(__file__).resolve().parents[1]}/"
 def stall_limit(is_of_suite: Callable[[str], bool], limit_s: float | None = None) -> Generator[None]:
     """Watch the running loop; only in the main thread, as signals are handled nowhere else.
 
-    An alarm set before is restored afterwards.
+    An earlier alarm is restored afterwards.
 
     Args:
         is_of_suite: returns whether a file, given its full name, holds code of the suite.
@@ -46,7 +46,7 @@ def stall_limit(is_of_suite: Callable[[str], bool], limit_s: float | None = None
 
 
 class _Watch:
-    """Counts ticks, not seconds, so that a process that was stopped for a while is not blamed."""
+    """Counts ticks, not seconds, so that a suspended process does not count as blocked."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, is_of_suite: Callable[[str], bool], limit_s: float) -> None:
         self._loop, self._is_of_suite, self._limit_s = loop, is_of_suite, limit_s

@@ -53,7 +53,7 @@ class Item:
 
     @property
     def is_setup(self) -> bool:
-        """Whether it is a setup rollout that succeeded, such as BFCL's memory prerequisites."""
+        """True if it is a setup rollout that succeeded, such as BFCL's memory prerequisites."""
         outcome = self.rollout.outcome
         return self.case is not None and not self.case.graded and outcome is not None and outcome.is_graded
 
@@ -82,7 +82,7 @@ class RunDocument:
 
     @property
     def simulated(self) -> bool:
-        """Whether any model was simulated; every format must say so."""
+        """True if any model was simulated; every format must say so."""
         return self.manifest.simulated
 
     def annotations(self) -> dict[Slot, AnnotationFields]:

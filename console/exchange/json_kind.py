@@ -17,7 +17,7 @@ class JsonKind(NamedTuple):
     fields: Mapping[str, str]
     """Meaning of each field except `schema` and `kind`; those not always present begin with `optional`."""
     is_stream: bool = False
-    """Whether a command may write several of them, one per line."""
+    """True if a command may write several of them, one per line."""
 
     def as_object(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return fields in the format of their kind; the tests reject undeclared fields."""

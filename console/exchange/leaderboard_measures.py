@@ -1,4 +1,4 @@
-"""Leaderboard values that only journals hold: measured columns, and the interval of a ranking mean."""
+"""Leaderboard values read from journals: measured columns, and the interval of a ranking mean."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -18,7 +18,7 @@ _JOURNALS_KEPT = 64
 
 
 def completed(board: Leaderboard, find_folder: Callable[[str], RunFolder]) -> Leaderboard:
-    """Fill in what the journals of each row hold; rows whose runs cannot be read stay unchanged.
+    """Fill in the values from each row's journals; rows whose runs cannot be read stay unchanged.
 
     Args:
         board: leaderboard built from lists alone.

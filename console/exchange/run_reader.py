@@ -38,7 +38,7 @@ class RunReader:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the journal has grown since it was read."""
+        """True if the journal has grown since it was read."""
         return self._size() != self._seen
 
     def _size(self) -> int:

@@ -19,7 +19,7 @@ class CaseInRun:
 
     @property
     def fault(self) -> str:
-        """Why the suite could not compare it. Foreign text."""
+        """Error in the suite's comparison. Foreign text."""
         return self.comparison.fault if self.comparison is not None else ""
 
 

@@ -47,7 +47,7 @@ class RolloutPair:
     change: float = 0.0
     """B minus A: of the headline score, or of passing (-1, 0, 1)."""
     is_scored: bool = False
-    """Whether the headline score is compared, not passing."""
+    """True if the headline score is compared, not passing."""
 
     @property
     def slot(self) -> Slot:
@@ -55,7 +55,7 @@ class RolloutPair:
 
     @property
     def is_change(self) -> bool:
-        """Whether the case was lost or gained."""
+        """True if the case was lost or gained."""
         return self.outcome in (PairOutcome.LOST, PairOutcome.GAINED)
 
 
@@ -160,15 +160,15 @@ class RunComparison:
     spent_a: Spent
     spent_b: Spent
     data: Agreement
-    """Whether the cases are identical, ground truth included."""
+    """True if the cases are identical, ground truth included."""
     prompts: Agreement
-    """Whether the first requests are identical."""
+    """True if the first requests are identical."""
     pairing: Pairing
-    """How rollouts were paired."""
+    """Pairing of the rollouts."""
 
     @property
     def simulated(self) -> bool:
-        """Whether either run used a simulated model."""
+        """True if either run used a simulated model."""
         return self.a.manifest.simulated or self.b.manifest.simulated
 
     @property

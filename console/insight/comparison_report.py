@@ -12,7 +12,7 @@ from console.insight.report import Row, Section
 from console.insight.rollout import outcome_word
 
 ONE_CASE = "one case: it shows what changed, not how often"
-"""Why a comparison of a single case has no rates and no interval."""
+"""Explanation why a comparison of a single case has no rates and no interval."""
 
 
 def comparison_sections(comparison: RunComparison) -> Iterator[Section]:

@@ -42,7 +42,7 @@ class TurnEnd:
     steps: int = 0
     tokens: int = 0
     trouble: str = ""
-    """How the worker was lost, or the error of the hook or the agent."""
+    """Reason for the loss of the worker, or the error of the hook or the agent."""
     validator: bool | None = None
     """None if the turn has no validator or did not reach it."""
     message: str = ""

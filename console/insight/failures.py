@@ -35,7 +35,7 @@ class GroupBy(StrEnum):
     LABEL = "label"
     """Cause of failure according to a model."""
     REPEATS = "repeats"
-    """Whether all, some or none of a case's rollouts passed; each case is a subgroup."""
+    """Consistency: all, some or none of a case's rollouts passed; each case is a subgroup."""
     NONE = "none"
 
 
@@ -52,7 +52,7 @@ class Group:
     parts: list["Group"] = field(default_factory=list["Group"])
     """Subgroups, largest first; the last one collects subjects that occur once."""
     is_case: bool = False
-    """Whether the members are all rollouts of one case."""
+    """True if the members are all rollouts of one case."""
     subject: str = ""
     """Subject shared by all members if there are no subgroups. Foreign text."""
 

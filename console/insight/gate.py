@@ -37,7 +37,7 @@ class Margin:
 
     value: float
     is_points: bool = False
-    """Whether it was given in points or percent, which apply to rates only."""
+    """True if it was given in points or percent, which apply to rates only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class GridRow:
 
     @property
     def differs(self) -> bool:
-        """Whether its graded outcomes or its scores disagree."""
+        """True if its graded outcomes or its scores disagree."""
         if self.scores:
             return len({score for score in self.scores if score is not None}) > 1
         return len({outcome for outcome in self.outcomes if outcome and outcome.is_graded}) > 1

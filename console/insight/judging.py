@@ -47,7 +47,7 @@ class Judging:
 
     @property
     def is_worth_saying(self) -> bool:
-        """Whether there is more to report than that the judge decided everything."""
+        """True if there is more to report than a judge that decided everything."""
         return bool(self.undecided_count or self.agreement or self.readers)
 
     @property
@@ -110,7 +110,7 @@ def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
 
 
 def _judgments(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
-    """Return both judges' decisions on everything both were asked: above threshold, or None if unclear.
+    """Return both judges' decisions on items given to both: True if above the threshold, None if unclear.
 
     Items on which neither judge was clear are left out.
     """

@@ -51,7 +51,7 @@ class Problem:
     wait_s: float | None = None
     """Seconds until the next try; None without one."""
     is_error: bool = False
-    """Whether it lost or stopped something."""
+    """True if it lost or stopped something."""
 
 
 class Overview:
@@ -72,7 +72,7 @@ class Overview:
         """Usage by role, from recorded calls."""
         self.status: Status | None = None
         self.is_deleted = False
-        """Whether the journal has been deleted."""
+        """True if the journal has been deleted."""
         self.pace = Pace()
         self.track_names: dict[str, float | None] = {}
         """Thresholds of in-play scores by name, in order of appearance."""

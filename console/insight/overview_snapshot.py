@@ -29,7 +29,7 @@ class _Snapshot(msgspec.Struct, array_like=True):
     rollouts: list[msgspec.Raw]
     """In order of first start, chunked by `PORTION`; shared values are deduplicated per chunk."""
     latest: list[int | Finished]
-    """How each rollout ended, in the same order: index of a rollout that holds it, else the record."""
+    """Ending of each rollout, in the same order: index of a rollout that contains it, or the record."""
     category_of: dict[str, str] | None
     """None if it follows from the rollouts."""
     running: list[Slot]
@@ -127,7 +127,7 @@ def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
 
 
 def _record(ended: Ended) -> Finished:
-    """Return how a rollout ended if the rollout itself does not hold it, or holds a later attempt."""
+    """Return the ending of a rollout if the rollout itself lacks it, or belongs to a later attempt."""
     if isinstance(ended, Finished):
         return ended
     names = set(Finished.__struct_fields__) - {"output"}

@@ -47,7 +47,7 @@ class Passage:
     arguments: tuple[tuple[str, str], ...] | None = None
     """Arguments of a call as (name, JSON text); None if they could not be parsed."""
     complaint: str = ""
-    """Why a call's arguments could not be parsed."""
+    """Parser error for a call's arguments."""
     value: float | None = None
     """Score."""
     threshold: float | None = None
@@ -59,11 +59,11 @@ class Passage:
     answered_by: str = ""
     """Model name returned by the server, on the first passage of a reply."""
     streaming: bool = False
-    """Whether more text may come."""
+    """True if more text may come."""
     data: Any = None
     """JSON data of a note."""
     repeats: bool = False
-    """Whether another passage already shows the same."""
+    """True if another passage already shows the same."""
 
 
 def call_passage(call: ToolCall, *, role: str = "model", turn: int = 0, step: int = 0, n: int = 0) -> Passage:

@@ -32,7 +32,7 @@ class ChangedLine(NamedTuple):
 def prompt_changes(a: Conversation, b: Conversation) -> list[ChangedLine]:
     """Return the changed lines in order, replaced ones next to their replacement.
 
-    Empty if the prompts are equal or one model was never asked.
+    Empty if the prompts are equal or one model was never called.
     """
     try:
         lines_a, lines_b = (_prompt_lines(conversation) for conversation in (a, b))
@@ -77,7 +77,7 @@ def _prompt_lines(conversation: Conversation) -> list[tuple[str, str]]:
     """Return the role and text of each line of the first request.
 
     Raises:
-        UsageError: the model was never asked.
+        UsageError: the model was never called.
     """
     prompt_lines: list[tuple[str, str]] = []
     for message in opening_of(conversation):

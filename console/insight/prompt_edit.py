@@ -20,11 +20,11 @@ def opening_of(conversation: Conversation) -> list[dict[str, Any]]:
     """Return the messages of the first model request.
 
     Raises:
-        UsageError: the model was never asked.
+        UsageError: the model was never called.
     """
     first = next((exchange for exchange in conversation.exchanges if exchange.asked.role == "model"), None)
     if first is None:
-        raise UsageError("this case holds no finished call, so there is no prompt to edit")
+        raise UsageError("this case has no finished call, so there is no prompt to edit")
     return first.messages
 
 
@@ -36,7 +36,7 @@ def as_text(messages: Sequence[dict[str, Any]]) -> str:
     """
     for message in messages:
         if not isinstance(message.get("content"), str) or set(message) - {"role", "content"}:
-            raise UsageError("a message of this prompt holds more than text", hint="Ask it again unedited.")
+            raise UsageError("a message of this prompt contains more than text", hint="Replay it without editing.")
     text = "".join(f"── {message['role']} ──\n{message['content'].rstrip(chr(10))}\n" for message in messages)
     return visible_file(text)
 
@@ -64,5 +64,5 @@ def from_text(text: str, before: Sequence[dict[str, Any]] = ()) -> list[dict[str
         if message["role"] not in ROLES:
             raise UsageError(f"no message has the role {message['role']!r}", hint=f"One of: {', '.join(ROLES)}.")
     if not any(message["role"] == "user" and message["content"].strip() for message in messages):
-        raise UsageError("the user says nothing", hint="Write something under ── user ──.")
+        raise UsageError("the user's message is empty", hint="Write something under ── user ──.")
     return messages

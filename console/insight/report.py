@@ -51,7 +51,7 @@ class Section:
     lines: tuple[str, ...] = ()
     """Sentences below the table."""
     is_fault: bool = False
-    """Whether the lines say why the section is empty."""
+    """True if the lines explain why the section is empty."""
 
     def shown(self) -> tuple[Row, ...]:
         """Return the rows for a screen."""

@@ -11,7 +11,7 @@ RECENT_TEXT_LIMIT = 160
 MESSAGE_LIMIT = 400
 """Characters kept of a verdict's first message."""
 SETUP = "setup"
-"""How an ungraded rollout that succeeded ended, such as BFCL's memory conversations."""
+"""Ending of an ungraded rollout that succeeded, such as a memory conversation of BFCL."""
 
 
 class Track(msgspec.Struct, gc=False):
@@ -32,7 +32,7 @@ NO_SCORES: dict[str, float] = {}
 
 
 class Rollout(msgspec.Struct, array_like=True, gc=False):
-    """Latest attempt at one rollout. Ids, titles, reasons, messages and spoken text are foreign."""
+    """Latest attempt at one rollout. Ids, titles, reasons, messages and streamed text are foreign."""
 
     key: Key
     order: int
@@ -68,7 +68,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     """None: unknown (not free)."""
     calls: int = 0
     cut: str = ""
-    """What truncated the last reply: `length` or `content_filter`."""
+    """Cause of a truncated last reply: `length` or `content_filter`."""
     tries: int = 0
     """Failed tries of its calls."""
     earlier: tuple[Key, ...] = ()
@@ -103,24 +103,24 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def is_running(self) -> bool:
-        """Whether it has started and not finished."""
+        """True if it has started and not finished."""
         return self.outcome is None
 
     @property
     def is_setup(self) -> bool:
-        """Whether it is an ungraded rollout that succeeded."""
+        """True if it is an ungraded rollout that succeeded."""
         return not self.graded and self.outcome is not None and self.outcome.is_graded
 
     @property
     def ending(self) -> str:
-        """How it ended, in a word; empty while running."""
+        """Ending in a word; empty while running."""
         if self.is_setup:
             return SETUP
         return self.outcome.value.replace("_", " ") if self.outcome else ""
 
     @property
     def is_failure(self) -> bool:
-        """Whether it failed, broke or is undecided."""
+        """True if it failed, broke or is undecided."""
         return self.outcome in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
 
     def append_text(self, text: str) -> None:

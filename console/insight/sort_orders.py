@@ -17,7 +17,7 @@ class SortOrder:
     name: str
     key: Callable[[Rollout], Any]
     goes_to_first: bool = False
-    """Whether choosing it moves the cursor to the first row."""
+    """True if choosing it moves the cursor to the first row."""
 
 
 RUN_ORDER = SortOrder("all, run order", lambda rollout: rollout.order)

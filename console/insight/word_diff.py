@@ -15,7 +15,7 @@ class Part:
 
     text: str
     differs: bool
-    """Whether the other text lacks it."""
+    """True if the other text lacks it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -236,7 +236,7 @@ def fault_from(error: Exception, redact: Redactor, *, begun: bool) -> Fault:
     status = getattr(attributes, "status_code", None)
     headers: Any = getattr(attributes, "litellm_response_headers", None)
     if begun and (name == "MidStreamFallbackError" or _BROKE_OFF.search(message)):
-        return Fault(FaultKind.BROKEN_STREAM, f"the connection broke off: {message}")
+        return Fault(FaultKind.BROKEN_STREAM, f"the connection was lost: {message}")
     if _NO_ANSWER.search(message):
         return Fault(FaultKind.BAD_ANSWER, f"the answer is not JSON: {message}")
     if _NO_CONNECTION.search(message):

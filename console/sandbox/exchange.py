@@ -78,7 +78,7 @@ class Exchange:
         self._bytes += size
         self._messages += 1
         if self._bytes > self._limits.call_bytes or self._messages > self._limits.call_messages:
-            raise WorkerLost("protocol", "the worker sent too much and was ended")
+            raise WorkerLost("protocol", "the worker sent too much and was terminated")
 
     def tell(self, kind: str, data: Any) -> None:
         """Deliver a message of the program that needs no answer."""

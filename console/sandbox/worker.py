@@ -159,7 +159,7 @@ class Worker:
     async def kill(self, why: WorkerLost | None = None) -> None:
         """End the worker and everything it started, immediately; may be called repeatedly."""
         if self._lost is None:
-            self._lost = why or WorkerLost("killed", "the worker was ended")
+            self._lost = why or WorkerLost("killed", "the worker was terminated")
         self._writer.close()
         if self._process.returncode is None:
             if self._process.stdin is not None:
@@ -218,9 +218,9 @@ class Worker:
             async with asyncio.timeout(exchange.left_s):
                 frame, size = await read_frame(self._reader, self._limits.frame_bytes)
         except TimeoutError:
-            raise WorkerLost("timeout", f"the code ran longer than {exchange.wall_s:g} s and was ended") from None
+            raise WorkerLost("timeout", f"the code ran longer than {exchange.wall_s:g} s and was terminated") from None
         except BadFrame as error:
-            raise WorkerLost("protocol", f"the worker sent {error}; it was ended") from None
+            raise WorkerLost("protocol", f"the worker sent {error}; it was terminated") from None
         except (asyncio.IncompleteReadError, ConnectionError):
             raise await self._exit_reason() from None
         exchange.count(size)
@@ -243,8 +243,8 @@ class Worker:
             return WorkerLost("died", "the worker closed its connection")
         number = -code if code < 0 else code - 128
         if number <= 0:
-            return WorkerLost("died", f"the worker ended itself with exit code {code}")
-        words = f"the worker was ended by signal {number}{_SIGNALS.get(number, '')}"
+            return WorkerLost("died", f"the worker exited with code {code}")
+        words = f"the worker was terminated by signal {number}{_SIGNALS.get(number, '')}"
         return WorkerLost("died", words, was_killed=number == signal.SIGKILL)
 
 

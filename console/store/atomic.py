@@ -14,7 +14,7 @@ PRIVATE_FOLDER = 0o700
 def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bool = False) -> None:
     """Replace `path` by `data`, given in parts: write a temporary file next to it, sync, rename, sync the folder.
 
-    Derived files are not synced: a power cut may cost them, and readers check them and rebuild them.
+    Derived files are not synced: readers verify them and rebuild those damaged by a power cut.
 
     Raises:
         OSError: writing failed and the old file is untouched, or the new file is not known to be durable.

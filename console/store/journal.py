@@ -64,7 +64,7 @@ class JournalWriter:
             raise _disk_fault(path, error) from error
 
     def _read_unsynced_mark(self) -> None:
-        """Treat what an earlier writer could not sync as unsynced, so that the next sync rewrites it."""
+        """Treat data that an earlier writer failed to sync as unsynced, so that the next sync rewrites it."""
         try:
             first = int(self._unsynced_path.read_bytes())
         except FileNotFoundError:

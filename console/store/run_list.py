@@ -113,7 +113,7 @@ def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
         why = f"{part!r} is too short for a part of a run's name: it could be {listed}"
         raise UsageError(why, hint=f"Give {LEAST_PART} characters or more.")
     if len(matching) > 1:
-        raise UsageError(f"{part!r} could be {len(matching)} runs: {listed}", hint="Give more of the name.")
+        raise UsageError(f"{part!r} matches {len(matching)} runs: {listed}", hint="Give more of the name.")
     return matching[0]
 
 

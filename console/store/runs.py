@@ -270,7 +270,9 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
         make_private_folder(run.path)
         write_atomically(run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
     except FileExistsError:
-        raise UsageError("a run with this name exists", where=str(run.path), hint="Choose another --name.") from None
+        raise UsageError(
+            "a run with this name already exists", where=str(run.path), hint="Choose another --name."
+        ) from None
     except OSError as error:
         with contextlib.suppress(OSError):
             run.manifest_path.unlink(missing_ok=True)

@@ -121,7 +121,7 @@ class StagedRun:
         """Turn it into a run and return the run.
 
         Raises:
-            UsageError: writing failed, or a run with this name exists.
+            UsageError: writing failed, or a run with this name already exists.
         """
         run = RunFolder(self._root / manifest.id)
         try:
@@ -131,7 +131,7 @@ class StagedRun:
             self._progress_path.unlink(missing_ok=True)
             self._close()
             if os.path.lexists(run.path):
-                raise UsageError("a run with this name exists", where=str(run.path))
+                raise UsageError("a run with this name already exists", where=str(run.path))
             self._run.path.rename(run.path)
             sync_folder(self._root)
             with contextlib.suppress(OSError):

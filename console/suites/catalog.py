@@ -134,7 +134,7 @@ class Catalog:
         close = nearest(name, [*entries, *official])
         listed = ", ".join(sorted(entries)) or "none"
         hint = f"Did you mean {close}?" if close else f"Known suites: {listed}."
-        return UsageError(f"no suite is called {name!r}", hint=hint)
+        return UsageError(f"no suite is named {name!r}", hint=hint)
 
 
 def open_folder_suite(folder: Path) -> Suite:

@@ -80,7 +80,7 @@ class Chat:
         self.text = ""
         """Text of the model's last reply."""
         self.stopped = ""
-        """Why the simulated user ended the conversation; empty without one."""
+        """Reason why the simulated user ended the conversation; empty without one."""
 
     async def say(self, text: str) -> str:
         """Send a user message, execute the model's tool calls, and return its answer."""

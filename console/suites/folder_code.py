@@ -69,7 +69,7 @@ class FolderCode:
             paths = sorted(path for path in self.folder.rglob("*.py") if path.is_file())
             if len(paths) > _MOST_FILES or sum(path.stat().st_size for path in paths) > _MOST_BYTES:
                 raise UsageError(
-                    f"has more code than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB",
+                    f"its code exceeds {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB",
                     where=str(self.folder),
                     hint="Keep environments and other programs out of the folder of a suite.",
                 )

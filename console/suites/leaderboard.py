@@ -102,7 +102,7 @@ class LeaderboardRules(Protocol):
         ...
 
     def counts(self, category: str) -> bool:
-        """Return whether a category counts; one of setup cases does not."""
+        """Return whether a category counts, which excludes those of setup cases."""
         ...
 
     def cells(self, played: Played) -> dict[str, Cell]:

@@ -51,4 +51,4 @@ def _find(folder: Path, name: str) -> Path:
     for place in (folder / name, folder / _INSIDE / name, folder / FOLDER / name):
         if place.is_file():
             return place
-    raise UsageError(f"holds no {name}", where=str(folder), hint="Name the wheel, or a folder with its model files.")
+    raise UsageError(f"has no {name}", where=str(folder), hint="Give the wheel, or a folder with its model files.")

@@ -51,7 +51,7 @@ class SimpleSuite(Suite):
         return self.needs_roles
 
     def modes(self) -> Sequence[Mode]:
-        """Return the native mode only. Override if `play` also supports tools in the prompt, by `setting.mode`."""
+        """Return the native mode only. Override it if `play` also supports `setting.mode` "prompt"."""
         return (Mode(NATIVE, "native tools", NATIVE),)
 
     def categories(self) -> Sequence[Category]:

@@ -41,7 +41,7 @@ class SimulatedUser(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     knows: str | dict[str, Any] | list[Any] = ""
     """Facts it gives when asked."""
     stop: str = ""
-    """When it stops; by default when the goal is reached or cannot be."""
+    """Condition for stopping; by default the goal is reached, or cannot be."""
     opening: str = ""
     """First message; by default written by the model."""
     max_turns: Annotated[int, Meta(ge=1, le=100)] = 8

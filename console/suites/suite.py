@@ -75,7 +75,7 @@ class SuiteEntry(msgspec.Struct, frozen=True):
     origin: str = "bundled"
     """`bundled`, `pulled` or `user`."""
     comparable: bool = False
-    """Whether results may be called comparable with published ones."""
+    """True if results may be called comparable with published ones."""
     source: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     """Name, version, digest and license of the data."""
     data: Path | None = None
@@ -267,7 +267,7 @@ class Suite:
         return {}
 
     def category_of(self, case_id: str) -> str | None:
-        """Return the only category that can contain this case id, or None if the id does not say.
+        """Return the only category that can contain this case id, or None if the id does not determine it.
 
         Lets the caller read only the categories of the selected ids. The case need not exist.
         """

@@ -24,7 +24,7 @@ class CutOff(BaseException):
 
 
 class MemoryStage:
-    """Stands in for the engine's stage (see `console.suites.stage`) for one conversation."""
+    """Replaces the engine's stage (see `console.suites.stage`) for one conversation."""
 
     def __init__(
         self,

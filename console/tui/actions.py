@@ -31,7 +31,7 @@ class Action(msgspec.Struct, frozen=True):
     footer: str = ""
     """Word in the key line; empty to omit the action there."""
     priority: int = 50
-    """When the key line is too narrow, actions with the lowest priority are dropped first."""
+    """Priority in the key line; when it is too narrow, actions with the lowest priority are dropped first."""
     pair: str = ""
     """Id of the opposite action; both share one entry in key line and help."""
     menu: str = ""

@@ -134,6 +134,6 @@ def _package_error(what: str, error: Exception) -> UsageError:
 
 
 def written_message(path: Path, more: int = 0) -> Content:
-    """Return the message that a file, and so many more, were written."""
+    """Return a message that a file, and this many others, were written."""
     also = f" and {more} more" if more else ""
     return Content.assemble("Written to ", one_line(str(path.resolve()), 200, "bold"), also)

@@ -30,7 +30,7 @@ class FrameOutput:
         self._has_drawn = False
         self.shown = ShownFrame()
         self.is_late = False
-        """Whether frames are being dropped because the terminal lags."""
+        """True if frames are being dropped because the terminal lags."""
         filter_frames(app, self._is_held, self.reduce)
 
     def reduce(self, update: CompositorUpdate) -> CompositorUpdate | None:

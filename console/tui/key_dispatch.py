@@ -37,7 +37,7 @@ class KeyQueue:
         self._deliver = deliver
         self._waiting: deque[events.Key] = deque()
         self._sent_at: float | None = None
-        """When the key in flight was sent; None if there is none."""
+        """Time of sending the key in flight; None without one."""
         self._waiting_since = 0.0
 
     async def put(self, event: events.Key) -> None:
@@ -68,7 +68,7 @@ class KeyQueue:
             self._sent_at = None
 
     def _is_ready(self) -> bool:
-        """Whether the top screen is mounted and, unless it wants none, has a focused widget."""
+        """Return whether the top screen is mounted and, unless it wants none, has a focused widget."""
         if not self._app.screen_stack:
             return True
         screen = self._app.screen

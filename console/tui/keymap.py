@@ -134,7 +134,7 @@ def _conflicts(key_map: KeyMap) -> list[str]:
 
 
 def _meet(action: Action, other: Action) -> bool:
-    """Whether two actions can be available at the same time."""
+    """Return whether two actions can be available at the same time."""
     return action.where == other.where or "all" in (action.where, other.where)
 
 

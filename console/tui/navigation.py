@@ -82,10 +82,10 @@ class Navigator:
         self._opened: dict[str, OpenedRuns] = {}
         """Modes of screens that show particular runs."""
         self._latest: dict[str, str] = {}
-        """The mode opened last, by screen."""
+        """Last opened mode of each screen."""
         self._numbers = itertools.count(1)
         self._single: set[str] = set()
-        """Modes of screens that exist once."""
+        """Modes of screens that have a single instance."""
         self.launched: list[RunFolder] = []
         self.marked: tuple[RunFolder, Slot | None] | None = None
         self._draft = kept_draft(services.ui_state)
@@ -310,7 +310,7 @@ class Navigator:
 
     @property
     def is_at_home(self) -> bool:
-        """Whether there is no screen to go back to."""
+        """True if there is no screen to go back to."""
         return self._app.current_mode == HOME and len(self._app.screen_stack) == 1
 
     def action_back(self) -> None:

@@ -18,7 +18,7 @@ from console.tui.symbols import MUTED
 MESSAGE_LIMIT = 1_000_000
 """Maximum characters shown of one string; a longer one is reduced to its head and tail."""
 LINE_LIMIT = 4_000
-"""Maximum cells shown of one line."""
+"""Maximum width of a line, in cells."""
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 

@@ -53,7 +53,7 @@ _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' 
 
 
 def is_served() -> bool:
-    """Whether this app was started by textual-serve."""
+    """Return whether this app was started by textual-serve."""
     return os.environ.get(DRIVER, "").endswith(":WebDriver")
 
 

@@ -117,12 +117,12 @@ class Services(Protocol):
 
     @property
     def has_focus(self) -> bool:
-        """Whether the terminal has the focus."""
+        """True if the terminal has the focus."""
         ...
 
     @property
     def shows_help(self) -> bool:
-        """Whether help is shown next to every screen with room for it."""
+        """True if help is shown next to every screen with room for it."""
         ...
 
     def notify(self, text: Content, *, severity: Severity = "information") -> None:

@@ -98,7 +98,7 @@ def run_app(
     from console.tui.themes import NAMES, choose_theme
 
     if theme and theme not in NAMES:
-        raise UsageError(f"no theme is called {theme!r}", hint=f"One of: {', '.join(NAMES)}.")
+        raise UsageError(f"no theme is named {theme!r}", hint=f"One of: {', '.join(NAMES)}.")
     if ascii or "utf" not in (sys.stdout.encoding or "").lower():
         SYMBOLS.use_ascii()
     ui_state = UiState(state_dir() / "app.json")

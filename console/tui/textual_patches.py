@@ -43,7 +43,7 @@ def reads_styles_once(app_class: AppT) -> AppT:
 
 
 def has_screens(app: App[Any]) -> bool:
-    """Whether the app's mode has a screen yet; without one, `App.screen` raises and nothing needs styles."""
+    """Return whether the app's mode has a screen yet; without one, `App.screen` raises and nothing needs styles."""
     private: Any = app
     return bool(private._screen_stacks.get(private._current_mode))
 

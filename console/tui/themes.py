@@ -97,10 +97,10 @@ def choose_theme(environment: Mapping[str, str], remembered: str = "") -> str:
 
 
 def has_black_on_white_cursor(node: DOMNode) -> bool:
-    """Whether the cursor row is black on white, so that its contents must drop their own colors."""
+    """Return whether the cursor row is black on white, so that its contents must drop their own colors."""
     return cast(Any, node).app.theme == CONTRAST
 
 
 def is_ansi(node: DOMNode) -> bool:
-    """Whether the app uses the terminal's own colors; there may be none, so highlights are reversed instead."""
+    """Return whether the app uses the terminal's own colors; there may be none, so highlights are reversed instead."""
     return cast(Any, node).app.native_ansi_color

@@ -209,4 +209,4 @@ def test_a_damaged_archive_is_read_as_far_as_it_goes(console: Any, home: Path) -
     ended = console("check", "aidanbench", "in.jsonl.gz")
     assert len(ended.lines) > 50
     assert ended.lines[0] == {"case": "a", "value": "x"}
-    assert "cannot be read further" in ended.lines[-1]["error"]
+    assert "cannot be read to the end" in ended.lines[-1]["error"]

@@ -121,8 +121,8 @@ def test_a_kill_pays_at_most_one_call_twice(console, run_path: Path, served) -> 
     [
         ("The unit is wrong.", "it is not JSON"),
         ('{"label": "bad luck", "why": "x"}', "no label is called 'bad luck'"),
-        ('{"label": "other"}', 'two texts "label" and "why"'),
-        ('{"label": "other", "why": "x", "score": 1}', 'two texts "label" and "why"'),
+        ('{"label": "other"}', 'two strings "label" and "why"'),
+        ('{"label": "other", "why": "x", "score": 1}', 'two strings "label" and "why"'),
         (json.dumps({"label": "other", "why": "x" * 401}), "at most 400 characters"),
     ],
 )

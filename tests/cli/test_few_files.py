@@ -38,7 +38,7 @@ def test_too_few_for_anything_is_one_sentence(home: Path, line: tuple[str, ...])
     done = subprocess.run(limited(LEAST - 8, *line), capture_output=True, text=True, env=environment(), timeout=60)
     assert done.returncode == Exit.USAGE
     assert done.stderr.splitlines() == [
-        f"eval-console: this process may hold only {LEAST - 8} files open at once, {LEAST} are needed",
+        f"eval-console: this process may open only {LEAST - 8} files at once, but needs {LEAST}",
         "  Raise the limit, for example with `ulimit -n 1024`.",
     ]
     assert done.stdout == ""
@@ -62,7 +62,7 @@ def test_the_app_opens_or_says_why_not(home: Path, files: int) -> None:
     try:
         if files < LEAST:
             assert terminal.wait() == Exit.USAGE
-            assert f"may hold only {files} files".encode() in terminal.output
+            assert f"may open only {files} files".encode() in terminal.output
             return
         terminal.read_until(b"aidan-starter")
         terminal.send(b"q")

@@ -116,7 +116,7 @@ def test_a_server_is_started_awaited_logged_and_stopped(console, home, port, pro
         assert request["prompt"].startswith("<|begin_of_text|>")
     assert {question["prompt"] for question in counted} >= {request["prompt"] for request in requests}
     assert (run_folder(home) / "server.log").read_text() == "loading\n"
-    assert "as the server counts tokens" in ended.err
+    assert "counted by the server" in ended.err
     assert is_free(port)
 
 
@@ -135,7 +135,7 @@ def test_a_remote_server_gets_its_key_and_the_path_of_the_weights(console, home,
     weights.mkdir()
     monkeypatch.setenv("REMOTE_OPENAI_API_KEY", "remote-key-0123456789")
     ended = console(*COMMAND, "--local-model-path", weights)
-    assert (ended.code, "holds no config.json" in ended.err) == (Exit.USAGE, True)
+    assert (ended.code, "has no config.json" in ended.err) == (Exit.USAGE, True)
     for name in ("config.json", "tokenizer_config.json"):
         (weights / name).write_text("{}")
     with ApiServer([Said("No function fits.")], served=[str(weights)]) as server:
@@ -177,7 +177,7 @@ def test_the_tokenizer_of_a_remote_server_counts_here(console, home, port, monke
         for request in server.requests:
             tokens = len(request["prompt"]) - len("<|begin_of_text|>") + 1
             assert request["max_tokens"] == (1000 if tokens + 2 > 5000 else min(4096, 5000 - tokens - 2))
-    assert f"context by the tokenizer in {tokenizer}" in ended.err
+    assert f"context, counted by the tokenizer in {tokenizer}" in ended.err
 
 
 def test_the_tokenizer_beside_the_weights_counts_too(console, home, port, tokenizer):
@@ -268,7 +268,7 @@ def test_a_server_that_ends_while_it_loads_says_why(console, home, port, program
     (programs / "mode").write_text("fails")
     ended = console(*COMMAND, "--backend", "vllm")
     assert ended.code == Exit.USAGE
-    assert "ended with 1 before it answered: no GPU here" in ended.err
+    assert "exited with code 1 before it answered: no GPU here" in ended.err
     assert "server.log" in ended.err
 
 

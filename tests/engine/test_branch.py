@@ -71,7 +71,7 @@ def test_messages_survive_being_text() -> None:
     ("text", "words"),
     [
         ("hello", "does not begin"),
-        ("── user ──\n", "the user says nothing"),
+        ("── user ──\n", "the user's message is empty"),
         ("── robot ──\nx\n── user ──\ny", "robot"),
     ],
 )

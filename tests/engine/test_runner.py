@@ -129,5 +129,5 @@ def test_a_run_that_cannot_be_played_does_not_hold_up_the_others(plan, tmp_path)
     assert RunQueue(runs).names() == []
     summary = RunFolder(runs / "gone").summary()
     assert summary.state == "interrupted"
-    assert "no suite is called" in summary.message
+    assert "no suite is named" in summary.message
     assert "never-there" in said[0]

@@ -117,7 +117,7 @@ async def test_what_cannot_be_kept_breaks_its_case_alone(
     ended, _ = await finished_of(tmp_path, monkeypatch, make())
     assert [record.verdict.outcome for record in ended] == [Outcome.PASSED, Outcome.BROKEN, Outcome.PASSED]
     assert ended[1].verdict.reason == "suite"
-    assert "could not be read again" in ended[1].verdict.messages[0]
+    assert "could not be read back" in ended[1].verdict.messages[0]
 
 
 async def test_a_score_that_is_no_number_is_kept_as_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

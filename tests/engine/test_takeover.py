@@ -36,7 +36,7 @@ async def test_an_engine_whose_run_was_taken_over_writes_nothing_more(
             told.append(type(record).__name__)
 
         engine = Engine(run, ready, on_record=take_over)
-        with pytest.raises(Fault, match="process 7 on elsewhere has taken the run over"):
+        with pytest.raises(Fault, match="process 7 on elsewhere has taken over the run"):
             await engine.run()
     records = list(JournalReader(run.journal_path).iter_all())
     assert not any(isinstance(record, Closed) for record in records), "its end is for the other one to tell"

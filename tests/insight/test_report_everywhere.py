@@ -15,7 +15,7 @@ from console.tui.render import diff
 from console.tui.screens.review.views import score_blocks
 from console.tui.suite_views.suite_view import DrawContext, ReviewedCase, SuiteView
 
-WORDS = ("Jupiter", "95 or so", "all of them were counted")
+WORDS = ("planet", "Jupiter", "95 or so", "a note", "all of them were counted")
 
 
 def test_a_new_statistic_is_in_all_reports(

@@ -65,7 +65,7 @@ def test_damaged_weights_are_a_fault(tmp_path: Path, content: bytes) -> None:
 def test_only_the_pinned_files_are_taken(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
-    with pytest.raises(UsageError, match=r"holds no model\.safetensors"):
+    with pytest.raises(UsageError, match=r"has no model\.safetensors"):
         minilm_pull.pull(Pull(tmp_path / "data", lambda line: None, source))
     (source / "model.safetensors").write_bytes(b"weights")
     (source / "vocab.txt").write_text("words")

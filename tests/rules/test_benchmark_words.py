@@ -1,4 +1,4 @@
-"""No room but `benchmarks` names a benchmark: the others ask the faces of all of them."""
+"""No package but `benchmarks` names a benchmark; the others use the `Benchmark` objects of all of them."""
 
 import ast
 import io

@@ -231,7 +231,7 @@ async def test_garbage_on_the_socket(worker: Worker, data: str) -> None:
 
 
 async def test_exit(worker: Worker) -> None:
-    with pytest.raises(WorkerLost, match="exit code 3"):
+    with pytest.raises(WorkerLost, match="exited with code 3"):
         await run(worker, "import os\nos._exit(3)")
 
 

@@ -74,7 +74,7 @@ def test_runs_are_found_by_name_part_and_latest(tmp_path: Path) -> None:
     assert find_run(tmp_path, "latest").name.endswith("k2")
     assert find_run(tmp_path, "a-k1").name.endswith("k1")
     assert find_run(tmp_path, str(tmp_path / "2026-01-01T1000-a-k1")).name.endswith("k1")
-    with pytest.raises(UsageError, match="could be 2 runs"):
+    with pytest.raises(UsageError, match="matches 2 runs"):
         find_run(tmp_path, "2026")
     with pytest.raises(UsageError, match="no run is named"):
         find_run(tmp_path, "nothing")
@@ -86,7 +86,7 @@ def test_a_runs_own_name_is_told_from_a_part_of_anothers(tmp_path: Path) -> None
     assert find_run(tmp_path, "mem").name.endswith("mem-40d1")
     assert find_run(tmp_path, "ab").name.endswith("ab-7f1d")
     create_run(tmp_path, manifest("2026-01-01T1003-mem-40d2"))
-    with pytest.raises(UsageError, match="could be 2 runs"):
+    with pytest.raises(UsageError, match="matches 2 runs"):
         find_run(tmp_path, "mem")
 
 

@@ -10,7 +10,7 @@ from server.openai_server import Scripted
 
 from console.benchmarks.bfcl.conversation.scripted_answers import scripted_answers_for, written
 from console.benchmarks.bfcl.conversation.single_turn import question_of
-from console.benchmarks.bfcl.conversation.wording import Wording
+from console.benchmarks.bfcl.data.wording import Wording
 from console.benchmarks.bfcl.models.handlers.generic import GENERIC
 from console.benchmarks.bfcl.rules.entry import entry_of
 from console.benchmarks.bfcl.rules.variation import DEFAULT, read_variation

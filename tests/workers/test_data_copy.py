@@ -253,7 +253,7 @@ def test_a_digest_that_is_none_and_a_cache_that_cannot_be_written_are_refused(tm
         ({"cases": "others"}, True),
         ({"dataset": {"name": "t"}}, True),
         ({"weights": {"w": "1"}}, True),
-        ({"missing": "no suite is called s", "lacks_data": True}, True),
+        ({"missing": "no suite is named s", "lacks_data": True}, True),
         ({"missing": "M_KEY is not set"}, False),
         ({"versions": {"eval-console": "2"}, "cases": "others"}, False),
     ],
@@ -297,7 +297,7 @@ class Workers:
 
     def put(self, part: bytes) -> bytes:
         if not self.has_room:
-            raise UsageError("the cluster's object store accepts no data: it is full")
+            raise UsageError("cannot write to the cluster's object store: it is full")
         self.stored += 1
         return part
 
@@ -354,7 +354,7 @@ async def test_code_that_was_sent_runs_only_where_it_was_allowed(
 
 
 async def test_a_store_without_room_refuses_the_run_in_a_sentence(empty_nodes) -> None:
-    with pytest.raises(UsageError, match="object store accepts no data: it is full"):
+    with pytest.raises(UsageError, match="to the cluster's object store: it is full"):
         await empty_nodes(Workers(has_room=False))
 
 

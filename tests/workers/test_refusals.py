@@ -147,9 +147,9 @@ def test_a_store_that_takes_or_gives_no_data_is_named(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(ray, "put", refuse)
     monkeypatch.setattr(ray, "get", refuse)
-    with pytest.raises(UsageError, match=f"object store accepts no data: .*{said}"):
+    with pytest.raises(UsageError, match=f"to the cluster's object store: .*{said}"):
         RayCluster.put(object.__new__(RayCluster), b"part")
-    with pytest.raises(UsageError, match=f"does not arrive .*{said}") as refused:
+    with pytest.raises(UsageError, match=f"cannot be fetched .*{said}") as refused:
         list(map(fetch, ["part"]))
     assert "on every node" in str(refused.value)
 

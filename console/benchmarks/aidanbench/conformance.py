@@ -16,7 +16,7 @@ from console.core.fault import UsageError
 
 Row = Mapping[str, Any]
 Number = float | str | None
-"""A number, its name if JSON lacks it, or None if missing."""
+"""A number; a string such as `nan` if JSON has no such number; None if missing."""
 
 
 class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -126,7 +126,7 @@ def _novelty_of(answer: _Answer) -> float:
 
 
 def _without_rounding(novelty: float) -> float:
-    """Return 0 for a recorded novelty slightly below it, which is a rounding error of a cosine of 1."""
+    """Return 0 for a recorded novelty slightly below 0, a rounding error of a cosine of 1."""
     return 0.0 if -1e-9 < novelty < 0.0 else novelty
 
 

@@ -1,7 +1,7 @@
 """Options of a run: the reference environment's arguments with its defaults, and ours.
 
-Mistakes that the reference ignores are refused here, before anything is paid: unknown names, missing question files,
-empty lists. Partial thresholds are completed with the defaults.
+Errors that the reference ignores are rejected before the first paid call: unknown names, missing question files, empty
+lists. Partial thresholds are completed with the defaults.
 """
 
 import math
@@ -171,7 +171,7 @@ def _check_value(option: Option, value: Any) -> Any:
         return option.default
     kinds = _KINDS.get(option.kind)
     if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
-        raise UsageError(f"must be of kind {option.kind}, not {value!r}", where=option.name)
+        raise UsageError(f"must be of type {option.kind}, not {value!r}", where=option.name)
     if option.choices and value not in option.choices:
         close = nearest(str(value), option.choices)
         hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from console.benchmarks.bfcl.conversation.official import load_wording
 from console.benchmarks.bfcl.conversation.play import play_entry
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.official_wording import load_wording
 from console.benchmarks.bfcl.models.decoding import profile_setting
 from console.benchmarks.bfcl.models.handlers.handler import Handler
 from console.benchmarks.bfcl.models.handlers.services import SERVICES
@@ -66,7 +66,7 @@ class CompletionExchange:
         del profile
         completion = row.get("completion")
         if not isinstance(completion, str):
-            raise UsageError("a line needs `completion` (a text)")
+            raise UsageError("a line needs `completion` (a string)")
         return Reply(completion)
 
     def shown(self, profile: Profile, request: ChatRequest) -> Row:
@@ -82,7 +82,7 @@ class ServiceExchange:
     def reply(self, profile: Profile, row: Row) -> Reply:
         answer = row.get("reply")
         if not isinstance(answer, dict | list):
-            raise UsageError("a line needs `reply` (what the server answered)")
+            raise UsageError("a line needs `reply` (the server's response)")
         if profile.api in _READERS:
             return _READERS[profile.api](cast(dict[str, Any], answer), "stop")
         builder = ReplyBuilder(ChatAssembly(), lambda kind, text: None, Redactor())
@@ -165,7 +165,7 @@ class RequestChecker:
     def _step(self, row: Row) -> Row:
         name, entry_id, step = row.get("model"), row.get("id"), row.get("step", 0)
         if not isinstance(name, str) or not isinstance(entry_id, str) or not isinstance(step, int):
-            raise UsageError("a line needs `model`, `id` (texts) and `step` (a number)")
+            raise UsageError("a line needs `model`, `id` (strings) and `step` (a number)")
         if step == 0:
             self._close()
             profile = find_profile(name)
@@ -179,7 +179,7 @@ class RequestChecker:
             raise UsageError(f"step {step} of {entry_id} does not follow its other steps")
         request = current.stage.request
         if request is None:
-            raise UsageError(f"{entry_id} ends before step {step}: nothing more is sent")
+            raise UsageError(f"{entry_id} ends before step {step}: there are no further requests")
         answer = {key: row[key] for key in ("model", "category", "id", "step") if key in row}
         answer |= self._exchange.shown(current.profile, request)
         self._runner.run(current.proceed(self._exchange.reply(current.profile, row)))

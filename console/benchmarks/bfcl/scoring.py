@@ -1,4 +1,4 @@
-"""Scoring: verdicts on single outputs of a run, and marks of a whole category for score files.
+"""Scoring: verdicts on single outputs of a run, and judgments of whole categories for score files.
 
 A verdict is passed, failed with the official error type, or broken for a failed inference. Conversations with
 simulators are replayed in the worker.

@@ -21,7 +21,7 @@ from console.core.outcome import Verdict
 from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, Suite
 
 if TYPE_CHECKING:
-    from console.benchmarks.bfcl.conversation.wording import Wording
+    from console.benchmarks.bfcl.data.wording import Wording
     from console.benchmarks.bfcl.models.handlers.handler import Handler
     from console.config.model import ModelConfig
     from console.suites.stage import Stage
@@ -223,7 +223,7 @@ class BfclSuite(Suite):
         Raises:
             UsageError: unreadable texts of a pulled release.
         """
-        from console.benchmarks.bfcl.conversation.official import load_wording
+        from console.benchmarks.bfcl.data.official_wording import load_wording
 
         return load_wording(self.dataset)
 

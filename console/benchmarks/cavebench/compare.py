@@ -132,7 +132,7 @@ def _row(argument: ExpectedArgument, arguments: dict[str, Any], rule: TypeRule) 
 
 
 def _difference(argument: ExpectedArgument, value: Any) -> tuple[bool, str]:
-    """Return whether the values differ, and how they became comparable."""
+    """Return whether the values differ, and the conversion that made them comparable."""
     if argument.value is None:
         return False, ""
     try:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class DialogueSuite(Suite):
-    """Suite of one folder with rows."""
+    """Suite with one folder of rows."""
 
     options = OPTIONS
 
@@ -138,7 +138,7 @@ class DialogueSuite(Suite):
 
     @cached_property
     def _needs(self) -> tuple[bool, bool]:
-        """Whether any case needs a judge, and any a simulated user."""
+        """Two flags: some case needs a judge, some case needs a simulated user."""
         cases = self.dataset.cases()
         return any(map(needs_judge, cases)), any(map(_has_user, cases))
 

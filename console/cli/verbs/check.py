@@ -90,7 +90,7 @@ def _lines_of(file: BinaryIO, name: str) -> Iterator[str | UsageError]:
         while line := file.readline(_LONGEST + 1):
             yield _text(line, file)
     except (OSError, EOFError, zlib.error) as error:
-        yield UsageError(f"{name} cannot be read further: {error}", hint=_FORMS)
+        yield UsageError(f"{name} cannot be read to the end: {error}", hint=_FORMS)
 
 
 def _text(line: bytes, file: BinaryIO) -> str | UsageError:

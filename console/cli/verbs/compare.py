@@ -76,7 +76,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "which", metavar="RUN", nargs="+", help="A and B (names, parts of names, or latest), or more runs"
     )
-    parser.add_argument("--format", dest="form", choices=("text", *_FORMS), default="text", help="of two runs")
+    parser.add_argument("--format", dest="form", choices=("text", *_FORMS), default="text", help="format for two runs")
     parser.add_argument("-o", "--out", type=Path, metavar="PATH", help="file to write")
     add_gate_arguments(parser)
 

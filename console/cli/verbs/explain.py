@@ -166,7 +166,7 @@ def run(args: ExplainArguments) -> int:
 
 @contextmanager
 def _alone(folder: RunFolder) -> Generator[None]:
-    """Lock a run against other labelers, as two would pay for the same failures.
+    """Lock a run, so that no other process pays for labeling the same failures.
 
     Raises:
         UsageError: another process is labeling the run.

@@ -1,4 +1,4 @@
-"""Write a run in another format: a file, or a folder as other tools keep it."""
+"""Write a run in another format: a file, or a folder in the layout of other tools."""
 
 import argparse
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; text formats default to stdout (`-`)"
     )
     hub = parser.add_argument_group(f"for {_HUB}")
-    hub.add_argument("--hub-dataset", metavar="TEXT", help="the benchmark as the Hub names it: organization/name")
+    hub.add_argument("--hub-dataset", metavar="TEXT", help="the benchmark's name on the Hub: organization/name")
     hub.add_argument("--hub-task", metavar="TEXT", help="the task, as named in the dataset's eval.yaml")
     hub.add_argument("--hub-source", metavar="TEXT", help="URL of traces or a report")
 

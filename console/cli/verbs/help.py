@@ -24,7 +24,7 @@ class HelpArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's name and the format."""
     parser.add_argument(
-        "verb_words", metavar="VERB", nargs="*", help="a verb, such as run, or several words, as its phases have"
+        "verb_words", metavar="VERB", nargs="*", help="a verb, such as run, followed by its phase if it has any"
     )
     parser.add_argument("--man", action="store_true", help="format it as a man page")
     parser.add_argument("-o", dest="folder", type=Path, metavar="FOLDER", help="folder for the pages of all verbs")

@@ -1,4 +1,4 @@
-"""Import what other tools recorded as runs, for review, comparison and export like any other; no calls are made."""
+"""Import logs of other tools as runs, for review, comparison and export; makes no calls."""
 
 import argparse
 import time

@@ -59,7 +59,7 @@ def _show(args: MergeArguments, merged: Merged) -> None:
     if len(merged.damages) > SHOWN:
         args.output.warn(f"{len(merged.damages) - SHOWN} more damaged lines; `eval-console doctor --deep` lists them")
     if merged.doubled:
-        args.output.info(f"{merged.doubled} rollouts were in several runs; of each, the first answer counts")
+        args.output.info(f"{merged.doubled} rollouts were in several runs; the first answer to each counts")
     if merged.missing:
         named = ", ".join(case if not rollout else f"{case} r{rollout + 1}" for case, rollout in merged.missing[:SHOWN])
         more = ", …" if len(merged.missing) > SHOWN else ""

@@ -63,7 +63,7 @@ def run(args: PullArguments) -> int:
 
 
 def _sources() -> dict[str, Callable[[], Callable[[Pull], Path]]]:
-    """Return by name what imports the function that pulls."""
+    """Return a loader for each pull function, by the name of its data."""
     sources = {benchmark.name: partial(_pull_of, benchmark) for benchmark in benchmarks_with("pull")}
     return {**sources, _WEIGHTS: _pull_weights}
 

@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("do", nargs="?", choices=("list", "cancel", "up", "down", "go"), default="list", metavar="DO",
                         help="list (default), cancel, up, down, go")  # fmt: skip
-    parser.add_argument("which", nargs="*", metavar="RUN", help="names or parts of names; for cancel also: all")
+    parser.add_argument("which", nargs="*", metavar="RUN", help="names or parts of names; `all` with cancel")
 
 
 def run(args: QueueArguments) -> int:
@@ -99,7 +99,7 @@ def _list(args: QueueArguments, queue: RunQueue) -> int:
     elif rows:
         args.output.rows(tuple(rows[0]), [tuple(row.values()) for row in rows], right=frozenset({0, 5}))
         if not queue.is_playing and not queue.is_starting:
-            args.output.info("it is stopped; `eval-console queue go` continues it")
+            args.output.info("the queue is stopped; `eval-console queue go` continues it")
     else:
         args.output.info("the queue is empty; `eval-console run … --queue` adds runs")
     return Exit.OK

@@ -65,7 +65,7 @@ def run(args: ReviewArguments) -> int:
 
 
 def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolder:
-    """Return the named run, or the run shown for a log; with `beside`, a log may still be indexed meanwhile."""
+    """Return the named run, or the run of a log; with `beside`, the log is indexed in the background."""
     if name.endswith(".eval") and Path(name).is_file():
         from console.exchange.imports.in_place import in_thread, open_in_place
 

@@ -40,7 +40,7 @@ class Difference:
     method: str = ""
     """Method of the interval."""
     test: str = ""
-    """Test that p comes from."""
+    """Name of the test that gives p."""
     adjusted: float | None = None
     """p after Holm's correction, for one of several differences reported together."""
 

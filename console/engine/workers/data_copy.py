@@ -86,7 +86,7 @@ def digest_of_files(files: Mapping[str, Path]) -> str:
 
 
 def pack(data: RunData, put: Callable[[bytes], object]) -> None:
-    """Pack a run's data deterministically and pass it on in parts of `PART_BYTES`.
+    """Pack a run's data deterministically and yield it in parts of `PART_BYTES`.
 
     Raises:
         UsageError: a file cannot be read, or shrank meanwhile.

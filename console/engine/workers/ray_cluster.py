@@ -27,7 +27,7 @@ from console.engine.workers.remote_player import WorkerGone, WorkerLink
 
 
 def _token() -> str:
-    """Return the cluster token from where Ray looks for it; empty if there is none."""
+    """Return the cluster token from the environment or Ray's token file; empty if there is none."""
     named = os.environ.get("RAY_AUTH_TOKEN_PATH")
     with contextlib.suppress(OSError, ValueError):
         path = Path(named) if named else Path.home() / ".ray" / "auth_token"
@@ -124,7 +124,7 @@ def fetch(part: Any) -> bytes:
         return ray.get(part, timeout=FETCH_S)
     except (exceptions.RayError, ConnectionError) as error:
         raise UsageError(
-            f"the data does not arrive through the cluster's object store: {_last_line(error)}", hint=_STORE_HINT
+            f"the data cannot be fetched from the cluster's object store: {_last_line(error)}", hint=_STORE_HINT
         ) from None
 
 
@@ -186,7 +186,9 @@ class RayCluster:
             return ray.put(part)
         except (exceptions.RayError, ConnectionError) as error:
             raise UsageError(
-                f"the cluster's object store accepts no data: {_last_line(error)}", where="--on", hint=_STORE_HINT
+                f"cannot write to the cluster's object store: {_last_line(error)}",
+                where="--on",
+                hint=_STORE_HINT,
             ) from None
 
     @property

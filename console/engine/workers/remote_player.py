@@ -40,9 +40,9 @@ from console.llm.limits.keeper import FromKeeper, Leave, ToKeeper
 from console.llm.limits.keeper_socket import LocalKeepers
 
 MOST_LOSSES = 3
-"""Number of workers, each of which ended on its own, after which a conversation is not assigned again."""
+"""Number of workers that may end on their own while playing a conversation before it is given up."""
 SPAWN_TRIES = 3
-"""Number of consecutive failures to start a worker, with none left, that ends the run."""
+"""Number of consecutive failed starts, with no worker left, after which the run ends."""
 NODE_NOTICED_S = 30.0
 """Seconds for which a cluster may still start workers on a node that is gone."""
 RESPAWN_S = 1.0
@@ -571,7 +571,7 @@ class RemoteConversation:
         named = ", ".join(dict.fromkeys(self._lost_on))
         self.fault = Fault(
             FaultKind.WORKER,
-            f"every worker that ran it was lost: {named}",
+            f"every worker that played it was lost: {named}",
             hint="This case may be crashing its workers; see their logs.",
         )
         return self.finished(broken(self.fault))

@@ -36,12 +36,12 @@ class ExportFormat(NamedTuple):
     folder: str = ""
     """Default folder, where the format's tools look."""
     with_conversations: bool = False
-    """Whether the file needs whole conversations."""
+    """True if the file needs whole conversations."""
     with_failing: bool = False
-    """Whether the file needs the conversations of rollouts that did not pass or were annotated."""
+    """True if the file needs the conversations of rollouts that did not pass or were annotated."""
     is_text: bool = True
     has_progress: bool = False
-    """Whether the folder's writer also takes a function that is called with the pages written and planned."""
+    """True if the folder's writer also takes a function that is called with the pages written and planned."""
 
     def _load(self) -> Callable[..., Any]:
         module, _, attribute = self.writer.partition(":")
@@ -52,7 +52,7 @@ class ExportFormat(NamedTuple):
         return load_place(self.name, self.writer)
 
     def read(self, run: "RunFolder", data: Path | None) -> "tuple[RunDocument, str]":
-        """Read what the file needs of a run; see `run_reader.read_document`."""
+        """Read the parts of a run that the file needs; see `run_reader.read_document`."""
         from console.exchange.run_reader import read_document
 
         return read_document(run, data, with_conversations=self.with_conversations, with_failing=self.with_failing)

@@ -68,9 +68,9 @@ def _complete(benchmark: Benchmark, document: RunDocument) -> Benchmark:
     of_suite = named if dataset == named.get("hub_dataset") else {}
     task = benchmark.task or of_suite.get("hub_task", "")
     if not dataset:
-        raise UsageError(f"the suite {suite} names no dataset of the Hub: name it with --hub-dataset ORGANIZATION/NAME")
+        raise UsageError(f"the suite {suite} has no dataset on the Hub: give one with --hub-dataset ORGANIZATION/NAME")
     if not task:
-        raise UsageError(f"the suite {suite} names no task of {dataset}: name it with --hub-task TASK")
+        raise UsageError(f"the suite {suite} has no task of {dataset}: give one with --hub-task TASK")
     if not _DATASET.fullmatch(dataset):
         raise UsageError(f"{dataset!r} is not a Hub dataset", where="--hub-dataset", hint="Such as cais/hle.")
     if not _TASK.fullmatch(task):

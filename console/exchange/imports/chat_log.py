@@ -1,4 +1,4 @@
-"""Conversations in the OpenAI chat format, one JSON line each: `messages`, and optionally `score` or `scores`."""
+"""Conversations in the OpenAI chat format, one JSON object per line: `messages`, and optionally `score` or `scores`."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -53,7 +53,7 @@ class ImportFormat:
     load: Callable[[Path, ImportSettings], Iterator[ImportReport]]
     """Import the runs one by one."""
     is_tried_last: bool = False
-    """Whether files of other formats may look like this one."""
+    """True if files of other formats may look like this one."""
     add_arguments: Callable[[argparse.ArgumentParser], object] | None = None
     """Adds options to `import`; `ImportSettings.options` has their values."""
 
@@ -136,7 +136,7 @@ def find_items(path: Path, form: str | None = None) -> list[ImportItem]:
     items = [item for file in _files(path) if (item := _recognized(file)) is not None] if path.is_dir() else []
     if not items:
         names = ", ".join(import_formats())
-        raise UsageError("holds no recognized results", where=str(path), hint=f"Name the format: --format {names}.")
+        raise UsageError("contains no recognized results", where=str(path), hint=f"Name the format: --format {names}.")
     return items
 
 
@@ -165,6 +165,6 @@ def _files(folder: Path) -> Iterator[Path]:
             number += 1
             if number > _MOST_FILES:
                 raise UsageError(
-                    f"holds more than {_MOST_FILES} files", where=str(folder), hint="Name a smaller folder."
+                    f"contains more than {_MOST_FILES} files", where=str(folder), hint="Choose a smaller folder."
                 )
             yield path

@@ -26,7 +26,7 @@ Progress = Callable[[int, int | None], None]
 
 
 class CheckedTotal(msgspec.Struct, frozen=True):
-    """A total reported by the tool, with ours."""
+    """A total reported by the tool, next to our own."""
 
     score: str
     metric: str
@@ -75,7 +75,7 @@ class _State(msgspec.Struct):
     problems: list[Problem] = msgspec.field(default_factory=list[Problem])
     decisive: str = ""
     is_graded_by_number: bool = False
-    """Whether the decisive score has values other than pass and fail."""
+    """True if the decisive score has values other than pass and fail."""
     repeats: int = 1
 
 
@@ -152,8 +152,7 @@ def _free_id(sample: LogSample, taken: set[tuple[str, int]], doubled: dict[tuple
     Args:
         sample: the sample.
         taken: (id, epoch) pairs in use.
-        doubled: count of duplicates by id and epoch, so that a hundred thousand of one id are not counted again
-            each time.
+        doubled: number of duplicates by id and epoch, kept to avoid recounting.
         state: records the duplicate.
     """
     name = sample.id or f"sample {state.samples + 1}"
@@ -218,7 +217,7 @@ def _publish(log: Log, path: Path, staged: StagedRun, state: _State) -> tuple[Ru
 
 
 def _totals(head: LogHead, scores: dict[str, float]) -> Iterator[CheckedTotal]:
-    """Yield the means reported by the tool with ours; other aggregates have no counterpart here."""
+    """Yield the tool's means next to ours; its other aggregates have no counterpart here."""
     for score, metrics in head.reported.items():
         for metric, value in metrics.items():
             if metric in ("accuracy", "mean"):

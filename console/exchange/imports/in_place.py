@@ -42,7 +42,7 @@ _LAYOUT = 3
 """Changes with the layout of the cached index."""
 _ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
 _CANNOT_BE_READ = "sample"
-"""Kind of the note that says why a sample cannot be read."""
+"""Kind of the note on an unreadable sample."""
 
 
 class _LogFile(msgspec.Struct, frozen=True):

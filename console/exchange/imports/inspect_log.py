@@ -78,7 +78,7 @@ class Summary(msgspec.Struct):
 
     @property
     def is_in_parts(self) -> bool:
-        """Whether it is stored as several members, as large samples may be."""
+        """True if it is stored as several members, as large samples may be."""
         return self.member.endswith(_SHELL)
 
     @property
@@ -238,7 +238,7 @@ def _head(header: Table, path: Path) -> LogHead:
     spec = table(header.get("eval"))
     version = header.get("version")
     if not spec or "model" not in spec:
-        raise UsageError("is not an inspect_ai log: it names no evaluation", where=str(path))
+        raise UsageError("is not an inspect_ai log: it has no evaluation", where=str(path))
     if version not in _VERSIONS:
         hint = f"Versions {' and '.join(map(str, _VERSIONS))} are supported."
         raise UsageError(f"is a log of version {text(version)}", where=str(path), hint=hint)

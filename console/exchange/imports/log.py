@@ -60,9 +60,9 @@ class LogSample(msgspec.Struct, frozen=True):
     scores: dict[str, LogScore] = {}
     """By scorer, in order."""
     error: str = ""
-    """Why it did not finish; empty if it did."""
+    """Reason for not finishing; empty if it finished."""
     earlier_errors: tuple[str, ...] = ()
-    """Why the previous tries failed."""
+    """Errors of the previous tries."""
     limit: str = ""
     """Limit that ended it, such as `message`."""
     at: float | None = None
@@ -94,7 +94,7 @@ class LogHead(msgspec.Struct, frozen=True):
     ended: str = "completed"
     """`completed`, `stopped` or `halted`."""
     message: str = ""
-    """Why it did not complete."""
+    """Reason for not completing."""
     decisive: str = ""
     """Name of the score that decides whether a sample passed; empty: each sample's first."""
     reported: dict[str, dict[str, float]] = {}
@@ -122,7 +122,7 @@ class Log(Protocol):
 
     @property
     def problems(self) -> list[Problem]:
-        """What could not be read so far; complete once `samples` has ended."""
+        """Problems found so far; complete once `samples` is exhausted."""
         ...
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:

@@ -106,7 +106,7 @@ def _open(path: Path) -> list[Log]:
         )
         logs.append(ProviderLog(path, head, place))
     if not logs:
-        raise UsageError("holds no prompt", where=str(path))
+        raise UsageError("contains no prompt", where=str(path))
     return logs
 
 

@@ -65,11 +65,11 @@ def _open_traces(path: Path) -> list[Log]:
     config = _config(path)
     first = next((episode for _, episode in line_tables(path, []) if tables(episode.get("traces"))), None)
     if first is None:
-        raise UsageError("holds no trace", where=str(path))
+        raise UsageError("contains no trace", where=str(path))
     trace = tables(first.get("traces"))[0]
     version = trace.get("version", _TRACE_VERSION)
     if version != _TRACE_VERSION:
-        raise UsageError(f"holds traces of version {text(version)}", where=str(path), hint="Version 1 is supported.")
+        raise UsageError(f"contains traces of version {text(version)}", where=str(path), hint="Version 1 is supported.")
     calls = tables(trace.get("calls"))
     model = text(config.get("model")) or next(
         (text(call.get("model")) for call in calls if call.get("model")), "unknown"
@@ -114,7 +114,7 @@ class _TracesLog(LinesLog):
     def _episode(self, episode: Table, number: int) -> Iterator[LogSample]:
         traces = tables(episode.get("traces"))
         if not traces:
-            raise ValueError("is not an episode: it holds no trace")
+            raise ValueError("is not an episode: it contains no trace")
         for trace in traces:
             agent = text(table(trace.get("agent")).get("name"))
             name = _task_name(trace, number) + (f"/{agent}" if len(traces) > 1 and agent else "")

@@ -115,7 +115,7 @@ class ZipMembers:
         """
         self.path = path
         self.is_cut_off = False
-        """Whether the file has no table of contents, so that members may be missing."""
+        """True if the file has no table of contents, so that members may be missing."""
         self.by_name: dict[str, Member] = {}
         """In file order; of members with the same name the last one wins, as usual."""
         self.doubled: list[str] = []
@@ -129,7 +129,7 @@ class ZipMembers:
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
         if not members:
-            raise UsageError("is not a zip file, or holds no complete member", where=str(path))
+            raise UsageError("is not a zip file, or contains no complete member", where=str(path))
         if sum(member.compressed for member in members) > size:
             raise UsageError("its members overlap, so it is malicious", where=str(path))
         for member in members:

@@ -117,7 +117,7 @@ class Lease(KeeperMessage, frozen=True):
     learned: Learned
     """Limits learned so far."""
     why_paced: str = ""
-    """Why each start needs a `Starts`; empty if it does not."""
+    """Reason why each start needs a `Starts`; empty if it needs none."""
     grows: bool = False
     """True if good answers with a fully used lease raise the limit."""
 

@@ -31,7 +31,7 @@ Send = Callable[[ToKeeper], None]
 
 
 class Peer(Protocol):
-    """The client of a keeper: a `LimitShare`, or a relay to one elsewhere."""
+    """The client of a keeper: a `LimitShare`, or a relay to a remote one."""
 
     def connected(self, send: Send) -> None:
         """Called when a keeper is connected."""

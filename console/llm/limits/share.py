@@ -118,7 +118,7 @@ class LimitShare:
 
     @property
     def why_paced(self) -> str:
-        """Why each start must be allowed; empty if it need not."""
+        """Reason why the keeper must allow each start; empty if it need not."""
         if self._own is not None:
             return AT_RPM if self._rpm is not None else ""
         return self._lease.why_paced if self._lease is not None else ""

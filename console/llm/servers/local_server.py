@@ -90,7 +90,7 @@ def is_served(model: ModelConfig) -> bool:
     if served and model.model_id not in served:
         raise UsageError(
             f"the server at {model.base_url} does not serve {model.model_id}",
-            hint=f"Take another LOCAL_SERVER_PORT, or stop that server: {served_models_text(model.model_id, served)}.",
+            hint=f"Use another LOCAL_SERVER_PORT, or stop that server: {served_models_text(model.model_id, served)}.",
         )
     return True
 
@@ -138,7 +138,7 @@ def _await_answer(server: "subprocess.Popen[bytes]", model: ModelConfig, log: Pa
             lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
             last = next((line.strip() for line in reversed(lines) if line.strip()), "no output")
             raise UsageError(
-                f"the server of {model.model_id} ended with {server.returncode} before it answered: {last[:300]}",
+                f"the server of {model.model_id} exited with code {server.returncode} before it answered: {last[:300]}",
                 where=str(log),
             )
         time.sleep(POLL_S)

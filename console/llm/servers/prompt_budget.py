@@ -1,4 +1,4 @@
-"""The length limit of a text completion: what its prompt leaves of the model's context.
+"""The length limit of a text completion: the part of the model's context that its prompt leaves free.
 
 Source: BFCL v4, `base_oss_handler.py`, which loads the model's tokenizer and configuration with `transformers`. Here
 `tokenizer.json` is read by the tokenizer library below that, if a folder is configured; no code of a model's folder is
@@ -116,7 +116,7 @@ class PromptBudget:
         return body | as_accepted(self._model, {"max_tokens": most}), self._is_offered
 
     async def _count(self, body: dict[str, Any]) -> tuple[int, int] | None:
-        """Return the tokens of the prompt and of the context, or None if nobody counts them."""
+        """Return the tokens of the prompt and of the context, or None if they cannot be counted."""
         if self._counter is not None:
             return await self._counter.count(body["prompt"]), self._counter.context
         question = {"model": body["model"], "prompt": body["prompt"], "add_special_tokens": False}

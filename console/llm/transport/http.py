@@ -157,9 +157,11 @@ class HttpSession:
         hint = "Check base_url, the network and whether the server runs."
         match error:
             case aiohttp.ClientSSLError():
-                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {netloc}: {reason}", hint=hint)
+                return Fault(
+                    FaultKind.CONNECT, f"cannot establish a trusted TLS connection to {netloc}: {reason}", hint=hint
+                )
             case aiohttp.ClientConnectorDNSError():
-                return Fault(FaultKind.CONNECT, f"no address is known for the host {host}", hint=hint)
+                return Fault(FaultKind.CONNECT, f"cannot resolve the host {host}", hint=hint)
             case aiohttp.ClientConnectorError(os_error=OSError(errno=number)) if number in _SHORTAGES:
                 return _shortage(reason)
             case aiohttp.ClientConnectorError():
@@ -168,11 +170,11 @@ class HttpSession:
             case aiohttp.ServerTimeoutError():
                 return Fault(FaultKind.CONNECT, f"no connection to {netloc} in {self._connect_s:g} s", hint=hint)
             case aiohttp.ClientResponseError() | HttpProcessingError():
-                return Fault(FaultKind.BAD_ANSWER, f"{netloc} does not answer in proper HTTP: {reason}")
+                return Fault(FaultKind.BAD_ANSWER, f"{netloc} sent an invalid HTTP response: {reason}")
             case aiohttp.InvalidURL() | ValueError():
                 return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {reason}", hint=hint)
             case _ if reached:
-                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {netloc} broke off: {reason}")
+                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {netloc} was lost: {reason}")
             case _:
                 return Fault(FaultKind.CONNECT, f"{netloc} closed the connection without an answer: {reason}")
 

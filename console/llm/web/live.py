@@ -99,7 +99,7 @@ class Web:
             ):
                 return _search_result(response.status, redact.known_value(await response.json(content_type=None)))
         except TimeoutError:
-            raise Fault(FaultKind.DEADLINE, f"the search service gave no answer within {_DEADLINE_S:.0f} s") from None
+            raise Fault(FaultKind.DEADLINE, f"the search service did not answer within {_DEADLINE_S:.0f} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             message = redact(f"the search service cannot be reached: {type(error).__name__}")
             raise Fault(FaultKind.CONNECT, message) from None
@@ -154,7 +154,7 @@ def _search_result(status: int, answer: object) -> dict[str, Any]:
     """
     fields = as_object(answer)
     if status == 429 or "429" in str(fields.get("error", "")):
-        raise Fault(FaultKind.RATE_LIMIT, "the search service allows no more searches now", status=429)
+        raise Fault(FaultKind.RATE_LIMIT, "the limit of the search service is reached", status=429)
     if status in (401, 403):
         hint = f"Check {SEARCH_KEY}."
         raise Fault(FaultKind.DATA, "the search service refuses the key", status=status, hint=hint)

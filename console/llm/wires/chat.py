@@ -42,7 +42,7 @@ def _completion_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]
     if any(message["role"] != "prompt" for message in request.messages):
         raise Fault(
             FaultKind.BAD_REQUEST,
-            "this provider completes a finished prompt, but was given a conversation",
+            "this provider completes prompts and does not accept conversations",
             hint='Name a row with bfcl_name = "…" for BFCL, or use provider = "openai".',
         )
     body = chat_body(model, request)

@@ -35,9 +35,9 @@ QUIRKS = (
     Quirk("eos", "stop", "Together AI", "names the token that ended the text"),
     Quirk("eos_token", "stop", "text-generation-inference before 2.3", "names the token that ended the text"),
     Quirk("stop_sequence", "stop", "text-generation-inference before 2.3, Anthropic", "a stop text was reached"),
-    Quirk("end_turn", "stop", "Anthropic behind gateways, xAI", "the gateway passes the model's own word on"),
-    Quirk("tool_use", "tool_calls", "Anthropic behind gateways", "the gateway passes the model's own word on"),
-    Quirk("max_tokens", "length", "Anthropic and Gemini behind gateways", "the gateway passes the model's own word on"),
+    Quirk("end_turn", "stop", "Anthropic behind gateways, xAI", "the gateway passes on the model's reason"),
+    Quirk("tool_use", "tool_calls", "Anthropic behind gateways", "the gateway passes on the model's reason"),
+    Quirk("max_tokens", "length", "Anthropic and Gemini behind gateways", "the gateway passes on the model's reason"),
     Quirk("model_length", "length", "Mistral", "the model's own limit was reached, not the request's"),
     Quirk("model_context_window_exceeded", "length", "Anthropic, Z.AI", "the context was full"),
     Quirk("complete", "stop", "Cohere", "its own word for stop"),
@@ -51,7 +51,7 @@ QUIRKS = (
     Quirk("blocklist", "content_filter", "Gemini", "the provider's filter, for single words"),
     Quirk("prohibited_content", "content_filter", "Gemini", "the provider's filter"),
     Quirk("spii", "content_filter", "Gemini", "the provider's filter, for personal data"),
-    Quirk("null", "", "KoboldCpp before 1.86, Ai00", "the word instead of the value, while the text goes on"),
+    Quirk("null", "", "KoboldCpp before 1.86, Ai00", "the word instead of the value, while the answer continues"),
 )
 """Case-insensitive: gateways to Gemini send `STOP`."""
 

@@ -1,4 +1,4 @@
-"""What the HTTP client needs to know about a provider's API."""
+"""The interface of a provider's API to the HTTP client."""
 
 import importlib
 from collections.abc import Callable, Mapping

@@ -58,4 +58,4 @@ def encode(body: dict[str, Any]) -> bytes:
     try:
         return json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise Fault(FaultKind.BAD_REQUEST, f"the request cannot be written as JSON: {error}") from None
+        raise Fault(FaultKind.BAD_REQUEST, f"the request cannot be encoded as JSON: {error}") from None

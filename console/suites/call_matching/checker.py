@@ -47,7 +47,7 @@ _NOT_TEXT = {"java": "type_error:java", "javascript": "type_error:js"}
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why calls are wrong: official error type, message and subject."""
+    """A refusal of calls: official error type, message and subject."""
 
     error_type: str
     message: str
@@ -172,7 +172,7 @@ def check_argument(parameter: str, value: Any, schema: Doc, allowed: list[Any], 
     items = cast(str, schema["items"]["type"]) if kind in ITEM_KINDS[language] else None
     if language != "python":
         if not isinstance(value, str):
-            message = f"{parameter}: every value must be a text here, not {type(value).__name__}: {value!r}"
+            message = f"{parameter}: every value must be a string here, not {type(value).__name__}: {value!r}"
             return Refusal(_NOT_TEXT[language], message, parameter)
         value = _CONVERT[language](value, kind, items)
     elif kind == "tuple" and isinstance(value, tuple):

@@ -25,7 +25,7 @@ class Checksum:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the files are known to differ from those pulled."""
+        """True if the files are known to differ from those pulled."""
         return bool(self.digest and self.expected) and self.digest != self.expected
 
 

@@ -14,6 +14,6 @@ class FilterInForce(NamedTuple):
 
 
 def has_words(words: str, *texts: str) -> bool:
-    """Whether the texts together contain every word, ignoring case."""
+    """Return whether the texts together contain every word, ignoring case."""
     text = " ".join(texts).casefold()
     return all(word in text for word in words.casefold().split())

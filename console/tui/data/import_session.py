@@ -42,14 +42,14 @@ class ImportSession:
         """Start importing the paths in a string with shell quoting.
 
         Raises:
-            UsageError: no path is given, or one does not exist or is in no known format.
+            UsageError: no path was given, or one does not exist or is in no known format.
         """
         try:
             paths = [Path(word).expanduser() for word in shlex.split(text)]
         except ValueError as error:
             raise UsageError(f"cannot be read: {error}", hint="Put a path with spaces in quotes.") from None
         if not paths:
-            raise UsageError("no path is given")
+            raise UsageError("no path was given")
         self.items = [item for path in paths for item in find_items(path)]
         self.thread = threading.Thread(target=self._import, name="import", daemon=True)
         self.thread.start()

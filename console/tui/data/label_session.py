@@ -57,9 +57,9 @@ class LabelResult(msgspec.Struct, frozen=True):
     simulated: bool = False
     cost_usd: float | None = None
     stopped: str = ""
-    """Why it ended early; empty if it did not. Foreign text."""
+    """Reason for ending early; empty if it did not. Foreign text."""
     message: str = ""
-    """Why it could not start. Foreign text."""
+    """Reason for not starting. Foreign text."""
 
 
 class LabelSession:
@@ -113,11 +113,11 @@ class LabelSession:
             self._log_start = log.stat().st_size if log.exists() else 0
             self._process = detach(self._command(forecast.model, terms, *caps), log)
         except OSError as error:
-            raise UsageError(f"the model cannot be asked: {error}", where=str(self._run.path)) from None
+            raise UsageError(f"the model cannot be called: {error}", where=str(self._run.path)) from None
 
     @property
     def is_running(self) -> bool:
-        """Whether failures of the run are being labeled, by this or another process."""
+        """True if failures of the run are being labeled, by this or another process."""
         if self._process is not None and self._process.poll() is None:
             return True
         return is_held(self._run.labels_lock_path)

@@ -34,7 +34,7 @@ class ModelLine(msgspec.Struct, frozen=True):
 
     @property
     def is_priced(self) -> bool:
-        """Whether its use costs money, or may do so because its price is unknown."""
+        """True if its use costs money, or may do so because its price is unknown."""
         return not self.simulated and (self.price_in is None or self.price_in > 0 or bool(self.price_out))
 
 
@@ -68,7 +68,7 @@ def _lines_of(book: "ModelBook") -> list[ModelLine]:
 
 
 def _can_be_evaluated(model: "ModelConfig") -> bool:
-    """Whether a model can be evaluated, unlike the built-in judges, simulated users and embeddings."""
+    """Return whether a model can be evaluated, unlike the built-in judges, simulated users and embeddings."""
     return model.provider != "local" and not (model.simulated and model.model_id in ("judge", "user", "embedding"))
 
 

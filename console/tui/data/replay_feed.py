@@ -118,17 +118,17 @@ class Replay(RunFeed):
 
     @property
     def is_busy(self) -> bool:
-        """Whether the clock is running, or a seek or the initial read is in progress."""
+        """True if the clock is running, or a seek or the initial read is in progress."""
         return self.is_playing or self._goal is not None or not self._loaded
 
     @property
     def has_more(self) -> bool:
-        """Whether it is seeking or playing at full speed, and `pump` should be called again at once."""
+        """True if it is seeking or playing at full speed, and `pump` should be called again at once."""
         return self._loaded and (self._goal is not None or (self.is_playing and self.speed == SPEEDS[-1]))
 
     @property
     def is_at_end(self) -> bool:
-        """Whether everything has been replayed."""
+        """True if everything has been replayed."""
         return self._loaded and self.time_s >= self.timeline.length_s
 
     def now(self) -> float:

@@ -52,15 +52,15 @@ class Changes:
     keys: set[Key] = field(default_factory=set[Key])
     """Conversations with new text or records."""
     status: bool = False
-    """Whether the engine sent a status, connected or disconnected."""
+    """True if the engine sent a status, connected or disconnected."""
     records: int = 0
     """Number of records applied."""
     settled: bool = False
-    """Whether the journal has been read to its end for the first time."""
+    """True if the journal has been read to its end for the first time."""
     begun: set[Slot] = field(default_factory=set[Slot])
     """Rollouts whose reply has just begun."""
     rewound: bool = False
-    """Whether everything was reset to the beginning, so that all must be redrawn."""
+    """True if everything was reset to the beginning, so that all must be redrawn."""
 
     def merge(self, later: "Changes") -> None:
         """Add later changes to these."""
@@ -145,7 +145,7 @@ class RunFeed:
         self.manifest: Manifest = folder.manifest()
         self.overview = Overview()
         self.is_read = False
-        """Whether the journal has been read to its end once."""
+        """True if the journal has been read to its end once."""
         self.is_live = folder.is_live
         self._seen_live = self.is_live
         self._is_deleted = False
@@ -190,22 +190,22 @@ class RunFeed:
 
     @property
     def is_attached(self) -> bool:
-        """Whether an engine is connected."""
+        """True if an engine is connected."""
         return self._link is not None
 
     @property
     def is_busy(self) -> bool:
-        """Whether changes are to be expected at any moment."""
+        """True if changes are to be expected at any moment."""
         return self.is_live or self.is_starting or not self.is_read or bool(self._pieces)
 
     @property
     def is_starting(self) -> bool:
-        """Whether the run was just launched and its engine has not opened the journal yet."""
+        """True if the run was just launched and its engine has not opened the journal yet."""
         return not self.overview.fold.sessions and time.time() - self.manifest.at < STARTING_S
 
     @property
     def has_more(self) -> bool:
-        """Whether decoded records are waiting to be applied."""
+        """True if decoded records are waiting to be applied."""
         return bool(self._pieces)
 
     def subscribe(self, subscriber: Subscriber) -> None:
@@ -222,7 +222,7 @@ class RunFeed:
 
     @property
     def remote(self) -> bool:
-        """Whether the terminal is remote, so that fewer frames should be drawn."""
+        """True if the terminal is remote, so that fewer frames should be drawn."""
         return bool(os.environ.get("SSH_CONNECTION"))
 
     def now(self) -> float:
@@ -389,7 +389,7 @@ class RunFeed:
     # Conversations ---------------------------------------------------------------------------------------------------
 
     def is_kept(self, key: Key) -> bool:
-        """Whether a conversation is cached."""
+        """Return whether a conversation is cached."""
         return key in self._kept
 
     def conversation(self, key: Key) -> Conversation:

@@ -57,7 +57,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def is_live(self) -> bool:
-        """Whether an engine is playing it."""
+        """True if an engine is playing it."""
         return self.state == "running"
 
     @property
@@ -66,12 +66,12 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def is_begun_or_waits(self) -> bool:
-        """Whether it is live, starting, or queued."""
+        """True if it is live, starting, or queued."""
         return self.is_live or self.is_queued or self.state == "starting"
 
     @property
     def can_resume(self) -> bool:
-        """Whether it ended early and its suite can be played, unlike that of an imported run."""
+        """True if it ended early and its suite can be played, unlike that of an imported run."""
         summary = self.summary
         return summary is not None and self.state in UNFINISHED and summary.format != RECORDED
 

@@ -37,7 +37,7 @@ class SuiteLine(msgspec.Struct, frozen=True):
 
     @property
     def obstacle(self) -> str:
-        """Why it cannot be selected, in a few words; empty if it can."""
+        """Reason why it cannot be selected, in a few words; empty if it can."""
         if not self.mistake:
             return ""
         return "not usable" if self.may_run else "not allowed"

@@ -106,7 +106,7 @@ class NameNote(msgspec.Struct, frozen=True):
     words: str
     warns: bool = False
     refuses: bool = False
-    """Whether enter is blocked."""
+    """True if enter is blocked."""
 
 
 class NameScreen(ModalScreen[str]):

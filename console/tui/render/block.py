@@ -32,11 +32,11 @@ class Block:
     """Style of `text`."""
     indent: int = 2
     folded: bool = False
-    """Whether only the title line is shown, with the number of hidden lines."""
+    """True if only the title line is shown, with the number of hidden lines."""
     gap: bool = True
-    """Whether an empty line follows."""
+    """True if an empty line follows."""
     folds_alone: bool = False
-    """Whether the fold key folds this block even in a view where it otherwise folds matching rows."""
+    """True if the fold key folds this block even in a view where it otherwise folds matching rows."""
     limit: int = MESSAGE_LIMIT
     _lines: list[Content] | None = None
     _cuts: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])

@@ -268,7 +268,7 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
     if cases := by_case(comparison):
         blocks.append(Block("cases", block_title("question by question"), body=tuple(dot_lines(cases, width - 3))))
-    blocks += [section_block(part, part.title.lower(), width, headings=True) for part in statistics(comparison)]
+    blocks += [section_block(part, part.title.lower(), width) for part in statistics(comparison)]
     kinds = error_types(comparison)
     if kinds:
         blocks.append(Block("errors", block_title("by error type"), body=tuple(_error_lines(kinds, width))))

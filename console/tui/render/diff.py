@@ -53,7 +53,7 @@ class Style:
     layout: Layout = Layout.SIDES
     wrap: bool = False
     fold_same: bool = False
-    """Whether matching rows are collapsed into one line."""
+    """True if matching rows are collapsed into one line."""
 
 
 def fitting(layout: Layout, width: int) -> Layout:

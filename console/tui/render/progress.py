@@ -205,7 +205,7 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
 
 
 def is_starting(overview: Overview, manifest: Manifest) -> bool:
-    """Whether the run was just launched and its engine has not opened the journal yet."""
+    """Return whether the run was just launched and its engine has not opened the journal yet."""
     return not overview.fold.sessions and time.time() - manifest.at < STARTING_S
 
 

@@ -131,7 +131,7 @@ def problem_cells(problem: Problem) -> tuple[Content, ...]:
 
 
 def has_costs(lines: Sequence[RunLine]) -> bool:
-    """Whether any of the runs costs money."""
+    """Return whether any of the runs costs money."""
     return any(line.summary and (line.summary.tally.cost_usd or not line.summary.simulated) for line in lines)
 
 

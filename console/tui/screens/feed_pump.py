@@ -33,7 +33,7 @@ class FeedReader(Protocol):
 
     @property
     def is_current(self) -> bool:
-        """Whether this is the current screen."""
+        """True if this is the current screen."""
         ...
 
     def fed(self, changes: Changes) -> None:
@@ -45,7 +45,7 @@ class FeedReader(Protocol):
         ...
 
     def awaits(self, key: Key) -> bool:
-        """Whether the first token of this conversation warrants an immediate poll."""
+        """Return whether the first token of this conversation warrants an immediate poll."""
         ...
 
 
@@ -102,7 +102,7 @@ class FeedPump:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether there is time to poll at the beginning of every answer."""
+        """True if there is time to poll at the beginning of every answer."""
         return self.feed is not None and not self._is_slow(self.feed)
 
     def deliver(self) -> None:

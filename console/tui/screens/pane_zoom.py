@@ -17,11 +17,11 @@ class PaneZoom:
     def __init__(self, screen: Screen[Any]) -> None:
         self._screen = screen
         self.is_chosen = False
-        """Whether the user zoomed."""
+        """True if the user zoomed."""
 
     @property
     def is_on(self) -> bool:
-        """Whether one pane is shown alone, by choice or for lack of room."""
+        """True if one pane is shown alone, by choice or for lack of room."""
         return self._screen.has_class("-zoomed")
 
     def action_pane_next(self) -> None:
@@ -84,5 +84,5 @@ class PaneZoom:
 
 
 def _can_be_shown(pane: Widget) -> bool:
-    """Whether a pane is focusable and neither it nor an ancestor is hidden."""
+    """Return whether a pane is focusable and neither it nor an ancestor is hidden."""
     return pane.focusable and all(isinstance(node, Widget) and node.display for node in (pane, *pane.ancestors[:-1]))

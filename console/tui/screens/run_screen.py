@@ -26,7 +26,7 @@ class RunScreen(BaseScreen):
         self.run_folder = run
         self.pump = FeedPump(self, services)
         self.problem = Content.empty()
-        """Why the run cannot be shown; empty if it can."""
+        """Reason why the run cannot be shown; empty if it can."""
 
     # For subclasses to override ---------------------------------------------------------------------------------------
 
@@ -37,7 +37,7 @@ class RunScreen(BaseScreen):
         """Called after each poll while the screen is shown, with or without changes."""
 
     def awaits(self, key: Key) -> bool:
-        """Whether the first token of this conversation warrants an immediate poll."""
+        """Return whether the first token of this conversation warrants an immediate poll."""
         return self.is_current and self.pump.keeps_up
 
     # Feed ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The parts of the interface that a suite can customize, with defaults that suit any suite.
 
-A benchmark's view module overrides only what it needs; the screens use the view and know no benchmark. It is the
-part `view` of the benchmark's face (`suites/benchmark.py`), in other packages too.
+A benchmark's view module overrides only what it needs; the screens use the view and know no benchmark. Every benchmark,
+also one of another package, declares its view in `Benchmark.view` (`suites/benchmark.py`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +51,7 @@ class DrawContext:
     style: diff.Style
     suite_view: "SuiteView"
     with_conversation: bool = True
-    """Whether to draw the conversation below the diff, for lack of a pane of its own."""
+    """True to draw the conversation below the diff, for lack of a pane of its own."""
     rollouts: Callable[[], Sequence[Rollout]] = tuple
     """Returns all rollouts of the run, in run order."""
     report: Callable[[], Report | str] = str
@@ -79,14 +79,14 @@ class CaseView:
     draw: Callable[[ReviewedCase, DrawContext], list[Block]]
     exists_for: Callable[[Rollout], bool] = _always
     folds_same: Callable[[ReviewedCase], bool] = _never
-    """Whether `x` toggles folding of rows that agree (`DrawContext.style`) instead of folding the top block."""
+    """True if `x` toggles folding of rows that agree (`DrawContext.style`) instead of folding the top block."""
 
 
 class ConversationDrawer(Protocol):
     """Keeps a transcript in sync with one conversation."""
 
     compact: bool
-    """Whether to omit details, for a pane of a few lines."""
+    """True to omit details, for a pane of a few lines."""
 
     @property
     def conversation(self) -> Conversation | None: ...
@@ -149,12 +149,12 @@ class SuiteView:
     """The default view. A benchmark's view overrides what it shows differently."""
 
     lists_everything: bool = False
-    """Whether Review opens on all rollouts instead of the failures."""
+    """True if Review opens on all rollouts instead of the failures."""
     everything_label: str = "everything"
     """Label of the list of all rollouts."""
     has_pass_rate: bool = True
     has_conversation_pane: bool = True
-    """Whether the conversation is shown next to the diff where there is room."""
+    """True if the conversation is shown next to the diff where there is room."""
     live: LiveView | None = None
     """Customization of Live; None for the default list of conversations."""
     note_blocks: Mapping[str, NoteBlock] = MappingProxyType({})

@@ -49,7 +49,7 @@ class RowList(Viewport):
         rows: "RowList"
         key: str
         is_moved: bool = True
-        """Whether the cursor was moved; False if its former row is gone."""
+        """True if the cursor was moved; False if its former row is gone."""
 
         @property
         def control(self) -> "RowList":

@@ -112,5 +112,5 @@ def _longest(content: Content) -> int:
 
 
 def same(content: Content, other: Content) -> bool:
-    """Whether two contents have the same text and style; `==` compares text only."""
+    """Return whether two contents have the same text and style; `==` compares text only."""
     return content.plain == other.plain and content.spans == other.spans

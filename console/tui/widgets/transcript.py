@@ -124,7 +124,7 @@ class Transcript(Viewport):
         """
         super().__init__(id=id, classes=classes)
         self.follow = follow
-        """Whether the end is kept in view; scrolling changes it only if following was ever enabled."""
+        """True if the end is kept in view; scrolling changes it only if following was ever enabled."""
         self._live = follow
         self._empty = empty or Content.empty()
         self._blocks: list[Block] = []

@@ -281,7 +281,7 @@ async def test_a_failing_judge_lets_the_embedding_finish_first() -> None:
 
 async def test_vectors_of_another_length_are_machinery_trouble() -> None:
     stage = MemoryStage(repeating, vector=lambda text: [1.0] * (2 + (text != ANSWERS[0])))
-    with pytest.raises(Fault, match="changed") as caught:
+    with pytest.raises(Fault, match="incompatible vectors") as caught:
         await play(stage)
     assert caught.value.kind is FaultKind.DATA
 

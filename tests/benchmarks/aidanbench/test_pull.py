@@ -96,10 +96,10 @@ def test_our_wording_is_not_the_official_one() -> None:
     [
         ("def gen_answer(: pass", "not Python"),
         ("x = 1", "no function"),
-        ("def gen_answer():\n    pass", "builds no"),
-        ("def gen_answer():\n    base_prompt = open('x').read()", "not understood"),
-        ("def gen_answer(name):\n    base_prompt = 'a' + name", "not understood"),
-        ("def gen_answer(question):\n    base_prompt = f'{question!r}'", "not understood"),
+        ("def gen_answer():\n    pass", "does not build"),
+        ("def gen_answer():\n    base_prompt = open('x').read()", "unsupported way"),
+        ("def gen_answer(name):\n    base_prompt = 'a' + name", "unsupported way"),
+        ("def gen_answer(question):\n    base_prompt = f'{question!r}'", "unsupported way"),
     ],
 )
 def test_sources_that_are_not_understood_are_refused(tmp_path: Path, checkout: Path, text: str, message: str) -> None:
@@ -112,7 +112,7 @@ def test_sources_that_are_not_understood_are_refused(tmp_path: Path, checkout: P
 def test_question_lists_hold_literal_texts(tmp_path: Path, text: str) -> None:
     path = tmp_path / "q.py"
     path.write_text(text)
-    with pytest.raises(UsageError, match="no list of texts"):
+    with pytest.raises(UsageError, match="no list of strings"):
         Source(path).texts("questions")
 
 

@@ -67,11 +67,11 @@ def test_selection_by_category_id_limit_and_seed(suite: AidanBenchSuite) -> None
     [
         ({"num_question": 3}, "Did you mean num_questions"),
         ({"num_questions": 0}, "at least 1"),
-        ({"num_questions": True}, "of kind int"),
+        ({"num_questions": True}, "of type int"),
         ({"max_turns": -1}, "at least 0"),
         ({"temperature": -0.1}, "at least 0"),
         ({"temperature": float("nan")}, "must be a number"),
-        ({"max_tokens": 1.5}, "of kind int"),
+        ({"max_tokens": 1.5}, "of type int"),
         ({"reward_mode": "novelty"}, "Did you mean novelty_sum"),
         ({"protocol": "env"}, "cannot be"),
         ({"thresholds": {"coherence": 3}}, "Did you mean coherence_score"),
@@ -79,7 +79,7 @@ def test_selection_by_category_id_limit_and_seed(suite: AidanBenchSuite) -> None
         ({"thresholds": {"coherence_score": float("nan")}}, "must be a number"),
         ({"thresholds": [15]}, "must be a table"),
         ({"questions": []}, "at least one question"),
-        ({"questions": ["", "x"]}, "item 1 is no text"),
+        ({"questions": ["", "x"]}, "item 1 is not a string"),
         ({"questions": "Why?"}, "at least one question"),
         ({"questions": ["a"], "questions_path": "x.txt"}, "exclude each other"),
         ({"questions_path": "missing.txt"}, "cannot be read"),
@@ -89,7 +89,7 @@ def test_selection_by_category_id_limit_and_seed(suite: AidanBenchSuite) -> None
         ({"judge_api_base_url": "http://host:port/v1"}, "must name a host"),
         ({"embedding_api_base_url": "localhost:8000"}, "must begin with http"),
         ({"embedding_api_base_url": "http://h/v1/chat/completions"}, "must end before"),
-        ({"use_llm_similarity": "yes"}, "of kind bool"),
+        ({"use_llm_similarity": "yes"}, "of type bool"),
     ],
 )
 def test_wrong_options_are_said_before_anything_is_asked(
@@ -153,7 +153,7 @@ def test_local_datasets(suite: AidanBenchSuite, tmp_path: Path, name: str, text:
         ("a.json", "[" * 100_000, "is damaged"),
         ("a.json", '{"question": "One?"}', "must hold a list of objects"),
         ("a.csv", "id,questions\n1,One?\n", "Did you mean to rename 'questions'"),
-        ("a.txt", "One?", "is in no form that can be read"),
+        ("a.txt", "One?", "has an unsupported format"),
         ("a.parquet", "rubbish", "a.parquet"),
     ],
 )

@@ -177,7 +177,7 @@ def chat(text: str) -> list[dict[str, str]]:
         ("", "{}", "no result"),
         ('{"reward": 1}\nnot json', "{}", r"results\.jsonl:2"),
         ("[1]", "{}", "must be an object"),
-        ('{"reward": "3"}', "{}", "must be a number"),
+        ('{"reward": "3"}', "{}", "must be a finite number"),
         ('{"reward": 1}', "[", "damaged"),
         ('{"reward": 1}', '{"env": "gsm8k"}', "not of aidanbench"),
         ('{"reward": 1}', '{"env": "aidanbench", "eval_console": {"options": {"x": 1}}}', "unknown option"),

@@ -10,7 +10,7 @@ import pytest
 from server.openai_server import OpenAIServer
 from support.bfcl_oracle import Oracle
 
-from console.benchmarks.bfcl.conversation.official import load_wording
+from console.benchmarks.bfcl.data.official_wording import load_wording
 from console.benchmarks.bfcl.suite import BfclSuite
 from console.config.paths import find_data_roots
 from console.core.case import Setting

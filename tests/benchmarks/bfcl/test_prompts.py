@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from console.benchmarks.bfcl.conversation import prompts
-from console.benchmarks.bfcl.conversation.official import load_wording
-from console.benchmarks.bfcl.conversation.tools import native_tools
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.official_wording import load_wording
+from console.benchmarks.bfcl.data.tools import native_tools
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 DIGESTS = CHECKOUT / ".." / "shared" / "conformance" / "bfcl" / "prompt-digests.jsonl.gz"

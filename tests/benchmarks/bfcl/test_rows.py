@@ -56,8 +56,8 @@ def test_rows_that_cannot_be_asked_are_refused_before_the_first_call(console, ho
     for name, words in {
         "typo": ("models.toml:21: [typo] bfcl_name", "Nearest: gemini-2.5-flash-FC"),
         "hammer": ("read from the official release", "pull bfcl"),
-        "cohere": ("CohereHandler are not offered", "docs/bfcl.md"),
-        "elsewhere": ("models.toml:25: [elsewhere]", "not asked by provider openai", 'provider = "anthropic"'),
+        "cohere": ("CohereHandler are not supported", "docs/bfcl.md"),
+        "elsewhere": ("models.toml:25: [elsewhere]", "cannot be used with provider openai", 'provider = "anthropic"'),
     }.items():
         ended = run(console, name)
         assert ended.code == Exit.USAGE

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 from support.own_texts import OwnTexts
 
-from console.benchmarks.bfcl.conversation.official import load_wording
 from console.benchmarks.bfcl.conversation.single_turn import play_single_turn
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.official_wording import load_wording
 from console.benchmarks.bfcl.models.decoding import profile_setting
 from console.benchmarks.bfcl.models.handlers.table import handler_for
 from console.benchmarks.bfcl.models.profile import find_profile, profiles

@@ -44,12 +44,12 @@ def ids(suite: CaveBenchSuite, mode: str = "cave", **selection: Any) -> list[str
 
 
 DAMAGED = {
-    "no module": ({"name": "s", "conversations": []}, "names no `module`"),
+    "no module": ({"name": "s", "conversations": []}, "has no `module`"),
     "absent module": ({"name": "s", "module": "a.b.gone", "conversations": []}, "neither below"),
     "no conversations": ({"name": "s", "module": "mod"}, "`conversations` must be a list"),
     "turns of the wrong kind": ({"module": "mod", "conversations": [{"turns": {}}]}, "`turns` must be a list"),
     "a turn that is a text": (scenario("q"), "turn 1: is not an object"),  # type: ignore[arg-type]
-    "a query of the wrong kind": (scenario({"query": 3}), "`query` must be a text"),
+    "a query of the wrong kind": (scenario({"query": 3}), "`query` must be a string"),
     "unknown argument key": (
         scenario({"expected_function_calls": [{"name": "f", "arguments": [{"name": "a", "values": 1}]}]}),
         "unknown key 'values'",
@@ -57,7 +57,7 @@ DAMAGED = {
     "a call without a name": (scenario({"expected_function_calls": [{}]}), "has no name"),
     "unknown validator": (scenario({"validator": "plian"}), "Did you mean plain"),
     "unknown hook": (scenario({"pre_turn_hook": "none"}), "no pre_turn_hook 'none'"),
-    "description of the wrong kind": (scenario(description=3), "`description` must be a text"),
+    "description of the wrong kind": (scenario(description=3), "`description` must be a string"),
 }
 
 
@@ -77,7 +77,7 @@ def test_a_file_that_is_no_json(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="holds no scenario file"):
+    with pytest.raises(UsageError, match="contains no scenario file"):
         suite_of(tmp_path).categories()
 
 

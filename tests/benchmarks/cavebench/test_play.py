@@ -276,7 +276,7 @@ async def test_code_that_ends_its_worker_fails_this_and_later_turns(tmp_path: Pa
     verdict = suite.score(case, output, setting("cave"))
     assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "sandbox_died")
     assert [turn["success"] for turn in verdict.detail["turns"]] == [True, False, False]
-    assert "exit code 3" in verdict.messages[0]
+    assert "exited with code 3" in verdict.messages[0]
     assert verdict.messages[1].startswith("turn 3: Not played")
 
 

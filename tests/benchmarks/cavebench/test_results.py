@@ -94,8 +94,8 @@ def test_values_no_json_reader_takes(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('{"s": {"conversations": [', "is not JSON"),
-        ("[]", "no result file of cave-bench"),
-        ("{}", "holds no scenario"),
+        ("[]", "not a result file of cave-bench"),
+        ("{}", "contains no scenario"),
         ('{"s": {"metrics": {}}}', "missing required field `conversations`"),
         ('{"s": {"conversations": [{"turns": [{"query": 3}]}]}}', "query"),
     ],

@@ -333,7 +333,7 @@ def test_versions_of_a_prompt_are_cases_of_one_run_and_compared_row_by_row(play,
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("prompt", "does not say what is varied"),
+        ("prompt", "does not name a field to vary"),
         ("promt=a.txt", "must vary either prompt or system"),
         ("prompt=none.txt", "none.txt cannot be read"),
         ("prompt=bad.txt", "no row has a value for {nothing}"),

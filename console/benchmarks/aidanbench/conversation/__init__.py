@@ -1,1 +1,1 @@
-"""Playing of loops: prompts, judge, novelty."""
+"""Conversation loops: prompts, judge, novelty."""

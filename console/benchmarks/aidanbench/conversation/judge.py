@@ -1,7 +1,7 @@
 """Asks the judge about answers and reads its replies.
 
 If a reply has no readable number, the judge is asked once more; after that the score stays open, since it says nothing
-about the answer. With `strict_compat` replies are read like the reference does, without asking again.
+about the answer. With `strict_compat`, replies are read as by the reference, without asking again.
 """
 
 import asyncio

@@ -72,7 +72,7 @@ class Loop:
             limit = self.options.thresholds.coherence_score
             self.stage.score(f"{SECOND_PREFIX}coherence", again.value, threshold=limit, turn=len(self.turns))
         if len(vectors) != 1:
-            raise Fault(FaultKind.DATA, f"the embedding model gave {len(vectors)} vectors for one text")
+            raise Fault(FaultKind.DATA, f"the embedding model returned {len(vectors)} vectors for one text")
         return self._judge_turn(reply, answer, grade, vectors[0], comparison)
 
     async def _ask(self) -> Reply:
@@ -116,7 +116,7 @@ class Loop:
         try:
             return self.earlier.nearest(vector)
         except ValueError as error:
-            raise Fault(FaultKind.DATA, f"the embedding model changed its answer's form: {error}") from error
+            raise Fault(FaultKind.DATA, f"the embedding model returned incompatible vectors: {error}") from error
 
     def _novelty(self, nearest: Nearest | None) -> float | None:
         """Return the novelty; nan is a machinery fault and stays open, except under the reference's rules."""
@@ -153,7 +153,7 @@ class Loop:
 
 
 async def _both(judge: Judge, answer: str) -> tuple[Grade, Grade | None]:
-    """Ask both judges; a fault of the second pauses the loop like one of the first."""
+    """Ask both judges; a fault of either pauses the loop."""
     if not judge.is_doubled:
         return await judge.grade(answer), None
     results = await asyncio.gather(judge.grade(answer), judge.grade_again(answer), return_exceptions=True)
@@ -171,7 +171,7 @@ async def _together(
     vectors: Awaitable[list[list[float]]],
     comparison: Awaitable[Comparison],
 ) -> tuple[tuple[Grade, Grade | None], list[list[float]], Comparison]:
-    """Await all three; if one fails, wait for the others first, to keep what was paid for."""
+    """Await all three; if one fails, wait for the others first, so that no paid reply is lost."""
     results = await asyncio.gather(grade, vectors, comparison, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
@@ -184,5 +184,5 @@ async def _together(
 
 
 def _shown(value: float | str | None) -> float | None:
-    """Return a number to show; under the reference's rules a judge may give any."""
+    """Return a number for display, or None: under the reference's rules a judge may return nan or infinity."""
     return value if isinstance(value, int | float) and is_amount(value) else None

@@ -71,10 +71,10 @@ def read_wording(folder: Path) -> Wording:
     names = {field.name for field in fields(Wording)}
     required = names - {"environment_origin"}
     if not isinstance(table, dict):
-        raise UsageError("must hold one table of texts", where=str(path), hint=_HINT)
+        raise UsageError("must contain one table of strings", where=str(path), hint=_HINT)
     texts = cast(Mapping[str, object], table)
     if not required <= texts.keys() <= names or not all(isinstance(text, str) for text in texts.values()):
-        raise UsageError(f"must hold these texts: {', '.join(sorted(required))}", where=str(path), hint=_HINT)
+        raise UsageError(f"must contain these strings: {', '.join(sorted(required))}", where=str(path), hint=_HINT)
     return Wording(**cast(dict[str, str], dict(texts)))
 
 

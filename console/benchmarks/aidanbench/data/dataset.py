@@ -29,7 +29,7 @@ class Question(msgspec.Struct, frozen=True):
     question: str
     category: str = CATEGORY
     cluster: str = ""
-    """What it shares with others of its category, such as a theme."""
+    """Cluster of related questions in the category, such as a theme."""
 
 
 class QuestionSet(msgspec.Struct, frozen=True):
@@ -82,7 +82,7 @@ def read_folder(folder: Path, name: str) -> QuestionSet:
     path = folder / FILE
     questions = [_question(row, number, f"{path}:{number}") for number, row in enumerate(_rows(_read(path), path), 1)]
     if not questions:
-        raise UsageError("holds no question", where=str(path))
+        raise UsageError("contains no questions", where=str(path))
     seen: dict[str, int] = {}
     for number, question in enumerate(questions, 1):
         if question.id in seen:
@@ -102,7 +102,7 @@ def read_list(path: Path) -> list[str]:
         value = read_json(text)
     except ValueError:
         if text.lstrip().startswith(("[", "{")):
-            raise UsageError("begins like JSON but is not", where=str(path)) from None
+            raise UsageError("begins like JSON but is not valid", where=str(path)) from None
         value = [line for line in text.splitlines() if line.strip()]
     return list(_texts(value, str(path)))
 
@@ -113,7 +113,7 @@ def _texts(value: object, where: str) -> Iterator[str]:
         raise UsageError("must be a list of at least one question", where=where)
     for number, item in enumerate(cast(list[object], value), 1):
         if isinstance(item, bool) or not isinstance(item, str | int | float) or not str(item).strip():
-            raise UsageError(f"item {number} is no text: {item!r}", where=where)
+            raise UsageError(f"item {number} is not a string: {item!r}", where=where)
         yield str(item).strip()
 
 
@@ -134,7 +134,7 @@ def _question(row: Mapping[str, Any], number: int, where: str) -> Question:
 def _text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
     value = row.get(key, default)
     if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"`{key}` must be a text that is not empty", where=where)
+        raise UsageError(f"`{key}` must be a non-empty string", where=where)
     return value.strip()
 
 

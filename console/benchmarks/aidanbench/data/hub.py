@@ -32,7 +32,7 @@ def read_dataset(name: str, split: str) -> list[str]:
     path = Path(name).expanduser()
     read = _READERS.get(path.suffix.lower())
     if read is None and path.exists():
-        raise UsageError("is in no form that can be read", where=str(path), hint=f"Known: {', '.join(_READERS)}.")
+        raise UsageError("has an unsupported format", where=str(path), hint=f"Known: {', '.join(_READERS)}.")
     if read is None:
         return _questions(_hub(name, split), name)
     try:
@@ -48,16 +48,16 @@ def _questions(rows: Iterable[object], where: str) -> list[str]:
     out: list[str] = []
     for number, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
-            raise UsageError("is no object", where=f"{where}: row {number}")
+            raise UsageError("is not an object", where=f"{where}: row {number}")
         fields = cast(Row, row)
         value = fields.get(FIELD)
         if FIELD not in fields:
             raise _without_field([str(name) for name in fields], f"{where}: row {number}")
         if not isinstance(value, str) or not value.strip():
-            raise UsageError(f"`{FIELD}` is no text: {value!r}", where=f"{where}: row {number}")
+            raise UsageError(f"`{FIELD}` is not a string: {value!r}", where=f"{where}: row {number}")
         out.append(value.strip())
     if not out:
-        raise UsageError("holds no question", where=where)
+        raise UsageError("contains no questions", where=where)
     return out
 
 

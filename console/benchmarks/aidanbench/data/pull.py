@@ -132,7 +132,7 @@ def _environment_followup(folder: Path, notify: Callable[[str], object]) -> tupl
     """Return the environment's follow-up and, if it is a substitute, its origin."""
     place = next((path for path in _places(folder, ENVIRONMENT_SOURCE) if path.is_file()), None)
     if place is None:
-        notify("the environment's source is not here: its follow-up is worded by us, and such runs are not comparable")
+        notify("the environment's source is missing: its follow-up uses our own wording, and runs are not comparable")
         return OURS.followup_environment, OURS.name
     return Source(place).prompt("_build_prompt", "base_prompt")[1], ""
 
@@ -203,6 +203,6 @@ def _fetch(address: str, target: Path) -> None:
     except (OSError, urllib.error.URLError) as error:
         raise UsageError(f"{address} cannot be fetched: {error}", hint=_HINT) from error
     if len(content) > _MOST_BYTES:
-        raise UsageError(f"{address} is larger than a source file can be", hint=_HINT)
+        raise UsageError(f"{address} is too large for a source file", hint=_HINT)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)

@@ -51,7 +51,7 @@ class Source:
                 items = [item.value if isinstance(item, ast.Constant) else None for item in node.value.elts]
                 if items and all(isinstance(item, str) for item in items):
                     return cast(list[str], items)
-        raise UsageError(f"holds no list of texts called {name!r}", where=str(self._path))
+        raise UsageError(f"has no list of strings named {name!r}", where=str(self._path))
 
     def prompt(self, function: str, variable: str) -> tuple[str, str]:
         """Return the template that a function builds in a variable, and the part added for earlier answers.
@@ -62,14 +62,14 @@ class Source:
         body = self._body(function)
         plain, added = self._build(body, variable)
         if not plain:
-            raise UsageError(f"{function} builds no {variable!r}", where=str(self._path))
+            raise UsageError(f"{function} does not build {variable!r}", where=str(self._path))
         return plain, added
 
     def _body(self, function: str) -> list[ast.stmt]:
         for node in ast.walk(self._tree):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
                 return node.body
-        raise UsageError(f"holds no function {function!r}", where=str(self._path))
+        raise UsageError(f"has no function {function!r}", where=str(self._path))
 
     def _build(self, body: list[ast.stmt], variable: str) -> tuple[str, str]:
         plain = added = ""
@@ -96,7 +96,7 @@ class Source:
                 return f"{{{SLOTS[name]}}}"
             case _:
                 line = getattr(node, "lineno", 0)
-                raise UsageError("builds a prompt in a way that is not understood", where=f"{self._path}:{line}")
+                raise UsageError("builds a prompt in an unsupported way", where=f"{self._path}:{line}")
 
 
 def _targets(node: ast.Assign | ast.AugAssign) -> str:

@@ -1,9 +1,9 @@
 """Imports results of the verifiers tools as runs.
 
-Files that we exported come back with all answers and scores. Files of those tools hold only averages: the loop's
-numbers are taken as they are, and its answers from the completion. Rows are told apart by question, because older
-versions number repeated rollouts wrongly. A loop that ended by an error is broken here, even if the file gives it a
-partial reward.
+Our own exports contain all answers and scores. Files of those tools contain only averages: the loop's numbers are
+imported unchanged, and its answers are read from the completion. Rollouts are numbered by question, because older
+versions number repeats wrongly. A loop that ended by an error is broken here, even if the file gives it a partial
+reward.
 """
 
 import calendar

@@ -64,7 +64,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
     cases = list(dict.fromkeys(record.key.case for record in finished))
     graded = [record for record in finished if record.verdict.outcome.is_graded]
     if not any("aidanbench_score" in record.verdict.scores for record in graded):
-        raise UsageError("holds no graded AidanBench loop", where=run.name, hint="Choose another form.")
+        raise UsageError("contains no graded AidanBench loop", where=run.name, hint="Choose another format.")
     rows = [_row(record, played[str(record.key)], cases.index(record.key.case)) for record in graded]
     metadata = _metadata(manifest, rows, len(cases)) | {
         "left_out": [_left_out(record) for record in finished if record not in graded]
@@ -186,10 +186,10 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     except ValueError as error:
         raise UsageError(f"is damaged: {error}", where=str(folder), hint=_HINT) from error
     if not isinstance(metadata, dict):
-        raise UsageError("must hold one object", where=str(folder / METADATA))
+        raise UsageError("must contain one object", where=str(folder / METADATA))
     rows = [_parse_row(line, f"{folder / RESULTS}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
-        raise UsageError("holds no result", where=str(folder / RESULTS))
+        raise UsageError("contains no results", where=str(folder / RESULTS))
     return cast(Mapping[str, Any], metadata), rows
 
 
@@ -236,5 +236,5 @@ def _parse_row(line: str, where: str) -> Row:
     checked_row = cast(Row, row)
     reward = checked_row.get("reward")
     if isinstance(reward, bool) or not isinstance(reward, int | float) or not abs(reward) <= sys.float_info.max:
-        raise UsageError("`reward` must be a number, and finite", where=where)
+        raise UsageError("`reward` must be a finite number", where=where)
     return checked_row

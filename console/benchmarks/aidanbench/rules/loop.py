@@ -1,7 +1,7 @@
 """A recorded loop: its turns, and the metrics derived from them.
 
-The output of `play` is the JSON list of turns in order, including the rejected one. Numbers that JSON lacks are stored
-as the strings `nan`, `inf` and `-inf`.
+The output of `play` is the JSON list of turns in order, including the rejected one. Non-finite numbers are stored as
+the strings `nan`, `inf` and `-inf`.
 """
 
 import math
@@ -14,7 +14,7 @@ from console.benchmarks.aidanbench.rules import reply_tags
 from console.benchmarks.aidanbench.rules.acceptance import EMPTY_ANSWER, Decision, Rule, Scores
 
 Number = float | str | None
-"""A number, its name if JSON lacks it, or None if undetermined."""
+"""A number; a string such as `nan` if JSON has no such number; None if undetermined."""
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -27,7 +27,7 @@ class Turn(msgspec.Struct, frozen=True):
     coherence: Number = None
     novelty: Number = None
     llm_novelty: Number = None
-    """None also if similarity by a language model is off."""
+    """None if undetermined, or if no language model judges the similarity."""
     accepted: bool | None = None
     """None if undecided."""
     reason: str = ""
@@ -35,7 +35,7 @@ class Turn(msgspec.Struct, frozen=True):
     nearest: int | None = None
     """Turn, from 0, of the earlier answer with the highest cosine."""
     similarity: Number = None
-    """That cosine."""
+    """Highest cosine to an earlier answer."""
     llm_nearest: int | None = None
     """Turn, from 0, of the earlier answer that the judge found most similar."""
     judge: list[str] = []

@@ -1,7 +1,7 @@
 """Totals of a run.
 
 The total is the sum over questions of the mean reward over rollouts; with one rollout it equals the original's total.
-Intervals come from the spread between rollouts of the same question, so one rollout gives none.
+Intervals are computed from the spread between rollouts of a question, so a single rollout gives none.
 """
 
 from collections import Counter, defaultdict

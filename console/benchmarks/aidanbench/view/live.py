@@ -62,7 +62,7 @@ def _score_cell(track: Track | None, *, falls: bool = False) -> Content:
 
 
 def _now_cell(rollout: Rollout, now: float, live: bool) -> Content:
-    """Return the activity of a running loop or the tail of its answer; why it waits; or why it ended."""
+    """Return the activity of a loop: the tail of its answer while it runs, the reason for a wait, or why it ended."""
     if live and rollout.is_running and not rollout.why:
         word = rollout.state if rollout.state in _OTHER_ROLES else ""
         if word or not rollout.recent_text:

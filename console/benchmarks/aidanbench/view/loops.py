@@ -32,7 +32,7 @@ class Measure:
 
     @property
     def passes(self) -> bool:
-        """Whether the value is above the threshold; without a threshold, whether it is known."""
+        """True if the value is above the threshold; without a threshold, True if it is known."""
         if self.value is None:
             return False
         return self.threshold is None or self.value > self.threshold
@@ -58,7 +58,7 @@ class Round:
     is_decided: bool = False
     accepted: bool | None = None
     reason: str = ""
-    """Why the answer was not accepted."""
+    """Reason for the rejection of the answer."""
     final: str | None = None
     """The answer as extracted by the suite; None until it is decided."""
     reasoning: str = ""
@@ -139,7 +139,7 @@ def rounds_of(passages: Sequence[Passage]) -> list[Round]:
 
 
 def is_loop(passages: Iterable[Passage]) -> bool:
-    """Whether a conversation is a loop of answers."""
+    """Return whether a conversation is a loop of answers."""
     return any(passage.kind is PassageKind.SCORE and passage.head == NOVELTY for passage in passages)
 
 

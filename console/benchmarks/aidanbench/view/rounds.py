@@ -13,7 +13,7 @@ from console.tui.symbols import MUTED, SYMBOLS, bar, muted
 
 GAUGE_WIDTH = 10
 FIRST_WORDS = 60
-"""Maximum cells shown of the nearest answer."""
+"""Maximum width of the nearest answer, in cells."""
 SHORT_REPLY = 60
 """Maximum characters of a judge's reply shown without folding."""
 _SHORT_NAMES = {"coherence": "coh", "novelty": "nov", "llm_novelty": "llm"}

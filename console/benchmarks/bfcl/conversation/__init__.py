@@ -1,1 +1,1 @@
-"""Playing entries: prompts, turns, memory, web search."""
+"""Conversations about entries: prompts, turns, memory, web search."""

@@ -1,8 +1,8 @@
 """Plays a conversation with simulators, executing calls in the worker.
 
 A turn ends with the first reply without an executable call. More than twenty executed steps in one turn end the whole
-conversation, like officially. Executed calls are journaled effects; after a resume they are executed again on new
-simulators before the first new call.
+conversation, as in the official code. Executed calls are journaled effects; after a resume they are executed again on
+new simulators before the first new call.
 """
 
 import asyncio
@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 from console.benchmarks.bfcl.conversation.call_format import in_call_format
 from console.benchmarks.bfcl.conversation.prompts import added_functions, first_turn, system_prompt, with_hints
-from console.benchmarks.bfcl.conversation.rendering import Doc
 from console.benchmarks.bfcl.conversation.scripted_answers import scripted_turn
-from console.benchmarks.bfcl.conversation.wording import Wording
+from console.benchmarks.bfcl.data.rendering import Doc
+from console.benchmarks.bfcl.data.wording import Wording
 from console.benchmarks.bfcl.models.decode.length import is_long
 from console.benchmarks.bfcl.models.handlers.handler import Answer, Handler, Turn, answers_may_break
 from console.benchmarks.bfcl.rules.entry import Entry

@@ -10,8 +10,8 @@ from console.benchmarks.bfcl.conversation.scripted_answers import scripted_agent
 from console.benchmarks.bfcl.conversation.single_turn import play_single_turn
 from console.benchmarks.bfcl.conversation.web_search.choice import choose_web
 from console.benchmarks.bfcl.conversation.web_search.play import WebSearchExecution
-from console.benchmarks.bfcl.conversation.wording import Wording
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.wording import Wording
 from console.benchmarks.bfcl.models.decoding import family_of
 from console.benchmarks.bfcl.models.handlers.handler import Handler, UnreadableAnswer
 from console.benchmarks.bfcl.rules import categories as names
@@ -56,7 +56,8 @@ async def play_agentic(
 ) -> Any:
     """Run a memory or web-search conversation and return the result in the official format.
 
-    The memory starts with the content left by the prerequisites; without their outputs it is empty, like officially.
+    The memory starts with the content left by the prerequisites; without their outputs it is empty, as in the official
+    code.
 
     Raises:
         Fault: a model, the search service or the embedding failed.

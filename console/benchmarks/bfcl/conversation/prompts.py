@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc, render_docs
-from console.benchmarks.bfcl.conversation.wording import Wording, fill
+from console.benchmarks.bfcl.data.rendering import Doc, render_docs
+from console.benchmarks.bfcl.data.wording import Wording, fill
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry
 from console.benchmarks.bfcl.rules.variation import Variation, read_variation

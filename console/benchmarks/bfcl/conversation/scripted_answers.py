@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry
 from console.benchmarks.bfcl.rules.variation import DEFAULT, Variation, read_variation

@@ -4,9 +4,9 @@ from typing import Any
 
 from console.benchmarks.bfcl.conversation.call_format import in_call_format
 from console.benchmarks.bfcl.conversation.prompts import first_turn, system_prompt, with_hints
-from console.benchmarks.bfcl.conversation.rendering import Doc
 from console.benchmarks.bfcl.conversation.scripted_answers import scripted_answers_for
-from console.benchmarks.bfcl.conversation.wording import Wording
+from console.benchmarks.bfcl.data.rendering import Doc
+from console.benchmarks.bfcl.data.wording import Wording
 from console.benchmarks.bfcl.models.handlers.handler import Handler, answers_may_break
 from console.benchmarks.bfcl.rules.entry import Entry
 from console.core.chat import Message

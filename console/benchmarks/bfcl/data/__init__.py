@@ -1,1 +1,1 @@
-"""The dataset files: pulling, reading, selecting."""
+"""The dataset: pulling, reading and selecting entries, rendering functions, and the texts of prompts."""

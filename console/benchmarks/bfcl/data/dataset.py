@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.bfcl.conversation.wording import OWN
+from console.benchmarks.bfcl.data.wording import OWN
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.entry import Entry, FunctionDoc, SpokenLine
 from console.benchmarks.bfcl.rules.variation import CONFIGS

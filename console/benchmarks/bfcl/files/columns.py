@@ -40,7 +40,7 @@ class Columns:
 
     headings: dict[str, list[str]]
     official: bool
-    """Whether the headings are from the release."""
+    """True if the headings are from the release."""
 
 
 def load_columns(module: Path | None) -> Columns:

@@ -134,7 +134,7 @@ def write_lines(path: Path, lines: Iterable[Line], *, ascii_only: bool) -> None:
 
 
 def as_line(line: Line, *, ascii_only: bool) -> str:
-    """Encode a JSON object; other values become strings, like officially."""
+    """Encode a JSON object; other values become strings, as in the official code."""
     try:
         return json.dumps(line, ensure_ascii=ascii_only, default=str)
     except (TypeError, ValueError, RecursionError):  # non-string keys, numbers too long to print

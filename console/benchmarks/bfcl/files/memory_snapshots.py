@@ -18,7 +18,7 @@ from console.benchmarks.bfcl.rules.categories import MEMORY, sort_key
 def write_snapshots(root: Path, model: str, family: str) -> list[Path]:
     """Write all snapshots from a model's result files, and return the files.
 
-    Failed prerequisites change nothing, like officially.
+    Failed prerequisites change nothing, as in the official code.
 
     Args:
         root: the result folder.

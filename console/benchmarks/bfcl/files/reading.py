@@ -1,7 +1,7 @@
 """Decoding of the answers in a result folder, never guessed from their content.
 
-Determined by a folder named after a registry model, or by the mark in our own result lines if the folder's name does
-not imply it. Otherwise the user must specify it.
+The decoding is that of the registry model that the folder is named after, or else that of the mark in our own result
+lines. Without either, the user must specify it.
 """
 
 from collections.abc import Callable, Sequence

@@ -5,8 +5,8 @@ Only the messages differ from the official ones.
 
 from typing import Any
 
-from console.benchmarks.bfcl.conversation.wording import Wording
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.wording import Wording
 from console.benchmarks.bfcl.files.layout import Line
 from console.benchmarks.bfcl.models.decode.reply import FAILED, WRONG_FORMAT, decode_reply, executable_calls
 from console.benchmarks.bfcl.rules import agentic_answer as agentic

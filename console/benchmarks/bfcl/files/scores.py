@@ -45,7 +45,7 @@ class CategoryScore:
 
     @property
     def simulated(self) -> bool:
-        """Whether a simulated model produced the answers."""
+        """True if a simulated model produced the answers."""
         return any(line.get("simulated") is True for line in self.lines)
 
     @property

@@ -22,7 +22,7 @@ FAMILY = "family"
 UNDERSCORE_TO_DOT = "underscore_to_dot"
 """Key of a setting's extras: function names were sent with underscores for dots."""
 PROFILE = "bfcl_name"
-"""Key of a setting's extras: registry name of the row that determines both."""
+"""Key of a setting's extras: name of the registry row, which defines the two values above."""
 
 
 def family_of(setting: Setting) -> str:
@@ -70,7 +70,7 @@ def with_row(setting: Setting, model: "ModelConfig", mode: str | None) -> Settin
         raise UsageError(f"[{model.name}] bfcl_name: {error.message}", where=where, hint=error.hint) from None
     if mode is not None and mode != row.mode:
         raise UsageError(
-            f"{model.name} is asked as {model.bfcl_name}, whose mode is {row.mode}",
+            f"{model.name} uses the row {model.bfcl_name}, whose mode is {row.mode}",
             where="--mode",
             hint=f"Leave the mode out, or bfcl_name ({where}).",
         )
@@ -107,7 +107,7 @@ def find_setting(reading: str) -> Setting:
         raise UsageError(f"{reading} decodes in more than one way: {named}", hint="Name the family, or a model of it.")
     close = nearest_names(reading, [*FAMILIES, *handlers, *rows])
     hint = f"Nearest: {', '.join(close)}. " if close else ""
-    raise UsageError(f"nothing is called {reading!r}", hint=f"{hint}Families: {', '.join(FAMILIES)}.")
+    raise UsageError(f"unknown name {reading!r}", hint=f"{hint}Families: {', '.join(FAMILIES)}.")
 
 
 def _family_setting(family: str, rows: Sequence[Profile]) -> Setting:

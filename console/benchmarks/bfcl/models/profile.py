@@ -36,11 +36,11 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     template: str = ""
     """Prompt template of the `completions` API; empty for others."""
     is_fc: bool = False
-    """Whether it is a function-calling model, without format sensitivity."""
+    """True if it is a function-calling model, without format sensitivity."""
     underscore_to_dot: bool = False
-    """Whether function names have underscores for dots in requests and replies."""
+    """True if function names have underscores for dots in requests and replies."""
     reasons: bool = False
-    """Whether requests enable reasoning."""
+    """True if requests enable reasoning."""
     note: str = ""
     """Bug in the official code of this row, which verdicts reproduce."""
     input_price: float | None = None

@@ -55,7 +55,7 @@ COLLECTIONS: dict[str, tuple[str, ...]] = {
 
 
 def resolve(names: Iterable[str]) -> list[str]:
-    """Return the union of collections and categories, sorted alphabetically like officially.
+    """Return the union of collections and categories, sorted alphabetically as in the official code.
 
     Raises:
         UsageError: unknown name; suggests one.

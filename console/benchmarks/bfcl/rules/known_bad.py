@@ -1,11 +1,11 @@
 """Official entries with defective ground truth, which no output or only an unnatural one can pass.
 
-Found by experiment. They are scored as usual, but marked, so that nobody looks for the error in the model.
+Found by experiment. They are scored as usual, but marked as known bad.
 """
 
 _IMPOSSIBLE = {
-    "simple_java_36": "a list of mixed types is expected, but all elements of the list become texts",
-    "simple_java_65": "a list of mixed types is expected, but all elements of the list become texts",
+    "simple_java_36": "a list of mixed types is expected, but all elements of the list become strings",
+    "simple_java_65": "a list of mixed types is expected, but all elements of the list become strings",
     "live_simple_106-63-0": "a required parameter has no acceptable value",
     "live_simple_112-68-0": "a required parameter has no acceptable value",
     "live_multiple_862-181-3": "the ground truth requires a parameter that the function does not have",

@@ -126,7 +126,7 @@ def is_officially_right(result: Result) -> bool:
 
 
 def _sensitivity(results: Sequence[Result]) -> tuple[Metric, ...]:
-    """Return the spread over prompt variations, in percent like officially."""
+    """Return the spread over prompt variations, in percent as in the official code."""
     by_config: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         by_config[result.case_id.split(":")[1]].append(result)

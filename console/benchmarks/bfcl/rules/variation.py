@@ -37,7 +37,7 @@ class Variation:
     returns: str
     """`python`, `json`, `verbose_xml` or `concise_xml`."""
     tagged: bool
-    """Whether calls must be in `<TOOLCALL>` tags."""
+    """True if calls must be in `<TOOLCALL>` tags."""
     docs: str
     """`python`, `xml` or `json`."""
     prompt: str

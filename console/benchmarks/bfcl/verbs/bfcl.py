@@ -1,4 +1,4 @@
-"""The official BFCL command with its flags, files and folders: generate, then evaluate offline; and its lists."""
+"""The official BFCL command with its flags, files and folders: generation, offline evaluation, and lists."""
 
 import argparse
 
@@ -6,13 +6,13 @@ from console.cli.parser import Arguments, VerbParser
 from console.core.fault import UsageError
 
 PHASES = {
-    "generate": "ask models and write result files",
+    "generate": "run models and write result files",
     "evaluate": "score result files offline",
     "models": "list the models of the official registry",
     "test-categories": "list the categories and their collections",
-    "results": "list the models of which there are results",
+    "results": "list the models with result files",
     "scores": "show the summary table of the scores",
-    "version": "say which official release the rules are held against",
+    "version": "show the official release that the rules are tested against",
 }
 
 
@@ -24,5 +24,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: Arguments) -> int:
-    """Refuse to guess a phase."""
+    """Raise UsageError, because a phase is required."""
     raise UsageError(f"name a phase: {', '.join(PHASES)}", hint="See `eval-console bfcl --help`.")

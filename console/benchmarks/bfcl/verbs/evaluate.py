@@ -63,7 +63,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_phase_arguments(parser, models="default: all with results", categories="all")
     add_reading_arguments(parser)
     parser.add_argument("--score-dir", type=Path, default=Path("score"), metavar="DIR")
-    parser.add_argument("--partial-eval", action="store_true", help="score what is there of a category")
+    parser.add_argument("--partial-eval", action="store_true", help="score categories with missing results, too")
 
 
 class _Models:
@@ -97,7 +97,7 @@ class _Models:
         except UsageError:
             return {}
         for mistake in book.mistakes:
-            self._args.output.warn(f"{mistake.where}: {mistake.message}; the cost of that model is not known")
+            self._args.output.warn(f"{mistake.where}: {mistake.message}; the cost of that model is unknown")
         return {folder_name(name): model for name, model in book.models.items()}
 
 
@@ -151,7 +151,7 @@ def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
         if name not in models_there:
             close = nearest(name, models_there)
             listed = (
-                f"Results are there of: {', '.join(models_there)}."
+                f"There are results of: {', '.join(models_there)}."
                 if models_there
                 else "Generate first, or give --result-dir."
             )

@@ -1,4 +1,4 @@
-"""Ask models the BFCL entries and write official result files, each line as soon as its conversation has ended.
+"""Run models on the BFCL entries and write official result files, each line when its conversation ends.
 
 Resumes after an interruption: entries with an answer are skipped, failed inferences are retried. Every generation is
 also a run that can be watched and reviewed.
@@ -79,10 +79,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--temperature", type=float, metavar="T", help="default: as in models.toml, else 0.001")
     threads = f"conversations at once (default: 1, of local models {LOCAL_THREADS})"
     parser.add_argument("--num-threads", type=int, metavar="N", help=threads)
-    parser.add_argument("--run-ids", action="store_true", help="ids of test_case_ids_to_generate.json instead")
-    parser.add_argument("-o", "--allow-overwrite", action="store_true", help="ask again what has an answer")
-    parser.add_argument("--include-input-log", action="store_true", help="write what was sent")
-    parser.add_argument("--exclude-state-log", action="store_true", help="leave simulator states out")
+    parser.add_argument("--run-ids", action="store_true", help="only the ids in test_case_ids_to_generate.json")
+    parser.add_argument("-o", "--allow-overwrite", action="store_true", help="replace existing answers")
+    parser.add_argument("--include-input-log", action="store_true", help="include the requests")
+    parser.add_argument("--exclude-state-log", action="store_true", help="omit the states of simulators")
     add_serving_arguments(parser)
 
 
@@ -162,7 +162,7 @@ def _selection(args: GenerateArguments, model: str, config: ModelConfig | None) 
         args.output.info(f"not in {args.suite}, left out: {', '.join(missing)}")
     chosen = tuple(name for name in chosen_categories if name in available)
     if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _calls_natively(args, config):
-        args.output.info(f"{model}: {FORMAT_SENSITIVITY} varies the prompt, and is left out with native tools")
+        args.output.info(f"{model}: {FORMAT_SENSITIVITY} is left out, as it varies the prompt and the tools are native")
         chosen = tuple(name for name in chosen if name != FORMAT_SENSITIVITY)
     if not chosen:
         raise UsageError(f"{args.suite} has none of these categories", where="--test-category")
@@ -185,7 +185,7 @@ def _chosen_ids(path: Path) -> tuple[str, ...]:
         raise UsageError(f"the list of ids cannot be read: {error}", where=str(path), hint=hint) from None
     ids = tuple(dict.fromkeys(name for names in chosen.values() for name in names))
     if not ids:
-        raise UsageError("names no id", where=str(path), hint=hint)
+        raise UsageError("contains no ids", where=str(path), hint=hint)
     return ids
 
 

@@ -37,12 +37,14 @@ class ServingArguments(Arguments):
 def add_serving_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the official flags."""
     group = parser.add_argument_group("models served on this machine")
-    group.add_argument("--backend", choices=("vllm", "sglang"), default="sglang", help="what is started for them")
+    group.add_argument("--backend", choices=("vllm", "sglang"), default="sglang", help="server to start")
     group.add_argument("--num-gpus", type=int, default=1, metavar="N")
     group.add_argument("--gpu-memory-utilization", type=float, default=0.9, metavar="SHARE")
-    group.add_argument("--skip-server-setup", action="store_true", help="start nothing: a server is there")
-    group.add_argument("--local-model-path", type=Path, metavar="FOLDER", help="weights, in place of the model's name")
-    group.add_argument("--enable-lora", action="store_true", help="vllm only, as the next two")
+    group.add_argument("--skip-server-setup", action="store_true", help="use a server that is already running")
+    group.add_argument(
+        "--local-model-path", type=Path, metavar="FOLDER", help="weights to load instead of the model's name"
+    )
+    group.add_argument("--enable-lora", action="store_true", help="only with vllm, like the next two")
     group.add_argument("--max-lora-rank", type=int, metavar="R")
     group.add_argument("--lora-modules", action="append", default=[], metavar="NAME=PATH")
 
@@ -56,7 +58,7 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
     profile = profiles()[name]
     if profile.api != "completions":
         raise UsageError(
-            f"no model is named {name!r} in models.toml, and {name} is asked through a service",
+            f"no model is named {name!r} in models.toml, and {name} is a hosted model",
             where="--model",
             hint=_entry_for(profile),
         )
@@ -79,7 +81,7 @@ def _entry_for(profile: Profile) -> str:
 
     providers = PROVIDERS_OF_API.get(profile.api)
     if providers is None:
-        return f"Requests of the official {profile.handler} are not offered; docs/bfcl.md lists what is."
+        return f"Requests of the official {profile.handler} are not supported; docs/bfcl.md lists the supported ones."
     fields = f'model_id = "{profile.model_id}", provider = "{providers[0]}" and bfcl_name = "{profile.name}"'
     return f"Give it an entry there with {fields}."
 
@@ -88,12 +90,12 @@ def _address() -> str:
     remote = variable("REMOTE_OPENAI_BASE_URL")
     host, port = variable("LOCAL_SERVER_ENDPOINT") or "localhost", variable("LOCAL_SERVER_PORT") or "1053"
     if remote is None and not (port.isdigit() and 0 < int(port) < 65536):
-        raise UsageError(f"{port!r} is no port", where="LOCAL_SERVER_PORT")
+        raise UsageError(f"{port!r} is not a port", where="LOCAL_SERVER_PORT")
     return remote or f"http://{host}:{port}/v1"
 
 
 def _tokenizer(weights: Path | None) -> Path | None:
-    """Return the folder of the tokenizer that counts prompt tokens, like officially; None: the server counts.
+    """Return the folder of the tokenizer that counts prompt tokens, as in the official code; None: the server counts.
 
     Raises:
         UsageError: no readable tokenizer in the folder.
@@ -129,7 +131,7 @@ def _check(args: ServingArguments) -> None:
     folder = args.local_model_path
     for name in ("config.json", "tokenizer_config.json") if folder else ():
         if not (Path(str(folder)) / name).is_file():
-            raise UsageError(f"{folder} holds no {name}", where="--local-model-path", hint="Name a folder of weights.")
+            raise UsageError(f"{folder} has no {name}", where="--local-model-path", hint="Give a folder of weights.")
 
 
 Serving = Callable[[Path, Callable[[str], None]], AbstractContextManager[None]]
@@ -173,13 +175,11 @@ def _served(server: AbstractContextManager[None], model: ModelConfig, notify: Ca
         try:
             is_counted = asyncio.run(counts_tokens(model))
         except Fault as fault:
-            raise UsageError(f"the server at {model.base_url} cannot be asked: {fault.message}") from None
+            raise UsageError(f"the server at {model.base_url} cannot be queried: {fault.message}") from None
         if model.tokenizer is not None:
-            notify(
-                f"max_tokens: {LARGEST}, or what the prompt leaves of the context by the tokenizer in {model.tokenizer}"
-            )
+            notify(f"max_tokens: {LARGEST}, or the rest of the context, counted by the tokenizer in {model.tokenizer}")
         elif is_counted:
-            notify(f"max_tokens: {LARGEST}, or what the prompt leaves of the context, as the server counts tokens")
+            notify(f"max_tokens: {LARGEST}, or the rest of the context, counted by the server")
         else:
             notify(f"max_tokens: {LARGEST} for every prompt; this server does not count tokens (POST /tokenize)")
         yield

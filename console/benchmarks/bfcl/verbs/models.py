@@ -1,4 +1,4 @@
-"""List the models of the official registry, in its order: names that result folders and `bfcl_name` may have.
+"""List the models of the official registry in its order, by the names valid for result folders and `bfcl_name`.
 
 With --json, all facts about each: API, decode family and leaderboard data.
 """
@@ -16,12 +16,12 @@ BFCL_MODELS = JsonKind("bfcl_models", "bfcl models", "The official registry.", {
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing."""
+    """Add no options."""
     del parser
 
 
 def run(args: Arguments) -> int:
-    """List them."""
+    """List the models."""
     if args.output.machine:
         args.output.data(BFCL_MODELS, {"models": [msgspec.to_builtins(row) for row in profiles().values()]})
     else:

@@ -60,7 +60,7 @@ def add_phase_arguments(parser: argparse.ArgumentParser, *, models: str, categor
     parser.add_argument("--model", action="append", default=[], metavar="A,B", help=models)
     parser.add_argument("--test-category", action="append", default=[], metavar="X,Y", help=f"default: {categories}")
     parser.add_argument("--result-dir", type=Path, default=Path("result"), metavar="DIR")
-    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="the data (default: bfcl)")
+    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="suite with the data (default: bfcl)")
 
 
 def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,12 +70,14 @@ def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
         "--handler",
         dest="read_as",
         metavar="NAME|FAMILY",
-        help="read answers as those of a model of the official registry, or of a decode family",
+        help="decode answers like a model of the official registry, or by a decode family",
     )
-    group.add_argument("--mode", choices=("fc", "prompt"), help="read them as native calls or texts of a run of ours")
+    group.add_argument(
+        "--mode", choices=("fc", "prompt"), help="decode them as native calls or text, the formats of our own runs"
+    )
 
 
 def add_import_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `import` for result files."""
-    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="of BFCL results: which data")
+    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="for BFCL results: suite with the data")
     add_reading_arguments(parser)

@@ -1,4 +1,4 @@
-"""List the models of which there are result files, with the time when each one's folder was made or changed."""
+"""List the models with result files, and when each one's folder was created or changed."""
 
 import argparse
 from datetime import datetime
@@ -12,7 +12,7 @@ from console.cli.parser import Arguments
 from console.exchange.json_kind import JsonKind
 
 BFCL_RESULTS = JsonKind(
-    "bfcl_results", "bfcl results", "Models of which there are results.", {"models": "name and time of each"}
+    "bfcl_results", "bfcl results", "Models with result files.", {"models": "name and creation time of each"}
 )
 
 

@@ -1,4 +1,4 @@
-"""Show the main columns of the summary table that `bfcl evaluate` wrote."""
+"""Show the main columns of the summary table written by `bfcl evaluate`."""
 
 import argparse
 import csv
@@ -11,7 +11,10 @@ from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 
 BFCL_SCORES = JsonKind(
-    "bfcl_scores", "bfcl scores", "The summary table of the scores.", {"rows": "rank, name and sums of each"}
+    "bfcl_scores",
+    "bfcl scores",
+    "The summary table of the scores.",
+    {"rows": "rank, name and aggregates of each model"},
 )
 
 _COLUMNS = {
@@ -24,9 +27,9 @@ _COLUMNS = {
     30: "Relevance",
     31: "Irrelevance",
 }
-"""Columns of the table, in the official order; the official command stops, as it looks for one that is gone."""
+"""Index and heading of the shown columns, in the official order; the official command fails on a missing column."""
 _WIDTH = 36
-"""Columns that the table has."""
+"""Number of columns in the table."""
 
 
 class ScoresArguments(Arguments):
@@ -41,10 +44,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: ScoresArguments) -> int:
-    """Show it.
+    """Show the table.
 
     Raises:
-        UsageError: there is none, or it is none of these tables.
+        UsageError: the file is missing or not a summary table.
     """
     path = project_root() / args.score_dir / "data_overall.csv"
     try:
@@ -54,7 +57,7 @@ def run(args: ScoresArguments) -> int:
         hint = "`eval-console bfcl evaluate` writes it."
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from None
     except (UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"is no summary table: {error}", where=str(path)) from None
+        raise UsageError(f"is not a summary table: {error}", where=str(path)) from None
     for number, row in enumerate(rows, 1):
         if len(row) != _WIDTH:
             raise UsageError(f"has {len(row)} columns, not {_WIDTH}", where=f"{path}:{number}")

@@ -1,4 +1,4 @@
-"""List the official collections of categories with the categories of each, all of which `--test-category` takes."""
+"""List the official category collections and their categories, all of which are valid for `--test-category`."""
 
 import argparse
 from itertools import chain
@@ -17,12 +17,12 @@ BFCL_CATEGORIES = JsonKind(
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing."""
+    """Add no options."""
     del parser
 
 
 def run(args: Arguments) -> int:
-    """List them, the collection's name beside its first category."""
+    """List the collections, each name next to its first category."""
     if args.output.machine:
         args.output.data(BFCL_CATEGORIES, {"collections": COLLECTIONS})
         return Exit.OK

@@ -1,4 +1,4 @@
-"""Say which release of the official package the rules are tested against, and which data is here."""
+"""Show the official release that the rules are tested against, and the installed data."""
 
 import argparse
 
@@ -17,25 +17,25 @@ BFCL_VERSION = JsonKind(
     {
         "bfcl": "the release",
         "eval_console": "version of this program",
-        "data": "release of each suite that is here",
+        "data": "release of each installed suite",
     },
 )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing."""
+    """Add no options."""
     del parser
 
 
 def run(args: Arguments) -> int:
-    """Say it."""
+    """Print the versions."""
     entries = [entry for entry in Catalog(find_data_roots(args.data)).entries() if entry.format == "bfcl"]
     data = {entry.name: entry.source.get("version", "unknown") for entry in entries}
     if args.output.machine:
         args.output.data(BFCL_VERSION, {"bfcl": OFFICIAL.version, "eval_console": __version__, "data": data})
         return Exit.OK
     args.output.text(f"bfcl version: {OFFICIAL.version}")
-    args.output.text(f"eval-console {__version__} holds to its rules")
+    args.output.text(f"eval-console {__version__} implements its rules")
     for name, version in data.items():
         args.output.text(f"data {name}: {version}")
     return Exit.OK

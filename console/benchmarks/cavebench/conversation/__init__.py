@@ -1,1 +1,1 @@
-"""Playing of conversations, in cave mode and in JSON mode."""
+"""Conversations in cave mode and in JSON mode."""

@@ -42,7 +42,7 @@ _JSON_PROGRAM = "console.benchmarks.cavebench.inside.tools"
 _SCENARIO_ERROR = "ScenarioError"
 """Exception class that the worker's programs raise for faults of the scenario."""
 _NEW_SPAN = ("model",)
-"""Only replies of the model give its code more time."""
+"""Kinds of questions whose answers give the code more time: only the model's replies."""
 SPARE_S = 10.0
 """Seconds after a cell's own limit until the engine ends the worker."""
 _KEPT_OF_EXCESS = 2000
@@ -126,7 +126,7 @@ class _WorkerFactory:
 
 @dataclass(slots=True)
 class _TurnAnswers:
-    """Answers given to the worker in a turn, enough to bring another worker to the same point."""
+    """Answers given to the worker in a turn, from which a new worker's state can be restored."""
 
     now: str
     answers: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
@@ -177,7 +177,7 @@ class _AgentPlay:
             record = lost_turn(query, lost.message, lost.cause)
         except WorkerError as error:
             if not self._guard.is_answered:  # nothing of the model's has run yet
-                raise Fault(FaultKind.SANDBOX, f"the agent does not run: {error}") from None
+                raise Fault(FaultKind.SANDBOX, f"the agent cannot run: {error}") from None
             record = {"query": query, "trouble": f"the agent failed: {error}"}
 
         async def done() -> Any:
@@ -188,7 +188,7 @@ class _AgentPlay:
         return cast("dict[str, Any]", kept)
 
     async def _retry_if_killed(self) -> Any:
-        """Play the turn; if the worker is killed, bring another one to the same point and continue, once per turn.
+        """Play the turn; if the worker is killed, restore its state in a new one and continue, once per turn.
 
         Code that kills its own worker will do so again, and that is the model's fault.
         """
@@ -223,7 +223,9 @@ class _AgentPlay:
                 raise BadRecord("nothing is known by that name")
             answer = await (self._ask(read_question(data)) if kind == "model" else self._cell(read_cell(data)))
         except BadRecord as error:
-            raise WorkerLost("protocol", f"the worker sent no proper {kind[:40]!r}: {error}; it was ended") from None
+            raise WorkerLost(
+                "protocol", f"the worker sent an invalid {kind[:40]!r}: {error}; it was terminated"
+            ) from None
         self._answers_by_turn[self._turn].answers.append((kind, answer))
         return answer
 
@@ -267,7 +269,7 @@ def _messages(question: Question) -> list[Message]:
 
 
 async def _unexpected_question(kind: str, data: Any) -> Any:
-    raise WorkerLost("protocol", "a worker that was rebuilt went another way than the one before; it was ended")
+    raise WorkerLost("protocol", "a restored worker diverged from its predecessor; it was terminated")
 
 
 async def _now() -> str:

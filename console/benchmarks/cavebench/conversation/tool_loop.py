@@ -116,10 +116,10 @@ class _ToolWorker:
         self._made: list[dict[str, Any]] = []
         """Tool calls of the conversation, in order."""
         self._caught_up = 0
-        """Number of them that this worker has done."""
+        """Number of calls that this worker has executed."""
 
     async def do(self, operation: str, arguments: dict[str, Any], *, turn: int) -> Any:
-        """Do an operation once.
+        """Perform an operation once.
 
         Raises:
             WorkerError: the operation raised.
@@ -144,7 +144,7 @@ class _ToolWorker:
             await self._worker.kill()
 
     async def _retry_if_killed(self, operation: str, arguments: dict[str, Any]) -> Any:
-        """Do an operation; if the worker is killed, repeat it in another one, once."""
+        """Perform an operation; if the worker is killed, repeat it once in a new one."""
         try:
             return await (await self._ready()).call(operation, arguments)
         except WorkerLost as lost:

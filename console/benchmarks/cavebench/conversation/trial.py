@@ -66,7 +66,7 @@ class Trial:
     """Confinement level reached; None if no worker started."""
     seconds: float
     trouble: str
-    """Why the turn did not pass; empty if it did."""
+    """Reason for not passing the turn; empty if it passed."""
     fault: FaultKind | None = None
     """Kind of fault, if there is no verdict."""
     hint: str = ""

@@ -68,7 +68,7 @@ def read_scenarios(folder: Path) -> list[Scenario]:
             scenarios.append(_read_scenario(folder, path, number, data, names))
     if not scenarios:
         raise UsageError(
-            "holds no scenario file", where=str(folder), hint="A scenario file is a JSON list of scenarios."
+            "contains no scenario file", where=str(folder), hint="A scenario file is a JSON list of scenarios."
         )
     return scenarios
 
@@ -92,7 +92,7 @@ def _read_scenario(folder: Path, path: Path, number: int, data: Any, names: dict
     name = _own_name(str(fields.get("name") or fields.get("scenario") or f"scenario_{number}"), names)
     module = fields.get("module")
     if not isinstance(module, str) or not module:
-        raise UsageError("names no `module`", where=where)
+        raise UsageError("has no `module`", where=where)
     beside, source = _find_module(folder, path, module, where)
     return Scenario(
         name=name,
@@ -120,7 +120,7 @@ def _find_module(folder: Path, path: Path, module: str, where: str) -> tuple[str
     beside = path.with_name(f"{module.rsplit('.', 1)[-1]}.py")
     if beside.is_file():
         return beside.relative_to(folder).as_posix(), read_source(beside)
-    raise UsageError(f"its module {module} is neither below {folder} nor beside the file", where=where)
+    raise UsageError(f"its module {module} is neither below {folder} nor next to the file", where=where)
 
 
 def _read_conversations(data: Any, where: str, source: ModuleSource) -> list[dict[str, Any]]:
@@ -147,7 +147,7 @@ def _check_turn(turn: Any, where: str, source: ModuleSource) -> None:
         raise UsageError("is not an object", where=where)
     fields = cast("dict[str, Any]", turn)
     if not isinstance(fields.get("query", ""), str):
-        raise UsageError("`query` must be a text", where=where)
+        raise UsageError("`query` must be a string", where=where)
     try:
         read_expectation(fields)
     except EvaluatorError as error:
@@ -165,5 +165,5 @@ def _text(fields: dict[str, Any], key: str, where: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise UsageError(f"`{key}` must be a text", where=where)
+        raise UsageError(f"`{key}` must be a string", where=where)
     return value

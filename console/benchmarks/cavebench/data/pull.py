@@ -52,7 +52,7 @@ def _download(scratch: Path, notify: Callable[[str], object]) -> Path:
     except (urllib.error.URLError, TimeoutError, OSError) as error:
         raise UsageError(f"cave-bench cannot be fetched: {error}", hint=_HINT) from None
     if len(content) > _MOST_BYTES:
-        raise UsageError("what was fetched is far too large to be cave-bench", hint=_HINT)
+        raise UsageError("the download is too large to be cave-bench", hint=_HINT)
     archive.write_bytes(content)
     unpacked = scratch / "unpacked"
     unpack_zip(archive, unpacked, lambda name: _is_kept(PurePosixPath(*PurePosixPath(name).parts[1:])))
@@ -68,7 +68,7 @@ def _copy(source: Path, new_folder: Path) -> None:
     names = list(_kept_files(source))
     if not names:
         raise UsageError(
-            "holds neither evals/ nor benchmarks/ with scenarios",
+            "contains neither evals/ nor benchmarks/ with scenarios",
             where=str(source),
             hint="Name the folder of a cave-bench checkout.",
         )

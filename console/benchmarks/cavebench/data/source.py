@@ -17,7 +17,7 @@ class ModuleSource:
     validators: frozenset[str] | None = None
     hooks: frozenset[str] | None = None
     functions: dict[str, bool] = field(default_factory=dict[str, bool])
-    """True for functions, by name, that use their second parameter, as validators may."""
+    """By function name, True if it uses its second parameter, as validators may."""
     targets: dict[str, str] = field(default_factory=dict[str, str])
     """Function name by validator name."""
 

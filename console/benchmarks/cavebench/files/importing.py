@@ -105,12 +105,12 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except msgspec.ValidationError as error:
-        raise UsageError(f"is no result file of cave-bench: {error}", where=str(path)) from None
+        raise UsageError(f"is not a result file of cave-bench: {error}", where=str(path)) from None
     except ValueError as error:
         hint = "The peer leaves a truncated file behind when it cannot write a value; there is nothing to save in it."
         raise UsageError(f"is not JSON: {error}", where=str(path), hint=hint) from None
     if not scenarios:
-        raise UsageError("holds no scenario", where=str(path))
+        raise UsageError("contains no scenario", where=str(path))
     return scenarios
 
 

@@ -41,7 +41,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
     manifest = run.manifest()
     cases, finished = _read(run)
     if not any("conversation" in case.data for case in cases.values()) or not finished:
-        raise UsageError("holds no finished conversation of cave-bench", where=str(run.path))
+        raise UsageError("contains no finished conversation of cave-bench", where=str(run.path))
     files: list[Path] = []
     for rollout in sorted({record.key.rollout for record in finished}):
         part = [record for record in finished if record.key.rollout == rollout]

@@ -87,7 +87,7 @@ class WatchedRuntime(PythonRuntime):
 
 
 class ValidatorRuntime:
-    """The runtime under the names that validators and hooks have used over the versions."""
+    """The runtime under the names that validators and hooks used in past versions."""
 
     def __init__(self, runtime: PythonRuntime) -> None:
         self._runtime = runtime

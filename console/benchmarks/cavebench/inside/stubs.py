@@ -127,7 +127,7 @@ def _lenient(text: str) -> Any:
 
 
 def install() -> None:
-    """Install the stubs where scenario modules look for them."""
+    """Install the stubs in `sys.modules`."""
     runtime = {
         "PythonRuntime": PythonRuntime,
         "IPythonRuntime": PythonRuntime,

@@ -46,14 +46,14 @@ class TurnJson(msgspec.Struct, frozen=True):
     validator: ValidatorJson | None = None
     status: str = ""
     lost: str = ""
-    """How the worker ended in this turn, if it did."""
+    """How the worker ended in this turn; empty if it did not."""
     cause: str = ""
     trouble: str = ""
     """Exception of the hook or the agent."""
 
     @property
     def reason(self) -> str:
-        """Why the turn was not judged by its calls; empty if it was."""
+        """Reason for not judging the turn by its calls; empty if it was judged."""
         return f"sandbox_{self.cause or 'died'}" if self.lost else "hook_error" if self.trouble else ""
 
     def record(self) -> TurnRecord:
@@ -118,7 +118,7 @@ def read_cell(data: Any) -> CellJson:
 
 
 def lost_turn(query: str, message: str, cause: str) -> dict[str, Any]:
-    """Return the record of a turn whose worker ended, as the model's doing."""
+    """Return the record of a turn in which the model's code ended the worker."""
     return {"query": query, "lost": message, "cause": cause}
 
 

@@ -58,14 +58,14 @@ class Foreign:
     canonical: str = ""
     """Canonical text, for the value rule."""
     error: str = ""
-    """Why there is no canonical text."""
+    """Reason for the missing canonical text."""
 
     def __str__(self) -> str:
-        """Show the value as str() showed it."""
+        """Return the text of `str()` in the worker."""
         return self.text
 
     def __repr__(self) -> str:
-        """Show the value as repr() showed it."""
+        """Return the text of `repr()` in the worker."""
         return self.representation
 
 

@@ -1,1 +1,1 @@
-"""Playing a case: turns, canned tool results, judges."""
+"""Conversation of a case: turns, canned tool results, judges."""

@@ -172,9 +172,9 @@ def _read_grade(item: Any, scale: Sequence[float]) -> Grade:
     fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
     name, grade, why = fields.get("name"), fields.get("grade"), fields.get("why", "")
     if not isinstance(name, str) or not isinstance(why, str):
-        raise UnreadableReply('a grade has no "name", or a "why" that is no text')
+        raise UnreadableReply('a grade has no "name", or its "why" is not a string')
     if isinstance(grade, bool) or not isinstance(grade, int | float) or not math.isfinite(grade):
-        raise UnreadableReply(f"the grade of {name[:60]} is no number")
+        raise UnreadableReply(f"the grade of {name[:60]} is not a number")
     low, high = scale
     if not low <= grade <= high:
         raise UnreadableReply(f"the grade of {name[:60]} is not from {low:g} to {high:g}")

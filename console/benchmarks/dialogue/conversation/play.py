@@ -122,7 +122,7 @@ class ToolAnswer(NamedTuple):
 
     text: str
     is_known: bool = True
-    """Whether the row has a result for the call."""
+    """True if the row has a result for the call."""
 
 
 def answer_call(name: str, written: str, results: Sequence[CannedResult]) -> ToolAnswer:

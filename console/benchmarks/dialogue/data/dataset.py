@@ -52,7 +52,7 @@ class Dataset:
 
     @property
     def is_read(self) -> bool:
-        """Whether the rows have been read."""
+        """True if the rows have been read."""
         return bool(self._cases)
 
     @cached_property

@@ -57,7 +57,7 @@ class Output(Struct, frozen=True, omit_defaults=True):
     judged: list[Judgement] = field(default_factory=list[Judgement])
     """One per judged check at the end, in order."""
     stopped: str = ""
-    """Why the simulated user ended the conversation."""
+    """Reason for which the simulated user ended the conversation."""
 
 
 class Seen(Struct, frozen=True):

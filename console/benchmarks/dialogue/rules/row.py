@@ -43,7 +43,7 @@ class NumberIs(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     tolerance: Number = 0.0
     """Absolute tolerance, or relative such as "2%"."""
     which: Literal["last", "first", "any"] = "last"
-    """Which number of the answer to compare."""
+    """The number of the answer to compare: last, first or any."""
 
 
 class Choice(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -136,7 +136,7 @@ class CompareController:
 
     @property
     def has_grown(self) -> bool:
-        """Whether a journal has unread records."""
+        """True if a journal has unread records."""
         return any(run.reader.is_behind for run in self._runs)
 
     @property
@@ -145,7 +145,7 @@ class CompareController:
 
     @property
     def live(self) -> tuple[bool, bool]:
-        """Whether A and B are live."""
+        """For A and B, True if the run is live."""
         a, b = self.folders
         return a.is_live, b.is_live
 
@@ -156,7 +156,7 @@ class CompareController:
 
     @property
     def why_no_suite(self) -> str:
-        """Why a suite cannot be opened, in which case expected results are unavailable; otherwise empty."""
+        """Error from opening a suite, without which expected results are unavailable; empty if there is none."""
         return next((run.suite.why for run in self._runs if run.suite.why), "")
 
     @property

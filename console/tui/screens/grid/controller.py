@@ -182,7 +182,7 @@ class GridController:
 
     @property
     def why_no_suite(self) -> str:
-        """Why a suite cannot be opened, in which case expected results are unavailable; otherwise empty."""
+        """Error from opening a suite, without which expected results are unavailable; empty if there is none."""
         return next((run.suite.why for run in self._opened if run.suite.why), "")
 
     def answers(self) -> tuple[CaseInRun | None, ...] | None:

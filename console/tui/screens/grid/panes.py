@@ -86,7 +86,7 @@ class GridCaseList(RowList):
 
 
 class DetailPane(Transcript):
-    """Why runs failed in a category, or the expected and actual answers to a case."""
+    """Failure reasons in a category, or the expected and actual answers to a case."""
 
     def __init__(self) -> None:
         super().__init__(id="detail", classes="pane")

@@ -30,13 +30,13 @@ class NextSteps:
     queued: Sequence[RunLine] = ()
     """Queued runs, next one first."""
     is_stranded: bool = False
-    """Whether runs are queued but no engine runs the queue."""
+    """True if runs are queued but no engine runs the queue."""
     resumable: RunLine | None = None
     """The newest resumable run."""
     failed: RunLine | None = None
     """The run that Review shows if it has failures, otherwise the newest with failures."""
     is_failed_reviewed: bool = False
-    """Whether the key of Review opens that run."""
+    """True if the key of Review opens that run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ class HomeScreen(BaseScreen):
 
     @property
     def _room_for_steps(self) -> tuple[bool, int]:
-        """Whether the demo has a second line, and the maximum rows of next steps."""
+        """Layout of the next steps: True if the demo has a second line, and the maximum number of rows."""
         is_wide, height = self.size.width >= WIDE, self.size.height
         is_small = not is_wide and height < _TALL and bool(self.services.workspace.runs)
         return is_wide and height >= _ROOM_FOR_DEMO, _SMALL_START if is_small else _WHOLE_START

@@ -50,7 +50,7 @@ class ChoiceList(RowList):
 
 
 def has_letters(words: str, name: str) -> bool:
-    """Whether a name contains the filter's letters, ignoring case."""
+    """Return whether a name contains the filter's letters, ignoring case."""
     return words.lower() in name.lower()
 
 

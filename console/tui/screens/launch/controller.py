@@ -57,7 +57,7 @@ class RoleCheck:
     def __init__(self) -> None:
         self._round = 0
         self._warnings: dict[RoleModelId, str] = {}
-        """Why a model may not answer; empty if its server lists it or has not replied."""
+        """Reason why a model may not answer; empty if its server lists it or has not replied."""
 
     def next_question(self, runs: Iterable[Mapping[str, ModelConfig]]) -> RoleQuestion | None:
         """Return the models of runs not checked yet, or None."""
@@ -93,7 +93,7 @@ class LaunchController:
         self._offered = self.form.draft
         """Choices that the form was opened with."""
         self.keeps_draft = not failed_of
-        """Whether choices are kept for the next form until they are started; not if the form is for the failures of one
+        """True if choices are kept for the next form until they are started; not if the form is for the failures of one
         run.
         """
         self.models, self.suites = Models(), Suites()
@@ -107,7 +107,7 @@ class LaunchController:
         self.is_starting = False
         self._runs: Sequence[RunLine] = ()
         self._is_unchecked = False
-        """Whether the form holds a draft whose names have not been checked yet."""
+        """True if the form holds a draft whose names have not been checked yet."""
         self._change = 0
         """Number of the last change; forecasts for older ones are discarded."""
         self._is_forecasting = self._starts_after_forecast = False
@@ -156,7 +156,7 @@ class LaunchController:
         return ""
 
     def asks_to_run(self, suite: str) -> bool:
-        """Whether a suite has code that is not allowed yet."""
+        """Return whether a suite has code that is not allowed yet."""
         line = self.suites.find(suite)
         return line is not None and not line.may_run
 
@@ -214,12 +214,12 @@ class LaunchController:
 
     @property
     def preset(self) -> Preset:
-        """The form as a preset; only valid without mistakes."""
+        """The form as a preset; only valid without errors."""
         return self.form.preset(self.fields, self.suites)
 
     @property
     def target(self) -> ComputeTarget:
-        """Where the runs execute; only valid without mistakes."""
+        """Compute target of the runs; only valid without errors in the form."""
         return self.form.target(self.fields)
 
     @property
@@ -251,14 +251,14 @@ class LaunchController:
         return self._change
 
     def next_forecast(self) -> ForecastRequest | None:
-        """Return the forecast to compute now; None if one is in progress or the form has mistakes."""
+        """Return the forecast to compute now; None if one is in progress or the form has errors."""
         if self._is_forecasting or self.mistakes:
             return None
         self._is_forecasting = True
         return ForecastRequest(self._change, self.preset)
 
     def is_outdated(self, request: ForecastRequest) -> bool:
-        """Whether the form has changed since a forecast was requested; thread-safe."""
+        """Return whether the form has changed since a forecast was requested; thread-safe."""
         return request.change != self._change
 
     def use_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> bool:
@@ -315,7 +315,7 @@ class LaunchController:
 
     @property
     def is_sampling(self) -> bool:
-        """Whether sample runs are in progress."""
+        """True if sample runs are in progress."""
         return any(not sample_run.is_over for sample_run in self.sample_runs)
 
     @property

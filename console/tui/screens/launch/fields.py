@@ -42,7 +42,7 @@ class Field:
     choices: tuple[str, ...] = ()
     """Allowed texts, cycled by space; empty allows any."""
     digits: bool = False
-    """Whether typing a digit starts editing."""
+    """True if typing a digit starts editing."""
 
     def mistake_in(self, text: str) -> str:
         """Return the error in a text, or an empty string."""
@@ -281,7 +281,7 @@ def role_field_id(role: str) -> str:
 
 
 def is_of_role(field: Field) -> bool:
-    """Whether a field selects the model of a role."""
+    """Return whether a field selects the model of a role."""
     return field.id.startswith(_ROLE)
 
 

@@ -13,7 +13,7 @@ from console.tui.data.suites import SuiteLine
 
 
 class Mark(Enum):
-    """How much of a part is chosen."""
+    """Extent to which a part is chosen."""
 
     NONE = " "
     SOME = "~"
@@ -55,7 +55,7 @@ class Row:
     """Number of categories to unfold; 0 if it cannot be unfolded."""
     is_unfolded: bool
     obstacle: str = ""
-    """Why the suite cannot be chosen, in a few words."""
+    """Reason why the suite cannot be chosen, in a few words."""
 
 
 @dataclass(slots=True)

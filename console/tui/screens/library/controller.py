@@ -112,7 +112,7 @@ class LibraryController:
     # Opening ---------------------------------------------------------------------------------------------------------
 
     def can_fold(self, entry: Entry) -> bool:
-        """Whether an entry is a suite or category that can be folded."""
+        """Return whether an entry is a suite or category that can be folded."""
         return self.opened is None and entry.kind in ("suite", "category")
 
     def fold(self, entry: Entry) -> Entry:
@@ -130,12 +130,12 @@ class LibraryController:
         return Entry("category", line.name, line.categories[0].name)
 
     def has_many_categories(self, entry: Entry) -> bool:
-        """Whether an entry is a usable suite of several categories."""
+        """Return whether an entry is a usable suite of several categories."""
         line = self.suite(entry.name) if entry.kind == "suite" else None
         return line is not None and not line.mistake and len(line.categories) > 1
 
     def asks_to_run(self, entry: Entry) -> bool:
-        """Whether an entry is a suite whose code is not allowed yet."""
+        """Return whether an entry is a suite whose code is not allowed yet."""
         line = self.suite(entry.name) if entry.kind == "suite" else None
         return line is not None and not line.may_run
 

@@ -49,12 +49,12 @@ class WatchedRun(Protocol):
 
     @property
     def is_live(self) -> bool:
-        """Whether an engine is running it."""
+        """True if an engine is running it."""
         ...
 
     @property
     def is_read(self) -> bool:
-        """Whether the journal was read to its end once."""
+        """True if the journal was read to its end once."""
         ...
 
     @property
@@ -118,7 +118,7 @@ class WatchedTile:
 
     slot: Slot | None = None
     is_pinned: bool = False
-    """Whether the tile keeps its conversation until unpinned."""
+    """True if the tile keeps its conversation until unpinned."""
     beside: WatchedRun | None = None
     """The run of the conversation if it is not the watched run."""
 
@@ -129,7 +129,7 @@ class TileState:
 
     rollout: Rollout | None
     words: str
-    """Whether the tile is following, scrolled or pinned, in words."""
+    """State in words: following, scrolled or pinned."""
     is_pinned: bool
     run: WatchedRun | None = None
     """The run of the conversation, if the grid shows several runs."""
@@ -218,7 +218,7 @@ class LiveController:
         self.beside: Sequence[WatchedRun] = ()
         """The other runs whose conversations the grid shows."""
         self.follows_run = True
-        """Whether the first tile follows the run: until the user moves, and again on request."""
+        """True if the first tile follows the run: until the user moves, and again on request."""
         self._followed: Slot | None = None
         """The conversation that the first tile last switched to by itself."""
         self._sorted_by: SortOrder | None = None
@@ -232,12 +232,12 @@ class LiveController:
 
     @property
     def is_live(self) -> bool:
-        """Whether an engine is running the run."""
+        """True if an engine is running the run."""
         return self.run is not None and self.run.is_live
 
     @property
     def is_following(self) -> bool:
-        """Whether the first tile switches between conversations as they stream."""
+        """True if the first tile switches between conversations as they stream."""
         return self.is_live and self.follows_run
 
     def rollout(self, slot: Slot | None) -> Rollout | None:
@@ -322,17 +322,17 @@ class LiveController:
         return True
 
     def watch_first(self) -> None:
-        """Show the first conversation of the list, if the user has not moved."""
+        """Show the first conversation of the list, unless the user has moved the cursor."""
         if self.follows_run and self.listed:
             tile = self.watched.cursor_tile
             tile.slot, tile.beside = self.listed[0], None
             self._followed = self.listed[0]
 
     def toggle_follow(self, tile: int, *, at_end: bool) -> bool:
-        """Toggle between pinning and following; return whether the text is at its end afterwards.
+        """Toggle between pinning and following; return whether the text is scrolled to its end afterwards.
 
-        The tile that follows the cursor is pinned or follows the run. The other tiles switch by themselves; for them
-        only scrolling to the end of the text is toggled.
+        This pins or unpins the tile that follows the cursor. Other tiles choose their conversations themselves, so only
+        scrolling is toggled.
 
         Args:
             tile: index of the tile.
@@ -439,11 +439,11 @@ class LiveController:
     # When to draw ----------------------------------------------------------------------------------------------------
 
     def is_sort_due(self, now: float) -> bool:
-        """Whether a live list has to be sorted again."""
+        """Return whether a live list has to be sorted again."""
         return self.is_live and self.order is not RUNNING and now - self._sorted_at >= SORT_EVERY_S
 
     def is_list_due(self, now: float) -> bool:
-        """Whether the list may be drawn; limited only while the run is loading."""
+        """Return whether the list may be drawn; limited only while the run is loading."""
         is_due = self.run is not None and (self.run.is_read or now - self._listed_at > LOADING_LIST_S)
         self._listed_at = now if is_due else self._listed_at
         return is_due
@@ -465,7 +465,7 @@ class LiveController:
         return stale
 
     def are_figures_due(self, now: float) -> bool:
-        """Whether the figures of a live run are due for a redraw."""
+        """Return whether the figures of a live run are due for a redraw."""
         is_due = self.is_live and now - self._figures_at > FIGURES_EVERY_S
         self._figures_at = now if is_due else self._figures_at
         return is_due
@@ -484,5 +484,5 @@ class LiveController:
 
 
 def _streams(rollout: Rollout) -> bool:
-    """Whether an answer is streaming: the rollout runs, has text, and is not waiting."""
+    """Return whether an answer is streaming: the rollout runs, has text, and is not waiting."""
     return rollout.is_running and bool(rollout.recent_text) and not rollout.why

@@ -59,7 +59,7 @@ class TileContent:
     view: LiveView
     """The live view of the run's suite."""
     is_changed: bool = False
-    """Whether the conversation has changed."""
+    """True if the conversation has changed."""
 
 
 class ConversationTile(Vertical):
@@ -91,7 +91,7 @@ class ConversationTile(Vertical):
         return self._drawer.conversation if self._drawer else None
 
     def draws(self, content: TileContent) -> bool:
-        """Whether the conversation is already drawn by the same view."""
+        """Return whether the conversation is already drawn by the same view."""
         is_same = self._drawn_by is content.view and self._run is content.run
         return is_same and self.conversation is not None and self.conversation.key == content.rollout.key
 

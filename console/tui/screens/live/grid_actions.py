@@ -28,7 +28,7 @@ class GridRoom:
     width: int
     height: int
     is_wide: bool
-    """Whether the grid is next to the list instead of below it."""
+    """True if the grid is next to the list instead of below it."""
 
     @property
     def beside_list(self) -> tuple[int, int]:

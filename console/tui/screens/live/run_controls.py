@@ -163,13 +163,13 @@ class ReplayControls:
 
     @property
     def can_start(self) -> bool:
-        """Whether the run can be replayed: finished, read and not empty."""
+        """True if the run can be replayed: finished, read and not empty."""
         feed = self.run_feed()
         return feed is not None and feed.is_read and not feed.is_live and bool(feed.overview.rollouts)
 
     @property
     def takes_over(self) -> bool:
-        """Whether the keys of a live run control a replay."""
+        """True if the keys of a live run control a replay."""
         return self.replay is not None or self.can_start
 
     def start(self) -> None:

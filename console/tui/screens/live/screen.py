@@ -221,7 +221,7 @@ class LiveScreen(RunScreen):
 
     @property
     def has_own_view(self) -> bool:
-        """Whether the run is shown in its suite's own view."""
+        """True if the run is shown in its suite's own view."""
         return self.controller.view_orders is not None
 
     def _show_feed(self, replay: RunFeed | None) -> None:
@@ -274,7 +274,7 @@ class LiveScreen(RunScreen):
         self.grid_actions.draw_titles()
 
     def _is_nothing_live(self, feed: RunFeed) -> bool:
-        """Whether a user expecting a live run sees an ended one, as none is live."""
+        """Return whether a user expecting a live run sees an ended one, as none is live."""
         is_over = feed.is_read and not feed.is_live and not feed.is_starting
         return is_over and self.replay_controls.replay is None and not self.services.workspace.live
 

@@ -35,7 +35,7 @@ class ReviewedRun(Protocol):
 
     @property
     def is_read(self) -> bool:
-        """Whether the journal has been read to its end."""
+        """True if the journal has been read to its end."""
         ...
 
     def conversation(self, key: Key) -> Conversation:
@@ -51,7 +51,7 @@ class ReviewedRun(Protocol):
         ...
 
     def is_kept(self, key: Key) -> bool:
-        """Whether a conversation is cached."""
+        """Return whether a conversation is cached."""
         ...
 
 
@@ -110,7 +110,7 @@ class CaseLoader:
 
     @property
     def _why_no_suite(self) -> str:
-        """Why the run's suite is unavailable; empty if it is available."""
+        """Reason why the run's suite is unavailable; empty if it is available."""
         if self.suite is None:
             return "the suite is being opened"
         return f"the suite cannot be opened: {self.suite.why}" if self.suite.why else ""

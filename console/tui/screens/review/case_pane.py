@@ -169,7 +169,7 @@ class Room:
 
     width: int = 80
     is_wide: bool = False
-    """Whether panes are side by side in boxes with titles."""
+    """True if panes are side by side in boxes with titles."""
     is_tall: bool = False
 
 
@@ -328,7 +328,7 @@ class CasePane(Vertical):
     # Blocks ----------------------------------------------------------------------------------------------------------
 
     def folds_same(self) -> bool:
-        """Whether folding applies to matching parts rather than to the block at the top of the text."""
+        """Return whether folding applies to matching parts rather than to the block at the top of the text."""
         shown, top = self._shown, self.text.block_at_top()
         is_own_fold = top is not None and (top.folded or top.folds_alone)
         return shown is not None and not is_own_fold and shown.view.folds_same(shown.case)

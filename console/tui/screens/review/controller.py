@@ -40,7 +40,7 @@ class ListPace:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start idle; `clock` returns seconds."""
         self.has_begun = False
-        """Whether any list was started."""
+        """True if any list was started."""
         self._clock = clock
         self._has_news = self._is_listing = False
         self._begun_at = self._took_s = 0.0
@@ -51,7 +51,7 @@ class ListPace:
 
     @property
     def is_due(self) -> bool:
-        """Whether there are changes, no list is in progress, and the pause has passed."""
+        """True if there are changes, no list is in progress, and the pause has passed."""
         pause = max(LEAST_PAUSE_S, SHARE * self._took_s)
         return self._has_news and not self._is_listing and self._clock() - self._begun_at > pause
 
@@ -97,7 +97,7 @@ class ReviewController:
         self._left: Slot | None = None
         """The case that a filter removed from the list; the cursor returns to it once it is listed again."""
         self.is_moved = False
-        """Whether the user has moved the cursor, so that new data no longer moves it."""
+        """True if the user has moved the cursor, so that new data no longer moves it."""
         self.filter_mistake = ""
         """Error in the filter being typed."""
         self.style = diff.Style()
@@ -165,7 +165,7 @@ class ReviewController:
 
     @property
     def is_listing(self) -> bool:
-        """Whether the list is in progress and may be incomplete."""
+        """True if the list is in progress and may be incomplete."""
         return self._lister.is_listing
 
     def rows(self, *, with_tops: bool) -> Rows:

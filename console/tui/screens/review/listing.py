@@ -44,14 +44,14 @@ class ListRequest:
     """Positions of the groups in earlier lists, which they keep."""
 
     def keeps(self, rollout: Rollout) -> bool:
-        """Whether a rollout matches the filter."""
+        """Return whether a rollout matches the filter."""
         slot = rollout.slot
         annotation = self.annotations.get(slot, NO_ANNOTATION)
         words = [text for text in self.narrow.words if slot in self.matches.get(text, ())]
         return self.scope.matches(rollout, annotation) and self.narrow.matches(rollout, annotation, words)
 
     def asks_the_same(self, other: "ListRequest") -> bool:
-        """Whether two requests have the same grouping and filters."""
+        """Return whether two requests have the same grouping and filters."""
         return (self.by, self.scope.text, self.narrow.text) == (other.by, other.scope.text, other.narrow.text)
 
 
@@ -74,7 +74,7 @@ class Listing:
     first_unseen: Rollout | None = None
     """The first unseen rollout that matches the filter, or else the first; None if nothing is listed."""
     is_whole: bool = True
-    """Whether the list is complete."""
+    """True if the list is complete."""
 
     def place_of(self, rollout: Rollout | None) -> int:
         """Return the position of a rollout in reading order, from 1; 0 if it is not listed."""
@@ -182,7 +182,7 @@ class Lister:
 
     @property
     def is_listing(self) -> bool:
-        """Whether a thread is building a list."""
+        """True if a thread is building a list."""
         return self._request is not None
 
     def list(

@@ -32,7 +32,7 @@ class Head:
     depth: int
     """1 for a subgroup below a line of its parent, otherwise 0."""
     is_top: bool = False
-    """Whether the line only stands for subgroups."""
+    """True if the line only stands for subgroups."""
     top_label: str = ""
     """Label of a subgroup's parent."""
 

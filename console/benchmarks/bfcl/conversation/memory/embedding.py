@@ -12,7 +12,7 @@ from console.llm.embedding import minilm
 from console.llm.embedding.bag_of_words import vector_of
 
 EMBEDDINGS = ("minilm", "words")
-"""`minilm`: all-MiniLM-L6-v2, like officially. `words`: bag of words, needs no weights."""
+"""`minilm`: all-MiniLM-L6-v2, as in the official code. `words`: bag of words, needs no weights."""
 
 _ONE_AT_A_TIME = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""Selection of the web for a run: recorded answers of the user or dataset, or the live web."""
+"""Selects the source of web answers for a run: recorded answers of the user or dataset, or the live web."""
 
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ def check_web(options: dict[str, Any], dataset: Dataset) -> None:
 
 
 def choose_web(options: dict[str, Any], dataset: Dataset) -> WebAccess:
-    """Return the web selected by the option.
+    """Return the source of web answers selected by the option.
 
     Raises:
         UsageError: unreadable recorded answers.

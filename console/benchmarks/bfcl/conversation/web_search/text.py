@@ -55,13 +55,12 @@ class _Reader(HTMLParser):
             self.text(data)
 
     def open(self, tag: str, attributes: dict[str, str | None]) -> None:
-        """Handle a start tag."""
+        """Handle the start of an element."""
 
     def shut(self, tag: str) -> None:
-        """Handle an end tag."""
+        """Handle the end of an element."""
 
     def text(self, data: str) -> None:
-        """Handle text."""
         self.parts.append(data)
 
 

@@ -84,7 +84,7 @@ def guard_sum(left: Any, right: Any) -> None:
 
 
 def guard_format(left: Any, right: Any) -> None:
-    """Refuse a format string with a too large width."""
+    """Refuse a format string with too large a width."""
     text = left.decode("latin-1") if isinstance(left, bytes) else left
     if isinstance(text, str):
         if _WIDE.search(text):
@@ -93,13 +93,13 @@ def guard_format(left: Any, right: Any) -> None:
 
 
 def guard_widths(how: str) -> None:
-    """Refuse a format specification with a width that is too large."""
+    """Refuse a format specification with too large a width."""
     if re.search(r"\d{4}", how):
         raise Refused("a wide text format")
 
 
 def power(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    """Return `pow`, bounded."""
+    """Return a power of bounded size."""
     if modulus is None:
         guard_power(base, exponent)
     else:
@@ -111,7 +111,7 @@ def power(base: Any, exponent: Any, modulus: Any = None) -> Any:
 
 
 def bounded_round(number: Any, places: Any = None) -> Any:
-    """Return `round`, bounded."""
+    """Return a number rounded to a bounded number of digits."""
     bound(abs(places) if isinstance(places, int) else 0, _DIGITS)
     return round(number, places)
 
@@ -125,14 +125,14 @@ def bounded_sum(items: Iterable[Any], start: Any = 0) -> Any:
 
 
 def bounded_range(*numbers: Any) -> range:
-    """Return `range`, bounded."""
+    """Return a range of bounded length."""
     bounded = range(*numbers)
     bound(max((bounded[-1] - bounded[0]) // bounded.step, 0) if bounded else 0)
     return bounded
 
 
 def text_of(value: Any = "") -> str:
-    """Return `str` of one value; an encoding argument, which could load any module, is not supported."""
+    """Return a value as a string; an encoding argument, which could load any module, is not supported."""
     return str(value)
 
 
@@ -142,7 +142,7 @@ def json_text(value: Any) -> str:
 
 
 def guard_method(value: Any, name: str, arguments: list[Any], keywords: dict[str, Any]) -> None:
-    """Refuse a string method with a too long result, or that loads a codec by name."""
+    """Refuse a string method whose result would be too long, or that loads a codec by name."""
     if name in ("encode", "decode") and (arguments or keywords):
         raise Refused("a codec")
     if name == "format":

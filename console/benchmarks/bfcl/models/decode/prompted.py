@@ -116,7 +116,7 @@ class Form:
     syntax: str = "python"
     """`python`, `java` or `javascript`; in format sensitivity the requested format, such as `json`."""
     tagged: bool = False
-    """Whether calls must be in `<TOOLCALL>` tags."""
+    """True if calls must be in `<TOOLCALL>` tags."""
 
 
 def decode_prompted(output: Any, form: Form) -> Any:

@@ -37,7 +37,7 @@ class Work:
 
     @property
     def is_used_up(self) -> bool:
-        """Whether the limit is exceeded."""
+        """True if the limit is exceeded."""
         return self.reports_left < 0 or self.pieces_left < 0
 
     def read(self, offset: int, _: "Point") -> bytes:

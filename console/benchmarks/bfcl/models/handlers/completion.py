@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.handlers.handler import Answer, Turn, UnreadableAnswer, answers_may_break
 from console.benchmarks.bfcl.models.templates.release_texts import ReleaseTexts
 from console.benchmarks.bfcl.models.templates.template import PromptInput, Template

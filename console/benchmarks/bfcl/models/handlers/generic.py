@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
-from console.benchmarks.bfcl.conversation.tools import native_tools
+from console.benchmarks.bfcl.data.rendering import Doc
+from console.benchmarks.bfcl.data.tools import native_tools
 from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.models.handlers.handler import Answer, Handler, Turn
 from console.core.chat import Message, Reply

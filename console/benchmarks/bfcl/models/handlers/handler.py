@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.core.chat import Message, Reply
 
 
@@ -45,12 +45,12 @@ class Handler(Protocol):
 
     @property
     def native(self) -> bool:
-        """Whether withheld functions are added to the tools; otherwise their documents are sent in a message."""
+        """True if withheld functions are added to the tools; otherwise their documents are sent in a message."""
         ...
 
     @property
     def described_in_prompt(self) -> bool:
-        """Whether the benchmark's system prompt describes the functions."""
+        """True if the benchmark's system prompt describes the functions."""
         ...
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.handlers.generic import written_results
 from console.benchmarks.bfcl.models.handlers.handler import Answer, Turn
 from console.benchmarks.bfcl.models.handlers.services import Service

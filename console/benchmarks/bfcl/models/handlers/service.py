@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
-from console.benchmarks.bfcl.conversation.tools import native_tools
+from console.benchmarks.bfcl.data.rendering import Doc
+from console.benchmarks.bfcl.data.tools import native_tools
 from console.benchmarks.bfcl.models.handlers.generic import native_results, written_results
 from console.benchmarks.bfcl.models.handlers.handler import Answer, Turn
 from console.benchmarks.bfcl.models.handlers.reply_readings import ReplyReading

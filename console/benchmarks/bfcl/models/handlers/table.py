@@ -2,8 +2,8 @@
 
 from functools import partial
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.models.decoding import profile_of
 from console.benchmarks.bfcl.models.handlers.completion import CompletionHandler
@@ -58,9 +58,9 @@ def check_row(setting: Setting, model: ModelConfig, dataset: Dataset) -> None:
         where = f"models.toml:{model.line}" if model.line else "models.toml"
         ways = " or ".join(f'provider = "{name}"' for name in fitting)
         raise UsageError(
-            f"[{model.name}] {profile.name} is not asked by provider {model.provider}",
+            f"[{model.name}] {profile.name} cannot be used with provider {model.provider}",
             where=where,
-            hint=f"Write {ways}, or leave bfcl_name out to ask it in the generic way.",
+            hint=f"Write {ways}, or leave bfcl_name out to use the generic format.",
         )
     handler.request(handler.open_turn([{"role": "user", "content": "?"}], 0, [_DOC]), [_DOC], 0)
 
@@ -81,7 +81,7 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     service, reading = SERVICES.get(profile.handler), READINGS.get(profile.api)
     if service is None or reading is None:
         raise UsageError(
-            f"{profile.name}: requests of the official {profile.handler} are not offered",
+            f"{profile.name}: requests of the official {profile.handler} are not supported",
             hint="docs/bfcl.md lists them.",
         )
     return ServiceHandler(service, reading, profile.is_fc, profile.reasons, profile.api == "gemini", executable)

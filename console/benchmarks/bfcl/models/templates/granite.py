@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.tools import native_tools
+from console.benchmarks.bfcl.data.tools import native_tools
 from console.benchmarks.bfcl.models.decode.length import LONGEST
 from console.benchmarks.bfcl.models.templates.tagged_calls import read_calls, write_calls
 from console.benchmarks.bfcl.models.templates.template import (
@@ -41,7 +41,7 @@ def read_granite(text: str) -> Completion:
 
 
 def _completion(text: str, blocks: Sequence[str]) -> Completion:
-    """Take the blocks as calls when every item is exactly a name with arguments; none when longer than is decoded."""
+    """Return the blocks as calls if each is exactly a name with arguments; none if the text is too long to decode."""
     blocks = blocks if sum(map(len, blocks)) <= LONGEST else []
     calls = [item for block in blocks for item in _items(block)]
     right = bool(calls) and all(isinstance(item, dict) and set(cast(Any, item)) == _KEYS for item in calls)
@@ -93,7 +93,7 @@ def _granite_4(given: PromptInput) -> Iterator[str]:
 
 
 def _granite_3(given: PromptInput) -> Iterator[str]:
-    """Yield no tail: the prompt ends with the last message, as officially."""
+    """Yield no tail: the prompt ends with the last message, as in the official code."""
     texts = given.texts.of("granite_3", "Granite3FCHandler._format_prompt")
     own = texts[4] + (texts[5] if given.docs else "") if given.system is None else given.system
     yield _block("system", own)

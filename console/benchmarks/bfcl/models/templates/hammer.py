@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.templates.template import PromptInput, Template, system_as_user
 
 _MODULE = "hammer"
@@ -28,7 +28,7 @@ def _render(given: PromptInput) -> Iterator[str]:
 
 
 def _simplified(doc: Doc) -> Doc:
-    """Return name, description and properties, which are changed in place: objects lifted, marks of required added."""
+    """Return name, description and properties, modified in place: objects flattened, required parameters marked."""
     schema = doc["parameters"]
     parameters: dict[str, Any] = schema.get("properties", {})
     for name, parameter in parameters.items():

@@ -1,8 +1,8 @@
-"""Forms with role headers and functions as indented JSON: Llama 3.1, xLAM-2, BitAgent, ThinkAgent."""
+"""Templates with role headers and functions as indented JSON: Llama 3.1, xLAM-2, BitAgent, ThinkAgent."""
 
 from collections.abc import Iterator
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.templates.template import PromptInput, Render, Template, Turn, indented_docs
 
 
@@ -11,7 +11,7 @@ def _header(role: str, content: str) -> str:
 
 
 def _plain_header(role: str, content: str) -> str:
-    """Return a message of the xLAM-Qwen form, which has no newline after it."""
+    """Return a message in the xLAM-Qwen format, which has no trailing newline."""
     return f"<|im_start|>{role}\n{content}<|im_end|>"
 
 
@@ -34,7 +34,7 @@ def _llama_31(given: PromptInput) -> Iterator[str]:
 
 
 def _described_in_system(module: str, handler: str) -> Render:
-    """Return the drawing of xLAM-Llama and BitAgent: sentence, tool prose and documents in one system message."""
+    """Return the template of xLAM-Llama and BitAgent, with instructions and documents in one system message."""
 
     def render(given: PromptInput) -> Iterator[str]:
         yield "<|begin_of_text|>" + _header("system", _tool_prose(given, module, handler))
@@ -65,7 +65,7 @@ def _tool_prose(given: PromptInput, module: str, handler: str) -> str:
 
 
 def _think_agent(given: PromptInput) -> Iterator[str]:
-    """Yield one question with the tools; later messages are ignored, as officially."""
+    """Yield one question with the tools; later messages are ignored, as in the official code."""
     texts = given.texts.of("think_agent", "ThinkAgentHandler._format_prompt")
     yield f"<|begin_of_text|>{''.join(texts[3:7])}"
     tools = [_properties_only(doc) for doc in given.docs]

@@ -1,11 +1,11 @@
-"""Ministral: tools before the last question, calls and results named by identifiers."""
+"""Ministral: tools before the last question; calls and results are linked by ids."""
 
 import json
 from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.decode.length import LONGEST
 from console.benchmarks.bfcl.models.templates.template import (
     Completion,
@@ -18,7 +18,7 @@ from console.benchmarks.bfcl.models.templates.template import (
 
 
 def _render(given: PromptInput) -> Iterator[str]:
-    """Yield the prompt. Officially identifiers are random; here they are counted, so that a resume finds the same."""
+    """Yield the prompt. Ids are numbered, not random as in the official code, so that a resumed run repeats them."""
     messages = given.after_system
     questions = [message for message in messages if message["role"] == "user"]
     numbers, waiting = count(1), list[str]()
@@ -41,7 +41,7 @@ def _render(given: PromptInput) -> Iterator[str]:
 
 
 def _tools(docs: Sequence[Doc]) -> str:
-    """Return the documents as one list; texts stand between quotes as they are, unescaped."""
+    """Return the documents as one list; strings are quoted but not escaped, as in the official code."""
     return f"[AVAILABLE_TOOLS][{', '.join(map(_tool, docs))}][/AVAILABLE_TOOLS]"
 
 
@@ -62,9 +62,9 @@ def _read(text: str) -> Completion:
     except json.JSONDecodeError:
         return Completion(text, {"role": "assistant", "content": text})
     except (RecursionError, ValueError) as error:
-        raise TemplateError("the answer is nested too deeply, or holds a number of too many digits") from error
+        raise TemplateError("the answer is nested too deeply, or has a number with too many digits") from error
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in cast(list[Any], value)):
-        raise TemplateError("the answer is JSON, but no list of objects")
+        raise TemplateError("the answer is JSON, but not a list of objects")
     calls = cast(list[dict[str, Any]], value)
     try:
         output = [{call["name"]: call["arguments"]} for call in calls]

@@ -1,9 +1,9 @@
-"""Forms that only wrap each message: Bielik, MiniCPM, Phi-4, Llama, Gemma, GLM-4, DeepSeek-R1."""
+"""Templates that only wrap each message: Bielik, MiniCPM, Phi-4, Llama, Gemma, GLM-4, DeepSeek-R1."""
 
 import json
 from collections.abc import Iterator, Sequence
 
-from console.benchmarks.bfcl.conversation.tools import native_tools
+from console.benchmarks.bfcl.data.tools import native_tools
 from console.benchmarks.bfcl.models.templates.template import (
     Completion,
     PromptInput,
@@ -17,7 +17,7 @@ from console.benchmarks.bfcl.models.templates.template import (
 
 
 def _wrapped(begin: str, before: str, between: str, after: str, tail: str, strip: bool = False) -> Render:
-    """Return a drawing that writes every message, whatever its role, between fixed marks."""
+    """Return a template that wraps every message, whatever its role, in fixed marks."""
 
     def render(given: PromptInput) -> Iterator[str]:
         yield begin
@@ -39,7 +39,7 @@ def _gemma(given: PromptInput) -> Iterator[str]:
 
 
 def _gemma_turn(turn: Sequence[Turn]) -> list[Turn]:
-    """Call the dataset's assistants `model`; the run's own answers stay `assistant`, as officially."""
+    """Rename the role of the dataset's assistant messages to `model`; the official code leaves that of the answers."""
     return [
         {**message, "role": "model"} if message["role"] == "assistant" else message for message in users_merged(turn)
     ]
@@ -84,7 +84,7 @@ GEMMA = Template(_gemma, described_in_prompt=True, open_turn=_gemma_turn)
 
 
 def _glm_4(given: PromptInput) -> Iterator[str]:
-    """Yield tools as a list of headings in a Chinese system text."""
+    """Yield the tools under headings in a Chinese system message."""
     texts = given.texts.of("glm", "GLMHandler._format_prompt")
     tools = native_tools(given.docs)
     if tools:
@@ -100,7 +100,7 @@ GLM_4 = Template(_glm_4, request={"stop_token_ids": [151329, 151336, 151338]})
 
 
 def _deepseek_r1(given: PromptInput) -> Iterator[str]:
-    """Yield no system role; thoughts are cut out of results but kept in the history."""
+    """Yield the prompt without system role; thoughts are removed from earlier answers."""
     yield "<｜begin▁of▁sentence｜>"
     for message in given.messages:
         if message["role"] == "user":
@@ -115,14 +115,14 @@ def _open_deepseek(turn: Sequence[Turn]) -> list[Turn]:
 
 
 def _read_after_thought(text: str) -> Completion:
-    """Read what follows the last thought; officially the recorded reasoning is, by mistake, the same text."""
+    """Return the text after the last thought; the official code also records it as the reasoning."""
     answer = text.split("</think>")[-1]
     reasoning = answer if "</think>" in text else ""
     return Completion(answer, {"role": "assistant", "content": text}, reasoning)
 
 
 def _show_list(calls: Sequence[str], results: Sequence[str], answer: Turn) -> list[Turn]:
-    """Return one user message with the written list of results; it is a list until it is shown, so nothing merges."""
+    """Return one user message with a list of results, rendered late so that it is never merged."""
     del answer
     shown = [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, results, strict=False)]
     return [{"role": "user", "content": shown}]

@@ -41,7 +41,7 @@ def _literals(path: Path, place: str) -> tuple[str, ...]:
             node = next(child for child in ast.iter_child_nodes(node) if _is_named(child, name))
     except (OSError, SyntaxError, UnicodeDecodeError, StopIteration) as error:
         raise UsageError(
-            f"the release holds no text of {place}: {error or type(error).__name__}", where=str(path), hint=_HINT
+            f"the release has no text of {place}: {error or type(error).__name__}", where=str(path), hint=_HINT
         ) from error
     return tuple(_strings(node))
 

@@ -47,5 +47,5 @@ def template_named(name: str) -> Template:
         UsageError: unknown template.
     """
     if name not in TEMPLATES:
-        raise UsageError(f"the prompt template {name!r} is not offered", hint=f"Offered: {', '.join(TEMPLATES)}.")
+        raise UsageError(f"the prompt template {name!r} is not supported", hint=f"Supported: {', '.join(TEMPLATES)}.")
     return TEMPLATES[name]

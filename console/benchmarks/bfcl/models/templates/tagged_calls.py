@@ -1,4 +1,4 @@
-"""Calls between `<tool_call>` tags: read out of completions, and written back into prompts."""
+"""Parsing and rendering of calls between `<tool_call>` tags."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,13 +12,13 @@ _MARKS = "<tool_call>\n", "\n</tool_call>"
 
 
 def _blocks(text: str) -> list[str]:
-    """Return what the tagged blocks hold; none where all of it is longer than what is decoded."""
+    """Return the contents of all tagged blocks; none if they are too long to decode."""
     blocks = list(contents_between(text, *_MARKS))
     return blocks if sum(map(len, blocks)) <= LONGEST else []
 
 
 def tagged_json(text: str) -> list[Any]:
-    """Return the JSON values of all tagged blocks; what cannot be parsed is dropped."""
+    """Return the JSON values of all tagged blocks, dropping invalid ones."""
     values: list[Any] = []
     for block in _blocks(text):
         try:
@@ -29,7 +29,7 @@ def tagged_json(text: str) -> list[Any]:
 
 
 def tagged_blocks(text: str) -> list[Any]:
-    """Return all tagged blocks, those that are no JSON as text."""
+    """Return the JSON values of all tagged blocks; invalid ones stay strings."""
     values: list[Any] = []
     for block in _blocks(text):
         try:
@@ -40,7 +40,7 @@ def tagged_blocks(text: str) -> list[Any]:
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """Return what a text thinks (before the first `</think>`) and what it says (after the last)."""
+    """Return the thought (before the first `</think>`) and the answer (after the last)."""
     if "</think>" not in text:
         return "", text
     parts = text.split("</think>")
@@ -48,7 +48,7 @@ def split_thought(text: str) -> tuple[str, str]:
 
 
 def read_thinking_calls(text: str) -> Completion:
-    """Read a completion of the Qwen form: tags count wherever they stand, also inside the thought."""
+    """Parse a completion in the Qwen format; calls count anywhere, even inside the thought."""
     reasoning, answer = split_thought(text)
     calls = tagged_json(text)
     message: Turn = {"role": "assistant", "content": "" if calls else answer, "reasoning": reasoning}
@@ -56,7 +56,7 @@ def read_thinking_calls(text: str) -> Completion:
 
 
 def read_calls(text: str) -> Completion:
-    """Read a completion whose history shows either its calls or its text."""
+    """Parse a completion whose history message contains either its calls or its text."""
     calls = tagged_json(text)
     message: Turn = {"role": "assistant", "content": "" if calls else text}
     return Completion(text, message | ({"calls": calls} if calls else {}))
@@ -66,9 +66,9 @@ def write_calls(message: Turn, ascii_only: bool = True, separate: bool = True) -
     """Yield the calls of an answer as tagged blocks.
 
     Args:
-        message: with `calls`.
-        ascii_only: whether other characters of arguments are escaped.
-        separate: whether a newline stands between blocks, and before the first one behind a text.
+        message: the message with `calls`.
+        ascii_only: escape non-ASCII characters in arguments.
+        separate: put a newline between blocks, and between a text and the first block.
 
     Raises:
         TemplateError: a call without name or arguments.
@@ -86,10 +86,10 @@ def named_call(call: Any) -> tuple[str, Any]:
     """Return name and arguments of a parsed call, or of the function in it.
 
     Raises:
-        TemplateError: it is no call.
+        TemplateError: it is not a call.
     """
     try:
         inner: Any = call.get("function", call)
         return inner["name"], inner["arguments"]
     except (AttributeError, KeyError, TypeError, IndexError) as error:
-        raise TemplateError(f"a call without name or arguments cannot be shown again: {error}") from error
+        raise TemplateError(f"a call without name or arguments cannot be rendered: {error}") from error

@@ -1,8 +1,7 @@
-"""What a template is: how a conversation becomes one prompt text, and how a completion becomes a result.
+"""`Template`: renders a conversation as one prompt and parses the completion.
 
-Official behaviour throughout (BFCL v4, local handlers): the fixed wording comes from the pulled release, all else is
-described here. A prompt is given as pieces, one a message, so that a growing conversation shares what it has in
-common with the step before when it is journaled.
+Follows the official local handlers of BFCL v4; their fixed texts are read from the pulled release. A prompt is a
+sequence of pieces, one per message, so that journaled steps of a growing conversation share their common beginning.
 """
 
 import json
@@ -10,48 +9,48 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.models.templates.release_texts import ReleaseTexts
 
 Turn = dict[str, Any]
-"""One message as templates see it: `role`, `content`, and what a family adds (`reasoning`, `calls`)."""
+"""One message in a template: `role`, `content`, and optional fields of the family (`reasoning`, `calls`)."""
 
 
 class TemplateError(ValueError):
-    """A model's answer cannot be put into the next prompt; officially the entry ends with an error text."""
+    """A model's answer cannot be rendered in the next prompt; officially the entry ends with an error text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptInput:
-    """What a prompt is made of."""
+    """Input of a prompt."""
 
     messages: Sequence[Turn]
     docs: Sequence[Doc]
     """Function documents as loaded: types of the dataset, dots in names."""
     texts: ReleaseTexts
     asked_before: int = 0
-    """How many prompts of this conversation were formed before; Hammer changes its documents each time."""
+    """Number of earlier prompts in this conversation; Hammer changes its documents each time."""
 
     @property
     def system(self) -> str | None:
-        """The text of a leading system message; None without one."""
+        """Text of the leading system message; None without one."""
         first = self.messages[0] if self.messages else None
         return first["content"] if first is not None and first["role"] == "system" else None
 
     @property
     def after_system(self) -> Sequence[Turn]:
-        """The messages behind a leading system message."""
+        """Messages after the leading system message."""
         return self.messages if self.system is None else self.messages[1:]
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a completion means."""
+    """A parsed completion."""
 
     output: Any
-    """The value of the result file."""
+    """Value for the result file."""
     message: Turn
-    """What the following prompts show of it."""
+    """Message that represents it in later prompts."""
     reasoning: str = ""
 
 
@@ -59,7 +58,7 @@ Render = Callable[[PromptInput], Iterable[str]]
 
 
 def as_text(text: str) -> Completion:
-    """Take a completion as it is."""
+    """Return a completion unchanged."""
     return Completion(text, {"role": "assistant", "content": text})
 
 
@@ -81,7 +80,7 @@ def unchanged(turn: Sequence[Turn]) -> list[Turn]:
 
 
 def users_merged(turn: Sequence[Turn]) -> list[Turn]:
-    """Join user messages that follow each other, with a blank line between them."""
+    """Join consecutive user messages with a blank line."""
     out: list[Turn] = []
     for message in turn:
         if message["role"] == "user" and out and out[-1]["role"] == "user":
@@ -92,40 +91,40 @@ def users_merged(turn: Sequence[Turn]) -> list[Turn]:
 
 
 def system_as_user(turn: Sequence[Turn]) -> list[Turn]:
-    """Give system messages to the user, for models that know no system role."""
+    """Convert system messages to user messages, for models without a system role."""
     return [{**message, "role": "user"} if message["role"] == "system" else message for message in turn]
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One family's way to ask a completion endpoint."""
+    """Prompt format of one model family."""
 
     render: Render
     described_in_prompt: bool = False
-    """Whether the benchmark's own system prompt describes the functions; else the template does."""
+    """True if the benchmark's own system prompt describes the functions; otherwise the template does."""
     open_turn: Callable[[Sequence[Turn]], list[Turn]] = unchanged
-    """Changes the dataset's messages when a turn begins."""
+    """Converts the dataset's messages of a turn."""
     first_turn_only: bool = False
-    """Whether `open_turn` is applied to the first turn alone."""
+    """True if `open_turn` applies to the first turn only."""
     read: Callable[[str], Completion] = as_text
     show_results: Callable[[Sequence[str], Sequence[str], Turn], list[Turn]] = as_tool_messages
-    """From executed call texts, their results and the answer's message to the messages that show them."""
+    """Returns the messages with the results of calls, given the call strings, results and answer."""
     request: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Further fields of the request, such as `stop_token_ids`."""
+    """Additional fields of the request, such as `stop_token_ids`."""
 
 
 def json_lines(docs: Sequence[Doc]) -> str:
-    """Return each document as JSON (ASCII, default separators) with a newline before it."""
+    """Return each document as JSON (ASCII, default separators), preceded by a newline."""
     return "".join(f"\n{json.dumps(doc)}" for doc in docs)
 
 
 def indented_docs(docs: Sequence[Doc]) -> str:
-    """Return each document as indented JSON with a blank line after it."""
+    """Return each document as indented JSON, followed by a blank line."""
     return "".join(f"{json.dumps(doc, indent=4)}\n\n" for doc in docs)
 
 
 def runs_of_tools(messages: Sequence[Turn]) -> Iterator[tuple[Turn, bool, bool]]:
-    """Yield each message with whether it begins and ends a run of tool messages (both False for others)."""
+    """Yield each message and two flags: it begins, and it ends, a sequence of tool messages."""
     for index, message in enumerate(messages):
         tool = message["role"] == "tool"
         begins = tool and (index == 0 or messages[index - 1]["role"] != "tool")

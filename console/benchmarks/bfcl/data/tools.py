@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, cast
 
-from console.benchmarks.bfcl.conversation.rendering import Doc
+from console.benchmarks.bfcl.data.rendering import Doc
 from console.suites.call_matching.checker import underscored_name
 
 _TYPES = {

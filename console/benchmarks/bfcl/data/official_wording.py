@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias, TypeVar, cast
 
-from console.benchmarks.bfcl.conversation.wording import OWN, Wording
 from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.data.wording import OWN, Wording
 from console.core.fault import UsageError
 
 _HINT_FUNCTION = "_get_language_specific_hint"

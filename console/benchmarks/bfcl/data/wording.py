@@ -1,7 +1,7 @@
 """`Wording`: the texts of prompts, and our own version for data without the official one.
 
-Official texts are read from the pulled release (`official.py`). Our own request the same formats in other words, for
-bundled suites; a run records which was used.
+Official texts are read from the pulled release (`official_wording.py`). Our own texts request the same formats in other
+words, for bundled suites; each run records the version used.
 """
 
 import re
