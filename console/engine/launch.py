@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from console.core.background import failures_reported, start_task, stop
 from console.core.record import AnyRecord, Closed
 from console.core.tally import RunFold
 from console.engine.engine import Engine
@@ -119,6 +120,7 @@ def run_in_foreground(
         RunLocked: another engine plays this run.
         UsageError: the player refuses the run; the reason is also in the run's summary.
         Fault: records could not be written until the end.
+        Exception: an unexpected error in the background; the run was ended at once and can be resumed.
     """
     engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, notify=on_signal)
     if on_start is not None:
@@ -150,14 +152,14 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, terminated)
     loop.add_signal_handler(signal.SIGHUP, hung_up)
-    companion = asyncio.create_task(beside(), name="beside the engine") if beside is not None else None
-    try:
-        async with limits_shared():
-            with stall_limit(files_of(engine.prepared.suite)):
-                closed = await engine.run()
-    finally:
-        if companion is not None:
-            companion.cancel()
+    with failures_reported(engine.fail):
+        companion = start_task(beside(), "progress") if beside is not None else None
+        try:
+            async with limits_shared():
+                with stall_limit(files_of(engine.prepared.suite)):
+                    closed = await engine.run()
+        finally:
+            await stop(companion)
     return Ending(closed, seen[-1] if seen else None)
 
 

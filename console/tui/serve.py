@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from console.config.paths import WorkspacePaths
+from console.core.background import start_task
 from console.core.fault import UsageError
 
 HOST = "127.0.0.1"
@@ -107,7 +108,7 @@ def _server(command: str, port: int, report: Callable[[str], object]) -> Any:
 
         async def on_startup(self, app: Any) -> None:
             """Schedule the report of the address for when the server accepts connections."""
-            self._announcing = asyncio.get_running_loop().create_task(self._announce())
+            self._announcing = start_task(self._announce(), "announcement")
 
         async def _announce(self) -> None:
             await _reachable(port)

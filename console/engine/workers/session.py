@@ -17,6 +17,7 @@ import msgspec
 from console.config.models import key_state
 from console.config.paths import DataRoots, find_data_roots
 from console.config.secrets import redactor_for
+from console.core.background import start_task
 from console.core.case import Case, Key
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, UsageError
@@ -210,7 +211,7 @@ class WorkerSession:
     def _receive(self, message: messages.ToWorker) -> None:
         match message:
             case messages.Play():
-                self._jobs[message.job] = asyncio.create_task(self._play(message), name=str(message.key))
+                self._jobs[message.job] = start_task(self._play(message), str(message.key))
             case messages.Cancel(job=job):
                 if job in self._jobs:
                     self._jobs[job].cancel()

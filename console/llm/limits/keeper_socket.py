@@ -18,6 +18,7 @@ from typing import Protocol
 
 import msgspec
 
+from console.core.background import start_task
 from console.llm.limits.keeper import FromKeeper, Keeper, ToKeeper
 
 _RETRY_S = 0.02
@@ -83,7 +84,7 @@ class LocalKeepers:
 
     def connect(self, endpoint: str, peer: Peer) -> "asyncio.Task[None]":
         """Keep a peer connected to the keeper of an endpoint until the task is canceled."""
-        task = asyncio.create_task(self._keep_connected(endpoint, peer), name=f"keeper {endpoint}")
+        task = start_task(self._keep_connected(endpoint, peer), f"keeper {endpoint}")
         self._tasks[task] = peer
         task.add_done_callback(self._tasks.pop)
         return task

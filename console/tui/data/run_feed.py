@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from console.core.background import start_task
 from console.core.case import Key, Slot
 from console.core.fault import UsageError
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
@@ -175,7 +176,7 @@ class RunFeed:
         self.wakeup.start()
         self._thread = threading.Thread(target=self._follow, name="journal", daemon=True)
         self._thread.start()
-        self._attaching = asyncio.get_running_loop().create_task(self._attach(), name="attach")
+        self._attaching = start_task(self._attach(), "attach")
 
     def close(self) -> None:
         """Stop reading and disconnect; the run itself continues."""
