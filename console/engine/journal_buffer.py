@@ -13,10 +13,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from console.core.background import start_task, stop
 from console.core.fault import Fault, FaultKind
 from console.core.record import CLOCK, AnyRecord, Closed, Finished, Steered
 from console.core.tally import RunFold, without_output
+from console.engine.background import start_task, stop
 from console.store.journal import JournalWriter
 
 ResultT = TypeVar("ResultT")

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from console.core.background import failures_reported, start_task, stop
 from console.core.record import AnyRecord, Closed
 from console.core.tally import RunFold
+from console.engine.background import failures_reported, start_task, stop
 from console.engine.engine import Engine
 from console.engine.plan import Plan, PreparedRun, prepare
 from console.engine.player import LocalPlayer, PlayerFactory
@@ -166,7 +166,7 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
 @contextlib.asynccontextmanager
 async def limits_shared() -> AsyncGenerator[None]:
     """Share the limits set in models.toml with all engines on this machine while the block runs."""
-    keepers = LocalKeepers()
+    keepers = LocalKeepers(start_task)
     LIMITERS.share_with_others = lambda endpoint, share: keepers.connect(endpoint, share) and None
     try:
         yield

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from console.core.background import start_task, stop
 from console.core.case import Key
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
+from console.engine.background import start_task, stop
 
 FLUSH_S = 0.1
 STATUS_S = 0.5

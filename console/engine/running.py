@@ -4,9 +4,9 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 
-from console.core.background import start_task
 from console.core.case import Key
 from console.core.live import Activity
+from console.engine.background import start_task
 
 
 class RunningConversations:

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.core.fault import UsageError
-from console.core.names import listed_name, normalized
+from console.core.names import normalized
 from console.core.suggestion import nearest
+from console.store.file_names import listed_name
 from console.store.run_scan import ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
 from console.store.runs import RunFolder
 

@@ -21,7 +21,7 @@ from textual.content import Content
 from textual.filter import LineFilter, Monochrome, NoColor
 
 from console.config.paths import WorkspacePaths
-from console.core.background import failures_reported
+from console.engine.background import failures_reported
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.actions import EXPORTS_RUNS, Action

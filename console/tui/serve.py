@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from console.config.paths import WorkspacePaths
-from console.core.background import start_task
 from console.core.fault import UsageError
+from console.engine.background import start_task
 
 HOST = "127.0.0.1"
 DRIVER = "TEXTUAL_DRIVER"

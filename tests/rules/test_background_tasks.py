@@ -1,11 +1,11 @@
-"""Tasks are started where their failures are reported; see `console.core.background`."""
+"""Tasks are started where their failures are reported; see `console.engine.background`."""
 
 import ast
 
 from rules.package import MODULES
 from rules.trees import tree_of
 
-HOME = "console.core.background"
+HOME = "console.engine.background"
 AWAITED = {
     "console.benchmarks.bfcl.request_check": "it races the task with a question, and awaits both",
     "console.engine.role_warnings": "it awaits the task beside a change of the run",

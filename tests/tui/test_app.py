@@ -48,7 +48,7 @@ HomeScreen.action_sort = sort
 BROKEN_TASK = (
     BROKEN
     + """
-from console.core.background import start_task
+from console.engine.background import start_task
 async def fail(self):
     boom(self)
 HomeScreen.action_sort = lambda self: start_task(fail(self), "task") and None

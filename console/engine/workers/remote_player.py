@@ -12,11 +12,11 @@ from typing import Any, Protocol
 import msgspec
 
 from console.config.secrets import secrets_of
-from console.core.background import start_task
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import EndpointState, WorkerState
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost
+from console.engine.background import start_task
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.endpoints import Endpoints
 from console.engine.local_conversation import broken
@@ -266,7 +266,7 @@ class RemotePlayer:
         self._failed_spawns = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._ready = asyncio.Event()
-        self._keepers = LocalKeepers()
+        self._keepers = LocalKeepers(start_task)
         self._pause_reason = ""
         self._is_watched = self._is_closed = self._is_cluster_gone = False
 

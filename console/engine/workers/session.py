@@ -17,13 +17,13 @@ import msgspec
 from console.config.models import key_state
 from console.config.paths import DataRoots, find_data_roots
 from console.config.secrets import redactor_for
-from console.core.background import start_task
 from console.core.case import Case, Key
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, UsageError
 from console.core.live import Began
 from console.core.record import AnyRecord
 from console.core.run import ModelFacts
+from console.engine.background import start_task
 from console.engine.budget import worst_case
 from console.engine.endpoints import Endpoints
 from console.engine.local_conversation import LocalConversation

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from console.core.background import start_task
 from console.core.case import Key, Slot
 from console.core.fault import UsageError
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
@@ -23,6 +22,7 @@ from console.core.record import AnyRecord, Asked, Finished
 from console.core.run import Manifest
 from console.core.source import IN_PLACE
 from console.engine.attach import EngineLink
+from console.engine.background import start_task
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.overview_snapshot import decode_overview, encode_overview, layout

@@ -8,8 +8,8 @@ import asyncio
 import time
 from typing import Protocol
 
-from console.core.background import start_task
 from console.core.case import Key
+from console.engine.background import start_task
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.services import Services

@@ -18,8 +18,8 @@ from console.benchmarks.bfcl.models.decode.reply import json_safe
 from console.benchmarks.bfcl.rules.categories import backend_of, group_of, is_memory
 from console.core.fault import UsageError
 from console.core.json_text import read_json
-from console.core.names import distinct_name
 from console.store.atomic import write_atomically
+from console.store.file_names import distinct_name
 
 PREFIX = "BFCL_v4"
 Line = dict[str, Any]

@@ -17,11 +17,11 @@ from console.benchmarks.cavebench.rules.score import Totals
 from console.benchmarks.cavebench.rules.verdict import JudgedTurn, judge_turns
 from console.core.case import Case, Slot
 from console.core.fault import UsageError
-from console.core.names import distinct_name
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest
 from console.store.atomic import write_atomically
+from console.store.file_names import distinct_name
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 

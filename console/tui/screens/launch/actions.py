@@ -17,8 +17,8 @@ from textual.widgets import Static
 from console.config.paths import presets_files
 from console.config.preset import Preset, Presets, load_presets, suite_words
 from console.config.preset_file import save_preset
-from console.core.background import start_task
 from console.core.fault import UsageError
+from console.engine.background import start_task
 from console.engine.compute_target import ComputeTarget
 from console.engine.matrix import plans_of
 from console.insight import number_format

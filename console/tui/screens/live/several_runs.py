@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 from textual.content import Content
 
-from console.core.background import start_task
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.live import Command, Status
 from console.engine.attach import EngineLink
+from console.engine.background import start_task
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.run_feed import Changes, RunFeed

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.core.background import failures_reported, start_task, stop
+from console.engine.background import failures_reported, start_task, stop
 
 OURS, OTHERS = "console.somewhere", "library.somewhere"
 FAILING = "def fail():\n    raise ValueError('unexpected')\nasync def serve(reader, writer):\n    fail()"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.core.names import distinct_name, find_name, folded, listed_name, normalized, slug
+from console.core.names import find_name, folded, normalized, slug
+from console.store.file_names import distinct_name, listed_name
 from console.store.run_list import find_run, name_with_part
 from console.store.runs import new_run_id
 
