@@ -35,7 +35,7 @@ from console.tui.key_dispatch import KeyQueue, do_action, find_method, responder
 from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
 from console.tui.navigation import load_screens
 from console.tui.sanitize import ControlCharacterFilter, one_line
-from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen
+from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen, below_dialogs
 from console.tui.symbols import SYMBOLS, outcome_counts, state_word
 from console.tui.textual_patches import (
     catch_fatal_errors,
@@ -197,8 +197,9 @@ class ConsoleApp(App[int]):
         self.services.notify(Content("The end of a run rings." if on else "The end of a run is silent."))
 
     def _show_badge(self, changed: str) -> None:
-        if changed == "runs" and isinstance(self.screen, BaseScreen) and self.screen.is_mounted:
-            for line in self.screen.query(TopLine):  # none yet while the screen is being composed
+        screen = below_dialogs(self)
+        if changed == "runs" and screen is not None and screen.is_mounted:
+            for line in screen.query(TopLine):  # none yet while the screen is being composed
                 line.tell(badge=self.services.badge)
 
     # Keys ------------------------------------------------------------------------------------------------------------
@@ -313,9 +314,10 @@ class ConsoleApp(App[int]):
 
     async def action_quit(self) -> None:
         """Quit; while runs are live, ask whether to stop those started here."""
-        started_here = [run for run in self.navigator.launched if run.is_live]
-        paths = {run.path for run in started_here}
-        others = [line.folder for line in self.services.workspace.live if line.folder.path not in paths]
+        launched = self.navigator.launched
+        started_here = [run for run in launched if run.is_live]
+        paths = {run.path for run in launched}
+        others = [run for run in self.services.workspace.live_now() if run.path not in paths]
         if started_here or others:
             self._ask_about(started_here, others)
         else:

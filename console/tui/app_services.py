@@ -21,7 +21,7 @@ from console.tui.exports import Exports
 from console.tui.keymap import KeyMap
 from console.tui.navigation import Navigator
 from console.tui.sanitize import literal
-from console.tui.screens.base import BaseScreen
+from console.tui.screens.base import below_dialogs
 from console.tui.services import AnswerT, CallP, Severity
 from console.tui.symbols import SYMBOLS
 
@@ -86,8 +86,8 @@ class AppServices:
         if self._app.size.width < 120:
             return Content.styled(f"{SYMBOLS.live} {share:.0%}", "bold $live")
         # Live shows the cost itself, up to the last reply; here only finished conversations count.
-        screen = self._app.screen
-        is_cost_shown = isinstance(screen, BaseScreen) and screen.where == "live"
+        screen = below_dialogs(self._app)
+        is_cost_shown = screen is not None and screen.where == "live"
         is_paid = not is_cost_shown and any(line.summary and not line.summary.simulated for line in live)
         cost = f"  {_spent(live)}" if is_paid else ""
         return Content.assemble(
