@@ -11,10 +11,10 @@ PYTHON = "/opt/python/bin/python3.11"
 SCRATCH = "/private/var/folders/x/eval-console-1-a"
 REACH = Reach(
     programs=[PYTHON],
-    readable=["/opt/python/lib", "/Users/me/eval/console", "/Users/me/eval/data/suite/data.csv"],
-    listed=["/Users/me/eval/data/suite"],
+    readable=["/opt/python/lib", "/Volumes/me/eval/console", "/Volumes/me/eval/data/suite/data.csv"],
+    listed=["/Volumes/me/eval/data/suite"],
     scratch=SCRATCH,
-    links=["/Users/me/eval/.venv/bin/python"],
+    links=["/Volumes/me/eval/.venv/bin/python"],
 )
 RULES = read_profile(build_profile(REACH))
 READS = ("file-read-data", "file-read-metadata", "file-read-xattr")
@@ -44,7 +44,7 @@ def test_sockets_can_only_be_pairs() -> None:
 def test_only_the_scratch_folder_is_written(operation: str) -> None:
     assert allows(operation, path=f"{SCRATCH}/note.txt")
     outside = (
-        "/Users/me/.zshrc", "/Users/me/eval/console/cli/main.py", PYTHON, "/private/tmp/x", f"{SCRATCH}-2/x",
+        "/Volumes/me/.zshrc", "/Volumes/me/eval/console/cli/main.py", PYTHON, "/private/tmp/x", f"{SCRATCH}-2/x",
         "/private/var/folders/x", "/opt/python/lib/site.py", "/", "/dev/zero", "/dev/disk0",
     )  # fmt: skip
     assert [path for path in outside if allows(operation, path=path)] == []
@@ -58,9 +58,9 @@ def test_output_can_be_thrown_away() -> None:
 @pytest.mark.parametrize("operation", READS)
 def test_files_of_the_user_are_not_read(operation: str) -> None:
     private = (
-        "/Users/me/.ssh/id_ed25519", "/Users/me/.ssh", "/Users/me/eval/models.toml", "/Users/other",
-        "/Users/me/Library/Keychains/login.keychain-db", "/private/etc/hosts", "/private/var/db/dslocal",
-        "/Users/me/eval/console.secret", "/Library/Keychains/System.keychain", "/Volumes/backup",
+        "/Volumes/me/.ssh/id_ed25519", "/Volumes/me/.ssh", "/Volumes/me/eval/models.toml", "/Volumes/other",
+        "/Volumes/me/Library/Keychains/login.keychain-db", "/private/etc/hosts", "/private/var/db/dslocal",
+        "/Volumes/me/eval/console.secret", "/Library/Keychains/System.keychain", "/Volumes/backup",
     )  # fmt: skip
     assert [path for path in private if allows(operation, path=path)] == []
 
@@ -68,8 +68,8 @@ def test_files_of_the_user_are_not_read(operation: str) -> None:
 @pytest.mark.parametrize("operation", READS)
 def test_what_the_worker_needs_is_read(operation: str) -> None:
     needed = (
-        "/", PYTHON, "/opt/python/lib/python3.11/os.py", "/Users/me/eval/console/sandbox/inside.py",
-        "/Users/me/eval/data/suite/data.csv", f"{SCRATCH}/note.txt", "/usr/lib/libSystem.B.dylib",
+        "/", PYTHON, "/opt/python/lib/python3.11/os.py", "/Volumes/me/eval/console/sandbox/inside.py",
+        "/Volumes/me/eval/data/suite/data.csv", f"{SCRATCH}/note.txt", "/usr/lib/libSystem.B.dylib",
         "/System/Volumes/Preboot/Cryptexes/OS/System/Library/dyld/dyld_shared_cache_arm64e", "/dev/urandom",
     )  # fmt: skip
     assert [path for path in needed if not allows(operation, path=path)] == []
@@ -77,10 +77,10 @@ def test_what_the_worker_needs_is_read(operation: str) -> None:
 
 def test_the_way_to_a_path_can_be_walked_but_not_listed() -> None:
     for path in (
-        "/Users",
-        "/Users/me",
-        "/Users/me/eval/.venv/bin",
-        "/Users/me/eval/.venv/bin/python",
+        "/Volumes",
+        "/Volumes/me",
+        "/Volumes/me/eval/.venv/bin",
+        "/Volumes/me/eval/.venv/bin/python",
         "/private",
         "/var",
     ):
@@ -90,11 +90,11 @@ def test_the_way_to_a_path_can_be_walked_but_not_listed() -> None:
 
 
 def test_names_of_withheld_files_are_listed_and_their_contents_are_not_read() -> None:
-    folder, withheld = "/Users/me/eval/data/suite", "/Users/me/eval/data/suite/expected.json"
+    folder, withheld = "/Volumes/me/eval/data/suite", "/Volumes/me/eval/data/suite/expected.json"
     assert allows("file-read-data", path=folder, kind="folder")
     assert allows("file-read-metadata", path=withheld)
     assert not allows("file-read-data", path=withheld, kind="file")
-    assert not allows("file-read-data", path="/Users/me/eval/data", kind="folder")
+    assert not allows("file-read-data", path="/Volumes/me/eval/data", kind="folder")
 
 
 def test_the_interpreter_is_the_only_program() -> None:
@@ -147,8 +147,8 @@ def test_a_hostile_name_is_one_path_and_nothing_else(path: str) -> None:
     assert is_allowed(rules, "file-read-data", path=f"/l{path}", kind="folder")
     assert is_allowed(rules, "file-write-data", path=f"/s{path}/x")
     assert not is_allowed(rules, "file-write-data", path=f"/r{path}/x")
-    assert not is_allowed(rules, "file-read-data", path="/Users/me/.ssh/id")
-    assert not is_allowed(rules, "file-write-data", path="/Users/me/.zshrc")
+    assert not is_allowed(rules, "file-read-data", path="/Volumes/me/.ssh/id")
+    assert not is_allowed(rules, "file-write-data", path="/Volumes/me/.zshrc")
     assert not is_allowed(rules, "network-outbound")
 
 
@@ -160,6 +160,6 @@ def test_a_path_that_readers_may_take_differently_is_refused(path: str) -> None:
 
 def test_nothing_listed_means_no_rule_that_matches_everything() -> None:
     rules = read_profile(build_profile(Reach([], [], [], SCRATCH)))
-    assert not is_allowed(rules, "file-read-data", path="/Users/me", kind="folder")
+    assert not is_allowed(rules, "file-read-data", path="/Volumes/me", kind="folder")
     assert not is_allowed(rules, "process-exec", path="/bin/sh")
     assert all(rule.filters for rule in rules if rule.allows)

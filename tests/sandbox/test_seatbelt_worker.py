@@ -153,6 +153,6 @@ def test_paths_are_named_as_the_file_system_names_them(tmp_path: Path, monkeypat
     (tmp_path / "Data").mkdir()
     assert process.canonical(str(tmp_path / "Data")) == str(tmp_path / "Data")
     monkeypatch.setattr(process.fcntl, "F_GETPATH", 50, raising=False)
-    monkeypatch.setattr(process.fcntl, "fcntl", lambda number, query, room: b"/Users/me/Data".ljust(len(room), b"\0"))
-    assert process.canonical(str(tmp_path / "Data")) == "/Users/me/Data"
+    monkeypatch.setattr(process.fcntl, "fcntl", lambda number, query, room: b"/Volumes/me/Data".ljust(len(room), b"\0"))
+    assert process.canonical(str(tmp_path / "Data")) == "/Volumes/me/Data"
     assert process.canonical(str(tmp_path / "missing")) == str(tmp_path / "missing")
