@@ -5,9 +5,10 @@ Pure. A total of a function that is unknown here, such as a metric of the user's
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from math import comb, fsum, sqrt
+from math import fsum, sqrt
 from statistics import median, variance
 
+from console.core.statistics.repeats import pass_all, pass_at
 from console.exchange.imports.log import Table
 from console.exchange.imports.recipe import Recipe
 from console.exchange.imports.verdict import RIGHT
@@ -101,8 +102,6 @@ def _reduced(values: Sequence[float], reducer: str) -> Sequence[float]:
     tries, right, k = len(values), sum(value >= RIGHT for value in values), int(number)
     if kind == "at_least":
         return [float(right >= k)]
-    if kind not in ("pass_at", "pass_k") or tries < k:
+    if kind not in ("pass_at", "pass_k") or not 1 <= k <= tries:
         return []
-    if kind == "pass_at":
-        return [1 - comb(tries - right, k) / comb(tries, k)]
-    return [comb(right, k) / comb(tries, k)]
+    return [(pass_at if kind == "pass_at" else pass_all)(k, right, tries)]
