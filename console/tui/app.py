@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from textual.content import Content
 from textual.filter import LineFilter, Monochrome, NoColor
 
 from console.config.paths import WorkspacePaths
+from console.core.fault import UsageError
 from console.engine.background import failures_reported
 from console.insight import number_format
 from console.store.runs import RunFolder
@@ -29,12 +31,13 @@ from console.tui.app_services import AppServices
 from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import LOOK_EVERY_S
+from console.tui.desktop import clipboard_program, copy_by_program
 from console.tui.frame_output import AsciiFilter, FrameOutput
 from console.tui.key_dispatch import KeyQueue, do_action, find_method, responders_on
 from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
 from console.tui.navigation import load_screens
 from console.tui.sanitize import ControlCharacterFilter, one_line
-from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen
+from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen, below_dialogs
 from console.tui.symbols import SYMBOLS, outcome_counts, state_word
 from console.tui.textual_patches import (
     catch_fatal_errors,
@@ -211,8 +214,9 @@ class ConsoleApp(App[int]):
         self.services.notify(Content("The end of a run rings." if on else "The end of a run is silent."))
 
     def _show_badge(self, changed: str) -> None:
-        if changed == "runs" and isinstance(self.screen, BaseScreen) and self.screen.is_mounted:
-            for line in self.screen.query(TopLine):  # none yet while the screen is being composed
+        screen = below_dialogs(self)
+        if changed == "runs" and screen is not None and screen.is_mounted:
+            for line in screen.query(TopLine):  # none yet while the screen is being composed
                 line.tell(badge=self.services.badge)
 
     # Keys ------------------------------------------------------------------------------------------------------------
@@ -304,6 +308,18 @@ class ConsoleApp(App[int]):
         else:
             self.services.notify(Content("ctrl+q quits; q goes back."))
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy by OSC 52 and, in a terminal known to ignore it, by a program."""
+        super().copy_to_clipboard(text)
+        if not self.is_web and (command := clipboard_program(os.environ)):
+            self.run_worker(partial(self._copy_by_program, command, text), thread=True, group="copy")
+
+    def _copy_by_program(self, command: Sequence[str], text: str) -> None:
+        try:
+            copy_by_program(command, text, os.environ)
+        except UsageError as error:
+            self.services.from_thread(self.services.refuse, error)
+
     # Quitting --------------------------------------------------------------------------------------------------------
 
     async def action_leave(self) -> None:
@@ -315,9 +331,10 @@ class ConsoleApp(App[int]):
 
     async def action_quit(self) -> None:
         """Quit; while runs are live, ask whether to stop those started here."""
-        started_here = [run for run in self.navigator.launched if run.is_live]
-        paths = {run.path for run in started_here}
-        others = [line.folder for line in self.services.workspace.live if line.folder.path not in paths]
+        launched = self.navigator.launched
+        started_here = [run for run in launched if run.is_live]
+        paths = {run.path for run in launched}
+        others = [run for run in self.services.workspace.live_now() if run.path not in paths]
         if started_here or others:
             self._ask_about(started_here, others)
         else:

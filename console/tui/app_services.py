@@ -1,5 +1,6 @@
 """`AppServices`: the app's implementation of `Services`."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -20,7 +21,7 @@ from console.tui.exports import Exports
 from console.tui.keymap import KeyMap
 from console.tui.navigation import Navigator
 from console.tui.sanitize import literal
-from console.tui.screens.base import BaseScreen
+from console.tui.screens.base import below_dialogs
 from console.tui.services import AnswerT, CallP, Severity
 from console.tui.symbols import SYMBOLS
 
@@ -85,8 +86,8 @@ class AppServices:
         if self._app.size.width < 120:
             return Content.styled(f"{SYMBOLS.live} {share:.0%}", "bold $live")
         # Live shows the cost itself, up to the last reply; here only finished conversations count.
-        screen = self._app.screen
-        is_cost_shown = isinstance(screen, BaseScreen) and screen.where == "live"
+        screen = below_dialogs(self._app)
+        is_cost_shown = screen is not None and screen.where == "live"
         is_paid = not is_cost_shown and any(line.summary and not line.summary.simulated for line in live)
         cost = f"  {_spent(live)}" if is_paid else ""
         return Content.assemble(
@@ -111,9 +112,11 @@ class AppServices:
     def copy(self, text: str, name: str) -> None:
         """Copy text without control characters to the clipboard, and confirm. `name` is trusted."""
         from console.core.text import without_hidden
+        from console.tui.desktop import clipboard_program
 
         self._app.copy_to_clipboard(without_hidden(text))
-        self.notify(Content(f"Copied {name} (through the terminal, OSC 52)."))
+        program = [] if self._app.is_web else clipboard_program(os.environ)
+        self.notify(Content(f"Copied {name} ({f'by {program[0]}' if program else 'through the terminal, OSC 52'})."))
 
     def export_text(self, text: str, path: Path) -> None:
         self.exports.export_text(text, path)

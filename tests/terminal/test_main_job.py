@@ -3,16 +3,15 @@
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.run_ends import wait_until_ended
 from support.tmux_terminal import TmuxTerminal
 
 from console.store.lock import read_holder
 from console.store.run_list import list_runs
-from console.store.runs import RunFolder
 
 Open = Callable[..., TmuxTerminal]
 
@@ -54,7 +53,7 @@ def test_a_newcomer_finds_the_first_failure(tmp_path: Path, terminal: Open, size
     app.press("?" if size[0] >= 160 else "Escape")
     app.until_gone("only untagged")
     app.press("1")
-    app.until("Try the demo", "Last failures")
+    app.until("Try the demo", "Last failures", "offline, no key needed")  # all runs of the demo are started
     runs = list_runs(tmp_path / "runs")
     wait_until_ended(runs)
     app.until_gone("●")
@@ -117,11 +116,3 @@ def test_no_colour_is_asked_for_and_none_is_sent(terminal: Open) -> None:
     app.until("Try the demo")
     assert "38;2;" not in app.raw()
     assert "38;5;" not in app.raw()
-
-
-def wait_until_ended(runs: list[RunFolder]) -> None:
-    ends = time.monotonic() + 100
-    while live := [run for run in runs if run.is_live or run.summary().state == "starting"]:
-        logs = [run.log_path.read_text() for run in live if run.log_path.exists()]
-        assert time.monotonic() < ends, f"never ended: {[run.summary() for run in live]}, {logs}"
-        time.sleep(0.02)  # a lock has no event

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from support.run_ends import wait_until_ended
 from support.tmux_terminal import TmuxTerminal
+
+from console.store.run_list import list_runs
 
 
 @pytest.mark.slow
@@ -32,8 +35,9 @@ def test_launch_watch_triage_compare_export(tmp_path: Path, monkeypatch: pytest.
         app.press("m")
         app.until("3 of ", seconds=60)
         app.press("1")
-        app.until("Last failures", seconds=60)
-        app.until_gone(" left", seconds=200)
+        app.until("Last failures", "offline, no key needed", seconds=120)  # all runs of the demo are started
+        wait_until_ended(list_runs(tmp_path / "runs"))
+        app.until_gone(" left")
         app.press("4")  # compare the newest two
         app.until("Compare", "swap A/B", seconds=120)
         app.press("E", "j")

@@ -5,19 +5,24 @@ import re
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.screen_text import assert_until, settle, text_of
 
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import Summary, Tally
 from console.store.lock import RunLock
+from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder
+from console.tui import app as app_module
 from console.tui.app import ConsoleApp
+from console.tui.data import workspace as workspace_module
 from console.tui.data.runs import RunLine
+from console.tui.screens.base import BaseScreen
 from console.tui.start import run_app
 from console.tui.themes import ANSI, DARK, choose_theme
 
@@ -237,6 +242,80 @@ async def test_quitting_says_that_runs_of_a_shell_go_on(
             await pilot.press("l")
             await pilot.pause()
         assert app.return_value == 0
+
+
+@pytest.fixture
+def never_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the list of runs as it was read first."""
+    monkeypatch.setattr(app_module, "LOOK_EVERY_S", 3_600.0)
+
+
+@pytest.mark.usefixtures("never_looks")
+async def test_quitting_does_not_ask_about_a_run_that_has_ended_since_the_last_look(
+    opened: Any, workspace: Any, frame: Callable[[ConsoleApp], str]
+) -> None:
+    with ExitStack() as engine:
+        engine.enter_context(held(workspace.run("2025-01-17T1320-shell", passed=1, planned=2, reason=None)))
+        async with opened() as (app, pilot):
+            assert "● 50%" in frame(app)
+            engine.close()
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+            assert not app.is_running, frame(app)
+        assert app.return_value == 0
+
+
+@pytest.mark.usefixtures("never_looks")
+async def test_quitting_asks_about_the_live_ones_only_of_runs_that_began_or_ended_since_the_last_look(
+    opened: Any, workspace: Any, frame: Callable[[ConsoleApp], str]
+) -> None:
+    with ExitStack() as ends, ExitStack() as begins:
+        ends.enter_context(held(workspace.run("2025-01-17T1320-ended", passed=1, planned=2, reason=None)))
+        with held(workspace.run("2025-01-17T1320-goes-on", passed=1, planned=2, reason=None)):
+            waiting = workspace.run("2025-01-17T1320-waited", planned=2, reason=None)
+            waiting.journal_path.unlink()
+            RunQueue(workspace.root / "runs").add([Queued(waiting.name, at=0.0)])
+            async with opened((160, 45)) as (app, pilot):
+                assert [line.name for line in app.services.workspace.queued] == [waiting.name]
+                assert "2 runs live" in frame(app)
+                ends.close()
+                begins.enter_context(held(waiting))
+                await pilot.press("ctrl+q")
+                await pilot.pause()
+                assert "2 runs live, started elsewhere: " in frame(app)
+                assert "2025-01-17T1320-goes-on" in frame(app)
+                assert "2025-01-17T1320-waited" in frame(app)
+                assert "2025-01-17T1320-ended" not in frame(app)
+                await pilot.press("l")
+                await pilot.pause()
+            assert app.return_value == 0
+
+
+def shown(app: ConsoleApp) -> str:
+    """Return the name of the screen or dialog that is shown."""
+    return app.screen.where if isinstance(app.screen, BaseScreen) else type(app.screen).__name__
+
+
+@pytest.mark.parametrize("place", ["home", "compare", "library", "Question", "HelpScreen"])
+async def test_the_top_line_follows_the_end_of_a_run_on_every_screen_between_looks_at_all_runs(
+    place: str, opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace_module, "LEAST_REST", 1e9)  # as with very many runs
+    monkeypatch.setattr(app_module, "LOOK_EVERY_S", 0.02)
+    a, b = workspace.run("2025-01-17T1320-a", passed=1), workspace.run("2025-01-17T1320-b", passed=1)
+    with ExitStack() as engine:
+        engine.enter_context(held(workspace.run("2025-01-17T1320-shell", passed=1, planned=2, reason=None)))
+        async with opened((140, 45)) as (app, pilot):
+            app.services.workspace.look()
+            await settle(app, pilot)
+            if place == "compare":
+                app.navigator.open_compare(a, b)
+            elif key := {"library": "5", "Question": "ctrl+q", "HelpScreen": "question_mark"}.get(place):
+                await pilot.press(key)
+            await assert_until(pilot, lambda: shown(app) == place and "● 1 run live  50%" in text_of(app))
+            engine.close()
+            await assert_until(pilot, lambda: "run live  " not in text_of(app))
+            assert shown(app) == place
 
 
 async def test_stopping_on_the_way_out_reaches_the_engine(opened: Any, workspace: Any) -> None:

@@ -1,13 +1,17 @@
-"""Above a case Review says what its verdict does not: the answer was cut off, another model answered."""
+"""Review says what a verdict does not: an answer cut off, another model's answer, a suite that cannot be opened."""
 
+from pathlib import Path
 from typing import Any
 
+import pytest
 from support.recorded_runs import QUESTION, Recorder, call_reply
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.core.chat import Reply
 from console.core.outcome import Outcome
-from console.core.run import ModelFacts
+from console.core.run import Manifest, ModelFacts
+from console.suites import run_suite
+from console.suites.suite import Suite
 from console.tui.screens.review.screen import ReviewScreen
 
 
@@ -32,3 +36,19 @@ async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, 
             app.navigator.open_review(folder, ("simple_1", 0))
             await assert_until(pilot, lambda: "simple_1" in text_of(app) and "cut off" not in text_of(app))
             assert "instead of gpt-x" not in text_of(app)
+
+
+async def test_an_unexpected_error_of_the_suite_is_said_and_the_case_shown(
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(manifest: Manifest, data: Path | None) -> Suite:
+        raise ZeroDivisionError("no [bold]suite")
+
+    monkeypatch.setattr(run_suite, "find_suite", fail)
+    folder = workspace.run("2025-01-17T1320-a", failed=1)
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_review(folder)
+        said = "the suite of this run cannot be opened: ZeroDivisionError: no [bold]suite"
+        await assert_until(pilot, lambda: [message.plain for message in app.services.messages] == [said])
+        await assert_until(pilot, lambda: "what-0" in text_of(app))
+        assert isinstance(app.screen, ReviewScreen)

@@ -186,6 +186,30 @@ def test_a_run_that_dies_with_its_engine_is_interrupted_at_the_next_look(tmp_pat
     assert looked_at.ended == ["interrupted"]
 
 
+@pytest.mark.parametrize("seen", ["starting", "running"])
+def test_between_looks_at_all_runs_only_active_ones_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seen: str
+) -> None:
+    monkeypatch.setattr(workspace_module, "LEAST_REST", 1e9)
+    run = WrittenRun(tmp_path)
+    run.manifest()
+    if seen == "running":
+        run.lock()
+        run.journal()
+    looked_at = LookedAt(tmp_path)
+    looked_at.look()
+    assert [line.state for line in looked_at.workspace.active] == [seen]
+    monkeypatch.setattr(RunChanges, "poll", lambda _: pytest.fail("all runs were looked at"))
+    if seen == "starting":
+        run.journal()
+    else:
+        run.unlock()
+    run.finish()
+    looked_at.look()
+    looked_at.assert_true(seen)
+    assert not looked_at.workspace.active
+
+
 def test_an_imported_run_that_keeps_its_times_comes_and_is_renamed(tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     made = plain_run(elsewhere).folder

@@ -1,14 +1,15 @@
 """`Workspace`: the app's models, suites and runs, read in threads and kept up to date; screens subscribe to its signal.
 
 Nothing is read before the first paint. Runs are polled, since other processes may play them: each look finds those
-added, changed or deleted (`RunChanges`), and reads only new journal records of live ones.
+added, changed or deleted (`RunChanges`), and reads only new journal records of live ones. With many runs, looks at all
+of them are rare; in between, only the locks of live, starting and queued ones are tested.
 """
 
 import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from functools import partial
 from pathlib import Path
 
@@ -30,11 +31,13 @@ DRAWN_AFTER_S = 0.05
 LONGEST_WAIT_S = 1.0
 """Longest delay of reading all runs in favor of models and suites, because threads share one core."""
 LEAST_REST = 20
-"""Minimum pause after a look, as a multiple of its duration, which grows with the number of runs."""
+"""Minimum pause after a look, as a multiple of its processor time, which grows with the number of runs."""
 WARNINGS_AFTER_S = 0.5
 """Delay after reading the suites before packages that provide formats are checked for errors."""
 THREAD = "workspace"
 """Name of the reading threads."""
+
+_Watched = tuple[RunLine, RunWatch]
 
 
 class Workspace:
@@ -64,6 +67,8 @@ class Workspace:
         self.suites: Suites | None = None
         self.runs: list[RunLine] | None = None
         """Newest first; grows while they are read."""
+        self.active: list[RunLine] = []
+        """Live, starting and queued runs: their states depend on time and their engines too, not only on files."""
         self.runs_complete = False
         self.runs_mistake = ""
         self.runs_root: Path | None = None
@@ -153,12 +158,14 @@ class Workspace:
         """Publish the runs read so far; `changes` is None until all are read."""
         if reading != self._reading or (changes is None and self.runs and len(lines) <= len(self.runs)):
             return
-        self.runs, self.runs_complete, self.runs_root, self.runs_mistake = lines, changes is not None, root, ""
+        self._set_lines(lines)
+        self.runs_complete, self.runs_root, self.runs_mistake = changes is not None, root, ""
         self._changes = changes or self._changes
         self.changed.publish("runs")
 
     def _set_runs_mistake(self, mistake: str) -> None:
-        self.runs, self.runs_complete, self.runs_mistake, self._changes = [], True, mistake, None
+        self._set_lines([])
+        self.runs_complete, self.runs_mistake, self._changes = True, mistake, None
         self.changed.publish("runs")
 
     @property
@@ -171,13 +178,17 @@ class Workspace:
 
     @property
     def live(self) -> list[RunLine]:
-        """Runs being played."""
-        return [line for line in self.runs or () if line.is_live]
+        """Runs being played, as of the last look."""
+        return [line for line in self.active if line.is_live]
+
+    def live_now(self) -> list[RunFolder]:
+        """Return the runs being played at this moment, of those active at the last look; opens one file of each."""
+        return [line.folder for line in self.active if line.folder.is_live]
 
     @property
     def queued(self) -> list[RunLine]:
         """Queued runs, in queue order."""
-        return sorted((line for line in self.runs or () if line.is_queued), key=lambda line: line.place)
+        return sorted((line for line in self.active if line.is_queued), key=lambda line: line.place)
 
     def find(self, path: Path) -> RunLine | None:
         """Return the line of a run's folder, if listed."""
@@ -190,38 +201,54 @@ class Workspace:
         self.changed.publish("runs")
 
     def look(self) -> None:
-        """Check the runs for changes in a thread, unless a check is in progress or the pause after it is not over."""
-        changes = self._changes
-        if self._looking or time.monotonic() < self._look_after:
+        """Check the runs for changes in a thread, unless a check is in progress.
+
+        During the pause after a check of all runs, only the locks of active ones are checked.
+        """
+        changes, rests = self._changes, time.monotonic() < self._look_after
+        if self._looking or (rests and not self.active):
             return
         if changes is None:
-            if self.runs_mistake:
+            if self.runs_mistake and not rests:
                 self.read_runs()
             return
-        for line in self.runs or ():
-            if line.is_begun_or_waits:  # its state depends on time and its engine too, not only on files
-                self._watches.setdefault(line.folder.path, RunWatch(line.folder))
+        active = [(line, self._watches.setdefault(line.folder.path, RunWatch(line.folder))) for line in self.active]
         self._looking = True
-        self.in_thread(partial(self._look, changes, dict(self._watches)))
+        self.in_thread(partial(self._look_at_locks if rests else self._look, changes, active))
 
-    def _look(self, changes: RunChanges, watches: dict[Path, RunWatch]) -> None:
-        begun = time.monotonic()
+    def _look(self, changes: RunChanges, active: list[_Watched]) -> None:
+        begun = time.thread_time()  # not the time on the clock, which a busy machine stretches without end
         try:
             changed = changes.poll()
         except UsageError as error:
             self.hand_over(self._set_runs_mistake, str(error))
-            self.hand_over(self._rest_from, begun)
+            self.hand_over(self._begin_pause, time.thread_time() - begun)
             return
-        news = [watch.look(time.time()) for watch in watches.values()]
-        news += [read_run(run) for run in changed.runs if run.path not in watches]
-        gone = {line.folder.path for line in news if line.summary is None and not _is_there(line.folder)}
-        news = [line for line in news if line.folder.path not in gone]
-        self.hand_over(self._apply_news, changes, news, gone.union(changed.gone), self._strands())
-        self.hand_over(self._rest_from, begun)
+        watched = {line.folder.path for line, _ in active}
+        news = [watch.look(time.time()) for _, watch in active]
+        news += [read_run(run) for run in changed.runs if run.path not in watched]
+        self._hand_over_news(changes, news, changed.gone)
+        self.hand_over(self._begin_pause, time.thread_time() - begun)
 
-    def _rest_from(self, begun: float) -> None:
-        now = time.monotonic()
-        self._looking, self._look_after = False, now + LEAST_REST * (now - begun) - LOOK_EVERY_S
+    def _look_at_locks(self, changes: RunChanges, active: list[_Watched]) -> None:
+        """Read the active runs whose engines came or went since they were listed, and those starting, which are few."""
+        moved = [it for it in active if it[0].state == "starting" or it[0].is_live != it[0].folder.is_live]
+        news = [new for line, watch in moved if (new := watch.look(time.time())).state != line.state]
+        if news:
+            self._hand_over_news(changes, news, [])
+        self.hand_over(self._end_look)
+
+    def _hand_over_news(self, changes: RunChanges, news: list[RunLine], gone: Iterable[Path]) -> None:
+        deleted = {line.folder.path for line in news if line.summary is None and not _is_there(line.folder)}
+        there = [line for line in news if line.folder.path not in deleted]
+        self.hand_over(self._apply_news, changes, there, deleted.union(gone), self._strands())
+
+    def _begin_pause(self, worked_s: float) -> None:
+        self._look_after = time.monotonic() + LEAST_REST * worked_s - LOOK_EVERY_S
+        self._end_look()
+
+    def _end_look(self) -> None:
+        self._looking = False
 
     def _strands(self) -> bool:
         """Return whether runs are queued, but no engine is playing the queue."""
@@ -231,12 +258,12 @@ class Workspace:
     def _apply_news(self, changes: RunChanges, news: list[RunLine], gone: set[Path], stranded: bool) -> None:
         if changes is not self._changes:
             return  # all runs have been reread meanwhile
+        if not (news or gone or stranded != self.is_stranded):
+            return
         ended = [line for line in news if self._has_ended(line)]
-        is_new = bool(news or gone or stranded != self.is_stranded)
         self.is_stranded = stranded
         self._apply_lines(news, gone)
-        if is_new:
-            self.changed.publish("runs")
+        self.changed.publish("runs")
         for line in ended:
             self._expected.discard(line.folder.path)
             self._run_ended(line)
@@ -247,10 +274,13 @@ class Workspace:
         by_path |= {line.folder.path: line for line in news}
         for path in gone:
             by_path.pop(path, None)
-        for path in [path for path in self._watches if path not in by_path or not by_path[path].is_begun_or_waits]:
-            del self._watches[path]
         lines = by_path.values()
-        self.runs = sorted(lines, key=lambda line: (line.dated.at, line.name), reverse=True) if news else [*lines]
+        self._set_lines(sorted(lines, key=lambda line: (line.dated.at, line.name), reverse=True) if news else [*lines])
+
+    def _set_lines(self, lines: list[RunLine]) -> None:
+        self.runs, self.active = lines, [line for line in lines if line.is_begun_or_waits]
+        for path in self._watches.keys() - {line.folder.path for line in self.active}:
+            del self._watches[path]
 
     def _has_ended(self, line: RunLine) -> bool:
         """Return whether a run listed as live, or started from this app, has ended."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
@@ -250,3 +250,8 @@ class BaseScreen(Screen[None]):
             self.zoom.action_view_zoom()
             return True
         return False
+
+
+def below_dialogs(app: App[Any]) -> BaseScreen | None:
+    """Return the screen that is shown, even if a dialog covers part of it; None before the first one."""
+    return next((screen for screen in reversed(app.screen_stack) if isinstance(screen, BaseScreen)), None)

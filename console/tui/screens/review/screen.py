@@ -40,7 +40,7 @@ from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
-from console.tui.services import Services
+from console.tui.services import Services, Severity
 from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import RowList
 
@@ -164,19 +164,23 @@ class ReviewScreen(RunScreen):
             self.draw()
 
     def _open_suite(self, manifest: Manifest) -> None:
-        def use(suite: RunSuite, view_fault: str) -> None:
+        def use(suite: RunSuite, fault: str, severity: Severity) -> None:
             self.controller.use_suite(suite)
-            if view_fault:
-                self.services.notify(literal(view_fault, 400), severity="warning")
+            if fault:
+                self.services.notify(literal(fault, 400), severity=severity)
             self.draw()
 
         def work() -> None:
-            suite = open_run_suite(manifest, self.services.paths.data)
-            view_fault = load_view(suite.format) if suite.format else ""
-            if self.is_running:
-                self.services.from_thread(use, suite, view_fault)
+            severity: Severity = "warning"
+            try:
+                suite = open_run_suite(manifest, self.services.paths.data)
+                fault = load_view(suite.format) if suite.format else ""
+            except Exception as error:  # cases can be reviewed without the suite
+                fault = f"the suite of this run cannot be opened: {type(error).__name__}: {error}"
+                suite, severity = RunSuite(manifest.setting, None, fault), "error"
+            self._in_loop(partial(use, suite, fault, severity))
 
-        self.run_worker(work, thread=True, group="suite", exit_on_error=False)
+        self.run_worker(work, thread=True, group="suite")
 
     # Pane events ------------------------------------------------------------------------------------------------------
 
