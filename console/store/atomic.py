@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
+from console.store.durable import sync_file, sync_folder
+
 PRIVATE = 0o600
 """Mode of every file of a run: prompts and answers are readable by their owner only, whatever the umask."""
 PRIVATE_FOLDER = 0o700
@@ -26,7 +28,7 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
             file.flush()
             set_mode(fd, mode)
             if not is_derived:
-                os.fsync(fd)
+                sync_file(fd)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -47,7 +49,7 @@ def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:
         file.write(data)
         file.flush()
         if sync:
-            os.fsync(fd)
+            sync_file(fd)
 
 
 def open_private(path: Path) -> BinaryIO:
@@ -87,19 +89,3 @@ def set_mode(place: int | Path, mode: int) -> None:
         if os.stat(place).st_mode & 0o777 & ~mode:
             text = "the mode of files cannot be set there (chmod is refused), so other users could read them"
             raise OSError(error.errno, text) from error
-
-
-def sync_folder(path: Path) -> None:
-    """Make the names in a folder survive a power cut, on file systems that support it.
-
-    Raises:
-        OSError: the disk refused.
-    """
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # such as shared folders of virtual machines
-            raise
-    finally:
-        os.close(fd)

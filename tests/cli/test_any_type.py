@@ -1,6 +1,6 @@
 """Each JSON type in each field of each file that the program reads: an answer, or one sentence and exit code 2.
 
-A few of them in `make test`, spread evenly, and twenty times as many in `make soak`. Rows of `check` are in test_any_row.py.
+A few of them in `make test`, spread evenly, and many more in `make soak`. Rows of `check` are in test_any_row.py.
 """
 
 import json

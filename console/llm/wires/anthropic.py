@@ -150,6 +150,8 @@ class _MessageAssembly:
         self._message: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
         self._inputs: dict[int, list[str]] = {}
+        self._usage: dict[str, Any] = {}
+        self._is_stopped = False
         self._texts: dict[tuple[int, str], list[str]] = {}
         """Pieces by block and field, joined once at the end."""
 
@@ -159,12 +161,15 @@ class _MessageAssembly:
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         kind, index = chunk.get("type"), chunk.get("index")
         place = index if type(index) is int else len(self._blocks)
+        if self._is_stopped:  # as after `[DONE]`; and joining at every further stop would take quadratic time
+            return False
         if kind == "message":
             self._message = dict(chunk)
             self.reason = str(chunk.get("stop_reason"))
             return True
         if kind == "message_start":
             self._message = dict(as_object(chunk.get("message")))
+            self._usage = dict(as_object(self._message.get("usage")))
         elif kind == "content_block_start":
             self._blocks[place] = dict(as_object(chunk.get("content_block")))
             name = self._blocks[place].get("name")
@@ -172,10 +177,11 @@ class _MessageAssembly:
         elif kind == "content_block_delta":
             return self._grow(place, as_object(chunk.get("delta")), live)
         elif kind == "message_delta":
-            usage = {**as_object(self._message.get("usage")), **as_object(chunk.get("usage"))}
-            self._message |= {**as_object(chunk.get("delta")), "usage": usage}
+            self._usage |= as_object(chunk.get("usage"))
+            self._message |= as_object(chunk.get("delta"))
         elif kind == "message_stop":
             self._finish()
+            self._is_stopped = True
             return True
         return False
 
@@ -206,6 +212,8 @@ class _MessageAssembly:
                 self._blocks[index]["input"] = json.loads("".join(parts) or "{}")
             except (ValueError, RecursionError):
                 raise Fault(FaultKind.BAD_ANSWER, "the arguments of a call are not JSON") from None
+        if self._usage:
+            self._message["usage"] = self._usage
         self._message["content"] = [self._blocks[index] for index in sorted(self._blocks)]
         self.reason = str(self._message.get("stop_reason"))
 

@@ -173,8 +173,16 @@ def _thinking_text(part: dict[str, Any]) -> str:
 @dataclass(slots=True)
 class _Call:
     id: str = ""
-    name: str = ""
+    name: list[str] = field(default_factory=list[str])
+    """Pieces, joined at the end, as are those of the arguments."""
+    name_length: int = 0
     arguments: list[str] = field(default_factory=list[str])
+
+    def add_name(self, name: str) -> None:
+        """Add a piece of the name, unless a server repeats the whole name."""
+        if len(name) != self.name_length or name != "".join(self.name):
+            self.name.append(name)
+            self.name_length += len(name)
 
 
 class _CallCollector:
@@ -187,6 +195,8 @@ class _CallCollector:
     def __init__(self) -> None:
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
+        self._by_id: dict[str, _Call] = {}
+        """The first call with each id."""
         self.flags: set[str] = set()
 
     def add_deltas(self, deltas: object) -> str:
@@ -208,9 +218,11 @@ class _CallCollector:
         function = as_object(fields.get("function"))
         identity, name = _text(fields.get("id")), _text(function.get("name"))
         call, is_new = self._find_or_begin(fields.get("index"), identity, name)
-        call.id = call.id or identity
-        if name and name != call.name:
-            call.name += name
+        if identity and not call.id:
+            call.id = identity
+            self._by_id.setdefault(identity, call)
+        if name:
+            call.add_name(name)
         piece = _arguments(function.get("arguments"))
         if piece:
             call.arguments.append(piece)
@@ -225,7 +237,7 @@ class _CallCollector:
                 return call, False
             self._by_index[index] = call = self._begin()
             return call, True
-        call = next((call for call in self._calls if identity and call.id == identity), None)
+        call = self._by_id.get(identity)
         if call is not None:
             return call, False
         if self._calls and not identity and not name:
@@ -242,7 +254,7 @@ class _CallCollector:
         if any(not call.name for call in self._calls):
             self.flags.add("a tool call has no name")
         return [
-            {"id": call.id or f"call_{number}", "name": call.name, "arguments": "".join(call.arguments)}
+            {"id": call.id or f"call_{number}", "name": "".join(call.name), "arguments": "".join(call.arguments)}
             for number, call in enumerate(self._calls)
         ]
 
