@@ -304,7 +304,7 @@ class Engine:
         """End the run at once because of an unexpected error in the background; everything stays resumable."""
         if self._failure is None:
             self._failure = error
-            message = self.redact(f"internal error in the {what}: {type(error).__name__}: {error}"[:400])
+            message = self._door.text(f"internal error in the {what}: {type(error).__name__}: {error}"[:400])
             self.notify(f"{message}; the run ends, and `eval-console resume` continues it")
             self.cancel("halted", message)
 

@@ -48,9 +48,13 @@ class JournalDoor:
         self._admitted = record
         return record
 
+    def text(self, text: str) -> str:
+        """Return an error text without secrets, and without what looks like one."""
+        return self._redact(text)
+
     def _without_likely_keys(self, record: Finished) -> Finished:
         """Redact whatever looks like a key in error texts, which no model wrote."""
-        messages = tuple(map(self._redact, record.verdict.messages))
+        messages = tuple(map(self.text, record.verdict.messages))
         if messages == record.verdict.messages:
             return record
         return msgspec.structs.replace(record, verdict=msgspec.structs.replace(record.verdict, messages=messages))
