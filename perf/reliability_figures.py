@@ -23,6 +23,7 @@ KINDS = {
     "signals at named points of a run, then resumed": ("engine/test_kill_suites.py", "engine/test_kill.py"),
     "faults of an HTTP server": ("reliability/test_every_http_fault.py",),
     "streams and bodies cut or changed at any byte": ("llm/test_stream_fuzz.py",),
+    "replies of every API with one damaged part": ("llm/test_damaged_replies.py",),
     "keys echoed by a server": (
         "reliability/test_echoed_key.py", "reliability/test_echoed_key_native.py", "llm/test_echoes.py"
     ),

@@ -207,9 +207,10 @@ ACCEPTED = [
 
 
 @pytest.mark.parametrize(("api", "said"), ACCEPTED, ids=[api for api, _ in ACCEPTED])
-async def test_a_new_reason_is_accepted_by_one_entry_that_the_message_names(asked, api, said):
+async def test_a_new_reason_is_accepted_by_one_entry_that_the_message_names(asked, seen, api, said):
     with pytest.raises(Fault) as caught:
         await asked(api, said, {"max_tries": 9})
+    assert len(seen.failed) == 2, "it is paid for twice, not nine times"
     assert caught.value.kind is FaultKind.BAD_ANSWER
     assert f"accept_finish = ['{said.end}'] into models.toml" in caught.value.message
     reply = await asked(api, said, accept_finish=(said.end.lower(),))

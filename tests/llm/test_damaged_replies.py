@@ -146,9 +146,9 @@ def play(form: Form, events: list[Any]) -> Reply:
 
 
 def said_by(reply: Reply) -> tuple[Any, ...]:
-    """Return what a suite may judge; no API numbers the calls of one step, so their order is the model's."""
+    """Return what a suite may judge, apart from spaces; no API numbers the calls of one step: their order is free."""
     calls = sorted((call.name, call.arguments) for call in reply.tool_calls)
-    return reply.content or "", calls, reply.reasoning.split(), reply.finish
+    return (reply.content or "").split(), calls, reply.reasoning.split(), reply.finish
 
 
 def paths_in(value: Any, path: Path = ()) -> Iterator[Path]:

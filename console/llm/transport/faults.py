@@ -73,8 +73,8 @@ or `moderation_service_unavailable`, concern the account or the service.
 """
 _NUMBERS = ("code", "status", "status_code")
 _SUCCESS = {0, 200}
-_ERROR_FIELDS = frozenset({"error", "errors", "type", "message", "detail", "msg", "success", "base_resp", *_NUMBERS})
-"""Every error has one of these fields, or `"object": "error"`."""
+_ERROR_FIELDS = frozenset({"error", "errors", "message", "detail", "msg", "success", "base_resp", *_NUMBERS})
+"""Every error has one of these fields, or `error` as its `object` or `type`."""
 _SUCCESS_WORDS = frozenset({"", "ok", "success", "succeeded"})
 """Texts that some providers send as the `code` of every answer, without zeros at their ends."""
 _FAILURE_WORDS = frozenset({"error", "fail", "failed", "failure"})
@@ -156,9 +156,11 @@ def reports_error(value: Any, *, in_answer: bool = False) -> bool:
     if not isinstance(value, dict):
         return False
     fields = cast(dict[str, Any], value)
-    if _ERROR_FIELDS.isdisjoint(fields) and fields.get("object") != "error":
+    if "error" in (fields.get("object"), fields.get("type")):
+        return True
+    if _ERROR_FIELDS.isdisjoint(fields):
         return False  # the usual case
-    if fields.get("error") or fields.get("errors") or "error" in (fields.get("object"), fields.get("type")):
+    if fields.get("error") or fields.get("errors"):
         return True
     if fields.get("success") is False or fields.get("detail") or _has_failed(fields):
         return True

@@ -198,6 +198,8 @@ class _MessageAssembly:
         kind = chunk.get("type")
         if self._is_ended and not _PAYLOADS.isdisjoint(chunk):
             raise unread("the answer goes on behind its end")
+        if kind == "content_block_delta":
+            return self._grow(place_in(chunk, "index"), object_in(chunk, "delta") or {}, live)
         if kind == "message":
             self._message, self.reason = dict(chunk), text_in(chunk, "stop_reason")
         elif kind == "message_start":
@@ -214,8 +216,6 @@ class _MessageAssembly:
         kind, index = chunk.get("type"), place_in(chunk, "index")
         if kind == "content_block_start":
             return self._begin(index, object_in(chunk, "content_block") or {}, live)
-        if kind == "content_block_delta":
-            return self._grow(index, object_in(chunk, "delta") or {}, live)
         if kind != "content_block_stop":
             raise unread("the answer has an event of an unknown type")
         self._ended.add(index)
@@ -235,18 +235,18 @@ class _MessageAssembly:
         block, kind = self._blocks.get(index), str(delta.get("type"))
         if block is None or index in self._ended:
             raise unread("the answer has a piece of a block that has not begun, or has ended")
+        of_kind, field, shown_as = _DELTAS.get(kind, ("", "", ""))
+        if of_kind and of_kind == block.get("type"):
+            piece = _words(delta, field)
+            self._texts.setdefault((index, field), [text_in(block, field) or ""]).append(piece)
+            return bool(shown_as) and live.show(shown_as, piece)
         if kind == "input_json_delta" and block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
             piece = text_in(delta, "partial_json") or ""
             self._inputs.setdefault(index, []).append(piece)
             return live.show("tool", piece) if block["type"] == "tool_use" else False
-        if kind == "citations_delta":
-            return False
-        of_kind, field, shown_as = _DELTAS.get(kind, ("", "", ""))
-        if not of_kind or of_kind != block.get("type"):
+        if kind != "citations_delta":
             raise unread("a block of the answer has a piece of another or an unknown type")
-        piece = _words(delta, field)
-        self._texts.setdefault((index, field), [text_in(block, field) or ""]).append(piece)
-        return bool(shown_as) and live.show(shown_as, piece)
+        return False
 
     def _add_reason(self, delta: dict[str, Any], usage: dict[str, Any]) -> None:
         before, now = text_in(self._message, "stop_reason"), text_in(delta, "stop_reason")

@@ -70,9 +70,9 @@ def read_response(message: Mapping[str, Any], finish: str) -> Reply:
     Raises:
         Fault: the response has no output, or one that cannot be read.
     """
-    items = objects_in(message, "output")
-    if not items and finish == "stop":
+    if message.get("output") is None:
         raise unread("the response has no output")
+    items = objects_in(message, "output")
     reading = _Reading(is_whole=finish == "stop")
     for item in items:
         reading.add(item)
@@ -182,7 +182,10 @@ class _ResponseAssembly:
         return True
 
     def message(self) -> dict[str, Any]:
-        calls = [item for item in objects_in(self._response, "output") if item.get("type") == "function_call"]
+        items = objects_in(self._response, "output")
+        if not items and self.reason == "completed":
+            raise unread("the response is complete, but has no output")
+        calls = [item for item in items if item.get("type") == "function_call"]
         streamed, whole = "".join(self._arguments), "".join(text_in(call, "arguments") or "" for call in calls)
         is_same = agree(repair_surrogates(streamed)[0], repair_surrogates(whole)[0])
         if not is_same or self._names not in ([], [call.get("name") for call in calls]):
