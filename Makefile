@@ -38,9 +38,9 @@ slow: $(STAMP)  ## the tests that `make test` leaves out
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 bench: $(STAMP)  ## measure, here and now
-	@for script in $(filter-out $(SOAK),$(wildcard perf/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	@for script in $(filter-out $(SOAK),$(wildcard perf/bench_*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers
+soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers, mutations
 	$(BIN)/python $(SOAK)
 	EVAL_CONSOLE_KILLS=all $(BIN)/pytest --timeout 0 -n 2 tests/engine/test_kill_suites.py
 	EVAL_CONSOLE_LOSSES=5 $(BIN)/pytest --timeout 0 tests/workers/test_ray.py
@@ -49,6 +49,7 @@ soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 m
 	EVAL_CONSOLE_UNICODE=40 $(BIN)/pytest --timeout 0 tests/tui/test_hostile_text.py
 	EVAL_CONSOLE_SANDBOX=200 $(BIN)/pytest --timeout 0 -n 2 tests/sandbox/test_sandbox_fuzz.py
 	EVAL_CONSOLE_FUZZ=20 $(BIN)/pytest --timeout 0 -n 2 $(FUZZERS)
+	$(BIN)/pytest -n 2 perf/mutations.py
 
 constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms
 	PYTHON=$(PYTHON) .ci/lock

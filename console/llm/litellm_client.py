@@ -185,6 +185,7 @@ async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> 
         Fault: the provider never sent a finish reason, even if litellm reports one.
     """
     async for chunk in stream:
+        deadlines.check()
         if builder.add_chunk(_plain(chunk)):
             deadlines.content()
     builder.mark_end()

@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,6 +21,7 @@ from textual.content import Content
 from textual.filter import LineFilter, Monochrome, NoColor
 
 from console.config.paths import WorkspacePaths
+from console.core.fault import UsageError
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.actions import EXPORTS_RUNS, Action
@@ -27,6 +29,7 @@ from console.tui.app_services import AppServices
 from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import LOOK_EVERY_S
+from console.tui.desktop import clipboard_program, copy_by_program
 from console.tui.frame_output import AsciiFilter, FrameOutput
 from console.tui.key_dispatch import KeyQueue, do_action, find_method, responders_on
 from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
@@ -287,6 +290,18 @@ class ConsoleApp(App[int]):
             self.screen.action_copy_text()
         else:
             self.services.notify(Content("ctrl+q quits; q goes back."))
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy by OSC 52 and, in a terminal known to ignore it, by a program."""
+        super().copy_to_clipboard(text)
+        if not self.is_web and (command := clipboard_program(os.environ)):
+            self.run_worker(partial(self._copy_by_program, command, text), thread=True, group="copy")
+
+    def _copy_by_program(self, command: Sequence[str], text: str) -> None:
+        try:
+            copy_by_program(command, text, os.environ)
+        except UsageError as error:
+            self.services.from_thread(self.services.refuse, error)
 
     # Quitting --------------------------------------------------------------------------------------------------------
 

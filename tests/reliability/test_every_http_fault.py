@@ -31,6 +31,7 @@ APART = {"r429_hour"}
 """Holds the whole run: test_provider_outage.py."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_no_fault_is_ever_a_score(console, home: Path, record_property) -> None:
     names = sorted(FAULTS.keys() - APART)

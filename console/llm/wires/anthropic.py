@@ -188,6 +188,7 @@ class _MessageAssembly:
         self._ended: set[int] = set()
         self._is_ended = False
         self._inputs: dict[int, list[str]] = {}
+        self._usage: dict[str, Any] = {}
         self._texts: dict[tuple[int, str], list[str]] = {}
         """Pieces by block and field, joined once at the end."""
 
@@ -204,8 +205,10 @@ class _MessageAssembly:
             self._message, self.reason = dict(chunk), text_in(chunk, "stop_reason")
         elif kind == "message_start":
             self._message = dict(object_in(chunk, "message") or {})
+            self._usage = dict(as_object(self._message.get("usage")))
         elif kind == "message_delta":
-            self._add_reason(object_in(chunk, "delta") or {}, as_object(chunk.get("usage")))
+            self._add_reason(object_in(chunk, "delta") or {})
+            self._usage |= as_object(chunk.get("usage"))
         elif kind == "message_stop" and not self._is_ended:
             self._finish()
         elif not _PAYLOADS.isdisjoint(chunk):
@@ -248,12 +251,11 @@ class _MessageAssembly:
             raise unread("a block of the answer has a piece of another or an unknown type")
         return False
 
-    def _add_reason(self, delta: dict[str, Any], usage: dict[str, Any]) -> None:
+    def _add_reason(self, delta: dict[str, Any]) -> None:
         before, now = text_in(self._message, "stop_reason"), text_in(delta, "stop_reason")
         if before and now and before != now:
             raise unread("the answer ends for two different reasons")
-        usage = {**as_object(self._message.get("usage")), **usage}
-        self._message |= {"stop_reason": now or before, "usage": usage}
+        self._message["stop_reason"] = now or before
 
     def _finish(self) -> None:
         for (index, field), pieces in self._texts.items():
@@ -262,6 +264,7 @@ class _MessageAssembly:
         is_cut = ANTHROPIC.finishes.get((self.reason or "").lower()) in CUT
         for index, pieces in self._inputs.items():
             self._blocks[index]["input"] = _input("".join(pieces), self._blocks[index], is_cut=is_cut)
+        self._message["usage"] = self._usage
         self._message["content"] = [self._blocks[index] for index in sorted(self._blocks)]
 
     def message(self) -> dict[str, Any]:

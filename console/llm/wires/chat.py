@@ -229,10 +229,18 @@ class _Said:
 @dataclass(slots=True)
 class _Call:
     id: str = ""
-    names: list[str] = field(default_factory=list[str])
+    name: list[str] = field(default_factory=list[str])
+    """Pieces, joined at the end, as are those of the arguments."""
+    name_length: int = 0
     arguments: list[str] = field(default_factory=list[str])
     has_object: bool = False
     """Whether arguments came as an object, which is whole by itself."""
+
+    def add_name(self, name: str) -> None:
+        """Add a piece of the name, unless a server repeats the whole name."""
+        if len(name) != self.name_length or name != "".join(self.name):
+            self.name.append(name)
+            self.name_length += len(name)
 
 
 class _CallCollector:
@@ -246,6 +254,7 @@ class _CallCollector:
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
         self._by_id: dict[str, _Call] = {}
+        """The first call with each id."""
 
     def add(self, deltas: list[dict[str, Any]], *, is_whole: bool = False) -> str:
         """Add the `tool_calls` of a delta or a whole message; return the new text to show."""
@@ -265,8 +274,8 @@ class _CallCollector:
         if identity and not call.id:
             call.id = identity
             self._by_id.setdefault(identity, call)
-        if name and call.names != [name]:
-            call.names.append(name)
+        if name:
+            call.add_name(name)
         arguments = function.get("arguments")
         piece = _arguments(arguments)
         if piece:
@@ -283,8 +292,9 @@ class _CallCollector:
                 return call, False
             self._by_index[index] = call = self._begin()
             return call, True
-        if identity and identity in self._by_id:
-            return self._by_id[identity], False
+        call = self._by_id.get(identity)
+        if call is not None:
+            return call, False
         if self._calls and not identity and not name:
             return self._calls[-1], False
         return self._begin(), True
@@ -299,7 +309,7 @@ class _CallCollector:
         if any(call.has_object and len(call.arguments) > 1 for call in self._calls):
             raise unread("the arguments of a tool call are an object and more")
         return [
-            {"id": call.id or f"call_{number}", "name": "".join(call.names), "arguments": "".join(call.arguments)}
+            {"id": call.id or f"call_{number}", "name": "".join(call.name), "arguments": "".join(call.arguments)}
             for number, call in enumerate(self._calls)
         ]
 
