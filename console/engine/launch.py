@@ -17,6 +17,7 @@ from typing import Any
 
 from console.core.record import AnyRecord, Closed
 from console.core.tally import RunFold
+from console.engine.background import failures_reported, start_task, stop
 from console.engine.engine import Engine
 from console.engine.plan import Plan, PreparedRun, prepare
 from console.engine.player import LocalPlayer, PlayerFactory
@@ -119,6 +120,7 @@ def run_in_foreground(
         RunLocked: another engine plays this run.
         UsageError: the player refuses the run; the reason is also in the run's summary.
         Fault: records could not be written until the end.
+        Exception: an unexpected error in the background; the run was ended at once and can be resumed.
     """
     engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, notify=on_signal)
     if on_start is not None:
@@ -150,21 +152,21 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, terminated)
     loop.add_signal_handler(signal.SIGHUP, hung_up)
-    companion = asyncio.create_task(beside(), name="beside the engine") if beside is not None else None
-    try:
-        async with limits_shared():
-            with stall_limit(files_of(engine.prepared.suite)):
-                closed = await engine.run()
-    finally:
-        if companion is not None:
-            companion.cancel()
+    with failures_reported(engine.fail):
+        companion = start_task(beside(), "progress") if beside is not None else None
+        try:
+            async with limits_shared():
+                with stall_limit(files_of(engine.prepared.suite)):
+                    closed = await engine.run()
+        finally:
+            await stop(companion)
     return Ending(closed, seen[-1] if seen else None)
 
 
 @contextlib.asynccontextmanager
 async def limits_shared() -> AsyncGenerator[None]:
     """Share the limits set in models.toml with all engines on this machine while the block runs."""
-    keepers = LocalKeepers()
+    keepers = LocalKeepers(start_task)
     LIMITERS.share_with_others = lambda endpoint, share: keepers.connect(endpoint, share) and None
     try:
         yield
