@@ -2,7 +2,8 @@
 
 A rollout is a sample, its number (from 1) the epoch. Passed and failed become the score values `C` and `I`; broken
 rollouts have an error and undecided ones no score, so neither enters an average there. Sample names that could leave a
-folder are replaced by a slug with a digest; the true id is kept in the metadata.
+folder are replaced by a slug with a digest; the true id is kept in the metadata. A run that was imported from
+an Inspect log is exported as that log.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from typing import Any
 from console.core.names import slug
 from console.core.outcome import Outcome
 from console.exchange.document import Item, RunDocument
+from console.exchange.exports.inspect_kept import kept_log
 from console.exchange.exports.inspect_messages import model_events, model_output, model_usage, target_of, transcript
 from console.store.journal_line import scrub
 
@@ -30,7 +32,9 @@ _SCORER = "eval_console"
 
 
 def eval_log(document: RunDocument) -> bytes:
-    """Return the log as the bytes of a zip file."""
+    """Return the log as the bytes of a zip file; of an imported log, it is the log itself."""
+    if document.kept_log is not None:
+        return kept_log(document.kept_log, document.annotations())
     samples = [_sample(item, document) for item in document.items]
     header = _header(document)
     files = {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}

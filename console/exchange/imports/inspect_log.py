@@ -25,6 +25,7 @@ from console.exchange.imports.chat import (
 )
 from console.exchange.imports.images import media_name
 from console.exchange.imports.json_log import read_pieces
+from console.exchange.imports.kept_log import keep_eval, keep_json
 from console.exchange.imports.log import (
     Log,
     LogCall,
@@ -615,5 +616,5 @@ def _open_json(path: Path) -> list[Log]:
     return [JsonLog(path)]
 
 
-EVAL = LogFormat("eval", "a log of inspect_ai, .eval", _is_eval, _open_eval)
-JSON = LogFormat("inspect-json", "a log of inspect_ai as JSON", _is_json_log, _open_json)
+EVAL = LogFormat("eval", "a log of inspect_ai, .eval", _is_eval, _open_eval, keep_eval)
+JSON = LogFormat("inspect-json", "a log of inspect_ai as JSON", _is_json_log, _open_json, keep_json)
