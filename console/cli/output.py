@@ -18,6 +18,7 @@ from typing import Any, TextIO
 from console.core.ascii_text import to_ascii
 from console.core.captured_output import capture
 from console.core.fault import UsageError
+from console.core.shortening import shorten_label
 from console.core.text import visible, visible_file, visible_line
 from console.exchange.json_kind import JsonKind
 
@@ -142,7 +143,7 @@ class Output:
         lines: list[str] = []
         for number, row in enumerate(cells):
             line = "  ".join(
-                _cut(row[n], width).rjust(width) if n in right else _cut(row[n], width).ljust(width)
+                shorten_label(row[n], width).rjust(width) if n in right else shorten_label(row[n], width).ljust(width)
                 for n, width in enumerate(fitted)
                 if width or not widths[n]
             )
@@ -188,14 +189,6 @@ def fit_columns(widths: Sequence[int], order: Sequence[int], right: frozenset[in
         more = max(min(widths[n] - fitted[n], spare), 0)
         fitted[n], spare = fitted[n] + more, spare - more
     return fitted
-
-
-def _cut(text: str, width: int) -> str:
-    """Cut prose at its end, and names in the middle, as run names differ in their last characters."""
-    if len(text) <= width:
-        return text
-    tail = 0 if " " in text else (width - 1) // 3
-    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def flush() -> None:
