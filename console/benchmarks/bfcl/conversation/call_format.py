@@ -38,9 +38,13 @@ def _marked(calls: Sequence[Call]) -> str:
     return " ".join(f"<function_call> {json.dumps(call)}" for call in _objects(underscored))
 
 
-def _python(calls: Sequence[Call]) -> str:
+def _bare(calls: Sequence[Call]) -> str:
     texts = [f"{name}({', '.join(f'{key}={value!r}' for key, value in values.items())})" for name, values in calls]
-    return f"<TOOLCALL>[{', '.join(texts)}]</TOOLCALL>"
+    return ", ".join(texts)
+
+
+def _python(calls: Sequence[Call]) -> str:
+    return f"<TOOLCALL>[{_bare(calls)}]</TOOLCALL>"
 
 
 def _declared(calls: Sequence[Call]) -> str:
@@ -56,6 +60,7 @@ WRITERS: Mapping[str, Callable[[Sequence[Call]], str]] = {
     "dm_cito": _list,
     "functiongemma": _declared,
     "glm4": _lines,
+    "gorilla": _bare,
     "granite20b": _marked,
     "granite3": lambda calls: f"<tool_call>{_list(calls)}",
     "granite4": _tagged,
