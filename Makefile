@@ -28,8 +28,9 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 
 types: $(STAMP)
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
-	$(BIN)/basedpyright --pythonpath $(BIN)/python --project tests/pyrightconfig.json
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Linux
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Darwin
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Linux --project tests/pyrightconfig.json
 
 unit: $(STAMP)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"

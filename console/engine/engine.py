@@ -94,6 +94,8 @@ class Engine:
         self._circuit_breaker = CircuitBreaker(prepared.models)
         self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.notify)
         self._ending: tuple[str, str] | None = None
+        self._failure: Exception | None = None
+        """The unexpected error in the background that ended the run."""
         self.budget_meter = BudgetMeter(prepared.manifest.budget)
 
     async def run(self) -> Closed:
@@ -103,6 +105,7 @@ class Engine:
             RunLocked: another engine plays this run.
             UsageError: the journal was written by a newer version, or the player refuses the run.
             Fault: the journal cannot be opened, or records could not be written (kind `disk`).
+            Exception: an unexpected error that was passed to `fail`.
         """
         with RunLock(self.folder.lock_path) as lock:
             recorded = self._read_journal()
@@ -117,8 +120,8 @@ class Engine:
             finally:
                 await self._shut_down()
                 self._follow_folder(lock.current_path().parent)
-        if self._refusal is not None:
-            raise self._refusal
+        if (error := self._failure or self._refusal) is not None:
+            raise error
         return closed
 
     def _follow_folder(self, path: Path) -> None:
@@ -312,9 +315,17 @@ class Engine:
             self._changed.set()
             self._running.cancel_waiting()
 
-    def cancel(self, reason: str = "stopped") -> None:
+    def fail(self, what: str, error: Exception) -> None:
+        """End the run at once because of an unexpected error in the background; everything stays resumable."""
+        if self._failure is None:
+            self._failure = error
+            message = self.redact(f"internal error in the {what}: {type(error).__name__}: {error}"[:400])
+            self.notify(f"{message}; the run ends, and `eval-console resume` continues it")
+            self.cancel("halted", message)
+
+    def cancel(self, reason: str = "stopped", message: str = "") -> None:
         """Start nothing more and cancel everything in flight, which stays resumable."""
-        self.end(reason)
+        self.end(reason, message)
         self._cancelled = True
         self._changed.set()
         self._running.cancel_all()
@@ -332,12 +343,13 @@ class Engine:
             self.notify(f"{key} goes on although it was cancelled ({place}); it stays open")
 
     async def _shut_down(self) -> None:
-        self._running.cancel_all()
-        await self._until_none_plays()
-        self._state = "closed"
-        await self.publisher.close()
-        await self._player.aclose()
-        await self.journal.close()
+        async with contextlib.AsyncExitStack() as steps:  # each is taken, even if another fails
+            steps.push_async_callback(self.journal.close)
+            steps.push_async_callback(self._player.aclose)
+            steps.push_async_callback(self.publisher.close)
+            self._running.cancel_all()
+            await self._until_none_plays()
+            self._state = "closed"
 
     # Interface for stages and players.
 

@@ -20,6 +20,7 @@ from typing import Any
 
 from console.core.record import AnyRecord, Closed
 from console.core.tally import RunFold
+from console.engine.background import failures_reported, start_task, stop
 from console.engine.engine import Engine
 from console.engine.engine_loop import EngineLoop
 from console.engine.plan import Plan, PreparedRun, prepare
@@ -130,6 +131,7 @@ def run_in_foreground(
         RunLocked: another engine plays this run.
         UsageError: the player refuses the run; the reason is also in the run's summary.
         Fault: records could not be written until the end.
+        Exception: an unexpected error in the background; the run was ended at once and can be resumed.
     """
     engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, notify=on_signal)
     if on_start is not None:
@@ -204,21 +206,21 @@ class _Signals:
 
 async def _play(engine: Engine, limit: StallLimit, beside: Callable[[], Coroutine[Any, Any, None]] | None) -> Ending:
     signals = _Signals(engine, limit)
-    companion = asyncio.create_task(beside(), name="beside the engine") if beside is not None else None
-    try:
-        async with limits_shared():
-            with signals.handled():
-                closed = await engine.run()
-    finally:
-        if companion is not None:
-            companion.cancel()
+    with failures_reported(engine.fail):
+        companion = start_task(beside(), "progress") if beside is not None else None
+        try:
+            async with limits_shared():
+                with signals.handled():
+                    closed = await engine.run()
+        finally:
+            await stop(companion)
     return Ending(closed, engine.folder, signals.last)
 
 
 @contextlib.asynccontextmanager
 async def limits_shared() -> AsyncGenerator[None]:
     """Share the limits set in models.toml with all engines on this machine while the block runs."""
-    keepers = LocalKeepers()
+    keepers = LocalKeepers(start_task)
     LIMITERS.share_with_others = lambda endpoint, share: keepers.connect(endpoint, share) and None
     try:
         yield

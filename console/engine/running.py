@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 
 from console.core.case import Key
 from console.core.live import Activity
+from console.engine.background import start_task
 
 GRACE_S = 5.0
 """Seconds for conversations to end after they were cancelled."""
@@ -38,7 +39,7 @@ class RunningConversations:
                 even for cleanup.
         """
         self.set_state(key, "queued")
-        task = asyncio.create_task(play, name=str(key))
+        task = start_task(play, str(key))
         task.add_done_callback(lambda task: on_unstarted() if self._tasks.get(key) is task else None)
         self._tasks[key] = task
 

@@ -148,6 +148,7 @@ def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
 
 def _restrict_files(setup: dict[str, Any]) -> tuple[int, str]:
     """Return the version of Landlock in force and, if 0, the reason."""
+    assert sys.platform == "linux"
     from console.sandbox.linux import landlock
 
     if setup["layers"]["landlock"] == 0:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from zlib import crc32
 import msgspec
 
 from console.core.fault import UsageError
+from console.core.names import slug
 from console.core.run import Manifest, Shard, Summary
 from console.core.tally import RunFold, without_output
 from console.store.atomic import PRIVATE, make_private_folder, write_atomically
@@ -292,8 +292,3 @@ def new_run_id(suite: str, model: str, category: str = "", name: str = "", *, sh
     parts = [slug(name)] if name else [slug(model), slug(suite), slug(category)]
     part_of_plan = f"{shard.number}of{shard.of}" if shard else ""
     return "-".join(part for part in (stamp, *parts, part_of_plan, tail) if part)
-
-
-def slug(text: str, limit: int = 40) -> str:
-    """Reduce foreign text to lower-case letters, digits, `.`, `_` and `-`."""
-    return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-.")[:limit]

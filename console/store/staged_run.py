@@ -22,10 +22,10 @@ from console.store.atomic import (
     PRIVATE_FOLDER,
     make_private_folder,
     open_private,
-    sync_folder,
     write_atomically,
     write_private,
 )
+from console.store.durable import sync_file, sync_folder
 from console.store.journal import JournalReader
 from console.store.journal_line import as_json, encode
 from console.store.lock import RunLock, RunLocked
@@ -126,7 +126,7 @@ class StagedRun:
         run = RunFolder(self._root / manifest.id)
         try:
             self.flush()
-            os.fsync(self._journal.fileno())
+            sync_file(self._journal.fileno())
             write_atomically(self._run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
             self._progress_path.unlink(missing_ok=True)
             self._close()

@@ -9,6 +9,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from textual.filter import LineFilter, Monochrome, NoColor
 
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
+from console.engine.background import failures_reported
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.actions import EXPORTS_RUNS, Action
@@ -115,6 +117,7 @@ class ConsoleApp(App[int]):
         self.output = FrameOutput(self, self._after_first_frame)
         self.crash: BaseException | None = None
         """The error that ended the app, if any."""
+        self._until_unmounted = ExitStack()
         catch_fatal_errors(self, self._end_with)
 
     # Styles ----------------------------------------------------------------------------------------------------------
@@ -147,6 +150,7 @@ class ConsoleApp(App[int]):
 
     def on_mount(self) -> None:
         """Set the user's keys, subscribe to changes, and start polling the runs."""
+        self._until_unmounted.enter_context(failures_reported(self._end_by_background))
         key_map, workspace = self.services.key_map, self.services.workspace
         self.set_keymap(key_map.for_textual())
         for mistake in key_map.mistakes:
@@ -167,6 +171,19 @@ class ConsoleApp(App[int]):
         else:  # started with a run, which is read first
             self.mode_change_signal.subscribe(self, lambda _: workspace.read_once())
             loop.call_later(LOAD_AHEAD_S, workspace.read_once)
+
+    def on_unmount(self) -> None:
+        """Stop handling errors of threads and tasks."""
+        self._until_unmounted.close()
+
+    def _end_by_background(self, name: str, error: Exception) -> None:
+        """End the app with an unexpected error of a thread or task, as if it had occurred in a callback."""
+        del name
+
+        def fail() -> None:
+            raise error
+
+        self.services.workspace.hand_over(fail)
 
     def _end_with(self, error: BaseException | None) -> None:
         """Store the error that ended the app; `run_app` raises it."""

@@ -23,6 +23,7 @@ from console.core.fault import Fault, UsageError
 from console.core.live import Began
 from console.core.record import AnyRecord
 from console.core.run import ModelFacts
+from console.engine.background import start_task
 from console.engine.budget import worst_case
 from console.engine.endpoints import Endpoints
 from console.engine.local_conversation import LocalConversation, cancelled_by_code
@@ -211,7 +212,7 @@ class WorkerSession:
     def _receive(self, message: messages.ToWorker) -> None:
         match message:
             case messages.Play():
-                self._jobs[message.job] = asyncio.create_task(self._play(message), name=str(message.key))
+                self._jobs[message.job] = start_task(self._play(message), str(message.key))
             case messages.Cancel(job=job):
                 if job in self._jobs:
                     self._cancelled.add(job)

@@ -16,11 +16,11 @@ from math import fsum, sqrt
 from statistics import stdev
 from typing import Any
 
+from console.core.names import slug
 from console.core.outcome import Outcome
 from console.exchange.document import Item, RunDocument
 from console.exchange.exports.inspect_messages import model_events, model_output, model_usage, target_of, transcript
 from console.store.journal_line import scrub
-from console.store.runs import slug
 
 VERSION = 2
 _VALUES = {Outcome.PASSED: "C", Outcome.FAILED: "I"}

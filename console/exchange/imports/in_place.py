@@ -38,8 +38,8 @@ _LEAD_S = 1.0
 """Seconds to wait after the first failure, so that the front end can show it, before indexing the rest."""
 _PAUSES = 3.0
 """Length of pauses, as a multiple of the preceding work."""
-_LAYOUT = 3
-"""Changes with the layout of the cached index."""
+_LAYOUT = 4
+"""Changes with the contents of the cached index."""
 _ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
 _CANNOT_BE_READ = "sample"
 """Kind of the note on an unreadable sample."""

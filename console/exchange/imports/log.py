@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 import msgspec
 
 from console.core.chat import Reply
+from console.exchange.imports.recipe import Recipe
 
 Table = dict[str, Any]
 """A JSON object in a log."""
@@ -59,6 +60,8 @@ class LogSample(msgspec.Struct, frozen=True):
     """Scored answer, JSON."""
     scores: dict[str, LogScore] = {}
     """By scorer, in order."""
+    unscored: str = ""
+    """Why the tool gave it no score; empty if unknown, or if it has one."""
     error: str = ""
     """Reason for not finishing; empty if it finished."""
     earlier_errors: tuple[str, ...] = ()
@@ -99,6 +102,8 @@ class LogHead(msgspec.Struct, frozen=True):
     """Name of the score that decides whether a sample passed; empty: each sample's first."""
     reported: dict[str, dict[str, float]] = {}
     """Aggregates reported by the tool, by score and metric."""
+    recipes: dict[str, dict[str, Recipe]] = {}
+    """How the aggregates are computed, by score and metric; without one, only means are compared with ours."""
     simulated: bool = False
     rest: Table = {}
     """Data without a field here, as recorded."""
