@@ -41,8 +41,11 @@ def _new_calls(number: int) -> Chunk:
     return _chat(tool_calls=[{"id": f"call_{number}", "function": {"name": "f", "arguments": "{}"}}])
 
 
-def _block(index: int, **delta: Any) -> Chunk:
-    return {"type": "content_block_delta", "index": index, "delta": delta}
+def _block(index: int, **delta: Any) -> list[Chunk]:
+    """A block that begins and goes on."""
+    kind = {"type": "tool_use", "name": "f"} if "partial_json" in delta else {"type": "text", "text": ""}
+    start = {"type": "content_block_start", "index": index, "content_block": kind}
+    return [start, {"type": "content_block_delta", "index": index, "delta": delta}]
 
 
 STOP: Chunk = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
@@ -62,10 +65,10 @@ FLOODS: dict[str, tuple[ProviderApi, Callable[[int], list[Chunk]]]] = {
     ),
     "stops of a message": (
         ANTHROPIC_API,
-        lambda n: [_block(0, type="text_delta", text="word " * 8), STOP, {"type": "message_stop"}],
+        lambda n: [{"type": "message_stop"}] if n else [*_block(0, type="text_delta", text="word " * 80_000), STOP],
     ),
     "new counts": (ANTHROPIC_API, lambda n: [{"type": "message_delta", "delta": {}, "usage": {f"tokens_{n}": n}}]),
-    "blocks": (ANTHROPIC_API, lambda n: [_block(n, type="input_json_delta", partial_json="1")]),
+    "blocks": (ANTHROPIC_API, lambda n: _block(n, type="input_json_delta", partial_json="1")),
     "parts and a reason in each chunk": (
         GEMINI_API,
         lambda n: [{"candidates": [{"content": {"parts": [{"text": "word " * 8}]}, "finishReason": "STOP"}]}],

@@ -4,13 +4,13 @@ Faults quote the server redacted: texts are redacted before they are cut.
 """
 
 import asyncio
-import json
 from typing import Any
 
 import aiohttp
 
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import TooDeepError, read_json
 from console.llm.reply import ReplyBuilder
 from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.events import Event, EventReader
@@ -25,10 +25,10 @@ def decode(raw: bytes, redact: Redactor) -> Any:
         Fault: `bad_answer`, with the beginning of the body.
     """
     try:
-        return json.loads(raw)
+        return read_json(raw)
     except UnicodeDecodeError:
         reason = "the answer is not UTF-8"
-    except RecursionError:
+    except TooDeepError:
         reason = "the answer is JSON nested too deeply"
     except ValueError:
         reason = "the answer is a web page (a login page?)" if looks_like_html(raw) else "the answer is not JSON"
@@ -114,6 +114,7 @@ async def _receive_events(
         await _drain(response)
     else:
         _add_last_event(reader.end(), builder)
+        builder.mark_end_of_body()
     builder.check_complete()
 
 
@@ -169,7 +170,7 @@ def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:
         return
     if event.name != b"error":
         try:
-            json.loads(event.data)
-        except (ValueError, RecursionError):
+            read_json(event.data)
+        except ValueError:
             return
     _add_event(event, builder)
