@@ -9,7 +9,7 @@ WORKERS ?= 4
 unexport PYTHONDONTWRITEBYTECODE
 SOAK   := perf/bench_soak.py
 FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
-  tests/suites/test_parsing_growth.py tests/tui/test_crafted_journals.py
+  tests/llm/test_damaged_replies.py tests/suites/test_parsing_growth.py tests/tui/test_crafted_journals.py
 
 .PHONY: run test test-all check lint types unit slow bench soak constraints wheel clean
 
@@ -28,8 +28,9 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 
 types: $(STAMP)
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
-	$(BIN)/basedpyright --pythonpath $(BIN)/python --project tests/pyrightconfig.json
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Linux
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Darwin
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Linux --project tests/pyrightconfig.json
 
 unit: $(STAMP)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"

@@ -153,6 +153,16 @@ MUTATIONS = (
         "tests/llm/test_completeness.py",
     ),
     Mutation(
+        "a reply may differ from its stream",
+        "console/llm/reply.py", "        check(reply, self._live.said)\n", "",
+        "tests/llm/test_contradictions.py",
+    ),
+    Mutation(
+        "the last of two finish reasons counts",
+        "console/llm/reply.py", "agreed_finish(self._finish, finish)", "finish",
+        "tests/llm/test_contradictions.py",
+    ),
+    Mutation(
         "an answer keeps the key",
         "console/llm/reply.py", "self.redact.known_value(repaired)", "repaired",
         "tests/llm/test_echoes.py",

@@ -40,6 +40,11 @@ ROWS = (
         "EVAL_CONSOLE_STREAMS=40 pytest --timeout 0 tests/llm/test_stream_fuzz.py",
     ),
     (
+        "replies of every API with one damaged part",
+        "the same reply or a fault",
+        "EVAL_CONSOLE_FUZZ=3 pytest --timeout 0 tests/llm/test_damaged_replies.py",
+    ),
+    (
         "keys echoed by a server",
         "no piece of 12 characters in a file, an export or on a screen",
         "pytest tests/reliability/test_echoed_key.py tests/reliability/test_echoed_key_native.py"

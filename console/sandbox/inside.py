@@ -1,7 +1,8 @@
 """The worker's side, run as a script by a bare interpreter: confines the process, then serves one program.
 
 Three processes: the keeper, started by the engine, which ends everything when the engine closes the connection or dies;
-process 1 of the new namespaces, if any; and the worker, which confines itself before it imports a line of a program.
+process 1 of the new namespaces, if any; and the worker, which confines itself before it imports a line of a program. On
+macOS the keeper starts the worker, this script again, under a profile.
 The first frame reports the level of confinement. Standard library only, until the program is imported.
 """
 
@@ -22,17 +23,19 @@ _GRACE_S = 2
 
 
 def main() -> None:
-    """Run as keeper; the worker never returns from here."""
+    """Run as keeper, or as the worker that a keeper starts on macOS; the worker never returns from here."""
     control = socket.socket(fileno=int(sys.argv[1]))
     root = sys.argv[2]
     package = types.ModuleType("console")
     package.__path__ = [root]
     sys.modules["console"] = package  # its parent folder may hold the user's files and is never listed
+    if sys.argv[3:] == ["confined"]:
+        os._exit(_work_under_profile(control))
     setup = _read_setup(control)
-    keep(control, setup)
+    keep(control, setup, root)
 
 
-def keep(control: socket.socket, setup: dict[str, Any]) -> None:
+def keep(control: socket.socket, setup: dict[str, Any], root: str) -> None:
     """Fork the confined part and wait until it or the engine ends."""
     sys.path[:0] = setup["paths"]
     missing: dict[str, str] = {"namespaces": "not asked for"}
@@ -42,13 +45,34 @@ def keep(control: socket.socket, setup: dict[str, Any]) -> None:
         missing = {"namespaces": why} if (why := namespaces.enter()) else {}
     if missing:
         _adopt_orphans()
-    child = os.fork()
+    child = 0
+    if _is_for_seatbelt(setup):
+        from console.sandbox.macos import process
+
+        child, why = process.start(control, setup, root)
+        missing |= {"seatbelt": why} if why else {}
+    child = child or os.fork()
     if child == 0:
         if not missing:
             os._exit(_supervise(control, setup))
         os._exit(work(control, setup, missing | {"mounts": "without namespaces"}))
     control.close()
     _watch(child)
+
+
+def _is_for_seatbelt(setup: dict[str, Any]) -> bool:
+    return sys.platform != "linux" or bool(setup["layers"]["seatbelt"])
+
+
+def _work_under_profile(control: socket.socket) -> int:
+    """Take the setup over from the keeper, outside, and run as the worker."""
+    from console.sandbox.macos import process
+
+    handed = process.take_over()
+    setup = _read_setup(handed)
+    process.confirm(handed)
+    sys.path[:0] = setup["paths"]
+    return work(control, setup, {})
 
 
 def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
@@ -94,8 +118,10 @@ def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
     """Apply every available layer of confinement and report which are in force, and why the others are not."""
     contained, mounts = "namespaces" not in missing, "mounts" not in missing
     _limit(setup["limits"], contained)
-    if sys.platform != "linux":
-        return {}
+    if _is_for_seatbelt(setup):
+        from console.sandbox.macos import process
+
+        return process.read_level(missing)
     from console.sandbox.linux import kernel, seccomp
 
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -122,6 +148,7 @@ def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
 
 def _restrict_files(setup: dict[str, Any]) -> tuple[int, str]:
     """Return the version of Landlock in force and, if 0, the reason."""
+    assert sys.platform == "linux"
     from console.sandbox.linux import landlock
 
     if setup["layers"]["landlock"] == 0:

@@ -8,6 +8,8 @@ from console.core.fault import UsageError
 _LAYERS, _TEXT = 5, 200
 FLAG = "--option i_trust_this_model=true"
 """Option by which users accept a weaker confinement."""
+UNSEEN = "Not seen on a Mac yet: `eval-console doctor --sandbox-attacks` shows what holds."
+"""Warning that comes with a profile of macOS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Level:
     namespaces: bool = False
     mounts: bool = False
     """Everything outside the scratch folder is mounted read-only."""
+    seatbelt: bool = False
+    """The worker was started under a profile of macOS."""
     missing: tuple[str, ...] = ()
     """Layers not in force, each with the reason in parentheses."""
 
@@ -49,6 +53,7 @@ class Level:
         means = [f"landlock {self.landlock}"] if self.landlock else []
         means += ["namespaces"] if self.namespaces else []
         means += ["seccomp"] if self.syscalls else []
+        means += ["seatbelt"] if self.seatbelt else []
         marks = " ".join(f"{name} {'✔' if closed else '✘'}" for name, closed in parts)
         return f"sandbox: {marks} ({', '.join(means) or 'limits only'})"
 
@@ -62,6 +67,7 @@ class Level:
             "landlock": self.landlock,
             "namespaces": self.namespaces,
             "mounts": self.mounts,
+            "seatbelt": self.seatbelt,
             "missing": list(self.missing),
             "text": self.text,
         }
@@ -76,7 +82,8 @@ class Level:
             return
         raise UsageError(
             self.warning,
-            hint=f"Run on Linux 5.13 or later with Landlock or user namespaces, or accept the risk with {FLAG}.",
+            hint="Run on Linux 5.13 or later with Landlock or user namespaces, or on macOS with sandbox-exec, "
+            f"or accept the risk with {FLAG}.",
         )
 
 
@@ -91,5 +98,6 @@ def read_level(data: dict[str, Any]) -> Level:
         landlock=version if isinstance(version, int) else 0,
         namespaces=data.get("namespaces") is True,
         mounts=data.get("mounts") is True,
+        seatbelt=data.get("seatbelt") is True,
         missing=tuple(str(text)[:_TEXT] for text in missing[:_LAYERS]),
     )

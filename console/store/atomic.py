@@ -1,10 +1,11 @@
 """Atomic file replacement that survives a power cut, and private files and folders."""
 
-import errno
 import os
 import tempfile
 from pathlib import Path
 from typing import BinaryIO
+
+from console.store.durable import sync_file, sync_folder
 
 PRIVATE = 0o600
 """Mode of every file of a run: prompts and answers are readable by their owner only, whatever the umask."""
@@ -26,7 +27,7 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
             file.flush()
             os.fchmod(fd, mode)
             if not is_derived:
-                os.fsync(fd)
+                sync_file(fd)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -47,7 +48,7 @@ def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:
         file.write(data)
         file.flush()
         if sync:
-            os.fsync(fd)
+            sync_file(fd)
 
 
 def open_private(path: Path) -> BinaryIO:
@@ -60,6 +61,16 @@ def open_private(path: Path) -> BinaryIO:
     return os.fdopen(fd, "a+b")
 
 
+def create_private(path: Path) -> BinaryIO:
+    """Open an empty file for writing, replacing one of this name; it is readable only by its owner.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
+    return os.fdopen(fd, "w+b")
+
+
 def make_private_folder(path: Path) -> None:
     """Create a folder that only its owner can enter, and make its name durable.
 
@@ -69,19 +80,3 @@ def make_private_folder(path: Path) -> None:
     path.mkdir(mode=PRIVATE_FOLDER)
     path.chmod(PRIVATE_FOLDER)  # the umask may have removed the owner's rights
     sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    """Make the names in a folder survive a power cut, on file systems that support it.
-
-    Raises:
-        OSError: the disk refused.
-    """
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # such as shared folders of virtual machines
-            raise
-    finally:
-        os.close(fd)

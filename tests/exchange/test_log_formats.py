@@ -175,10 +175,78 @@ def test_likelihoods_and_filters_of_lm_eval(tmp_path: Path):
     }
     strict, loose = lm_sample(0, 0.0, filter="strict", **choices), lm_sample(0, 1.0, filter="loose", **choices)
     (run,) = imports(write_lines(tmp_path / "samples_mc.jsonl", strict, loose), "lm-eval")
-    assert [rollout.key.case for rollout in run.rollouts] == ["0/strict", "0/loose"]
-    assert run.rollouts[1].scores == {"exact_match,loose": 1.0}
+    (rollout,) = run.rollouts
+    assert (rollout.key.case, rollout.scores) == ("0", {"exact_match,strict": 0.0, "exact_match,loose": 1.0})
     assert ("assistant", " blue") in run.texts()
     assert any('"-0.5"' in text for _, text in run.texts())
+
+
+def test_filters_of_lm_eval_are_metrics_of_a_document_not_further_documents(tmp_path: Path):
+    """Lines of the second filter follow those of all documents, however many there are."""
+    stamp = "2026-01-02T03-04-05.678901"
+    number = 1200
+    lines = [
+        lm_sample(place, float(place % 2 == 0 or name == "loose"), filter=name, filtered_resps=[f"2 {name}"])
+        for name in ("strict", "loose")
+        for place in range(number)
+    ]
+    path = write_lines(tmp_path / f"samples_add_{stamp}.jsonl", *lines)
+    means = {"exact_match,strict": 0.5, "exact_match,loose": 1.0}
+    samples = {"add": {"original": number, "effective": number}}
+    write_json(tmp_path / f"results_{stamp}.json", {"results": {"add": means}, "n-samples": samples})
+    (run,) = imports(path, "lm-eval")
+    assert (run.report.samples, run.report.missing) == (number, 0)
+    assert run.report.outcomes == {"passed": number // 2, "failed": number // 2}
+    assert [(total.score, total.reported, total.agrees) for total in run.report.totals] == [
+        ("exact_match,strict", 0.5, True),
+        ("exact_match,loose", 1.0, True),
+    ]
+    assert run.conversation(1).output["answer"] == "2 strict"
+    assert run.conversation(1).source["filtered_resps"] == {"strict": ["2 strict"], "loose": ["2 loose"]}
+
+
+def test_repeats_of_lm_eval_are_rollouts_of_which_only_the_first_was_scored(tmp_path: Path):
+    stamp = "2026-01-02T03-04-05.678901"
+    lines = [
+        lm_sample(place, float(name == "majority"), filter=name, resps=[["2", "3", "2"]], filtered_resps=["2"])
+        for name in ("first", "majority")
+        for place in range(2)
+    ]
+    path = write_lines(tmp_path / f"samples_add_{stamp}.jsonl", *lines)
+    write_json(tmp_path / f"results_{stamp}.json", {"n-samples": {"add": {"effective": 2}}})
+    (run,) = imports(path, "lm-eval")
+    assert [rollout.slot for rollout in run.rollouts] == [(name, number) for name in "01" for number in range(3)]
+    assert run.report.outcomes == {"failed": 2, "undecided": 4}
+    assert run.report.missing == 0
+    assert [run.texts(number)[1] for number in range(3)] == [("assistant", "2"), ("assistant", "3"), ("assistant", "2")]
+    assert [rollout.calls for rollout in run.rollouts] == [1] * 6
+    assert "scores the responses to a document together" in run.rollouts[1].message
+
+
+def test_scores_that_lm_eval_gave_each_repeat_are_those_of_its_rollouts(tmp_path: Path):
+    line = lm_sample(0, 1.0, resps=[["2", "3", "2"]], filtered_resps=[["2", "3", "2"]], exact_match=[1.0, 0.0, 1.0])
+    (run,) = imports(write_lines(tmp_path / "samples_add.jsonl", line), "lm-eval")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
+
+
+def test_files_of_lm_eval_that_were_joined_keep_their_documents_apart(tmp_path: Path):
+    lines = [lm_sample(0, value, filter=name) for value in (0.0, 1.0) for name in ("strict", "loose")]
+    (run,) = imports(write_lines(tmp_path / "samples_add.jsonl", *lines), "lm-eval")
+    assert [(rollout.key.case, rollout.outcome) for rollout in run.rollouts] == [
+        ("0", Outcome.FAILED),
+        ("0~2", Outcome.PASSED),
+    ]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["{", "[]", '"x"', '{"doc_id": null}', '{"resps": 3}', '{"doc_id": [1], "resps": {"a": 1}, "metrics": "x"}'],
+)
+def test_lines_of_lm_eval_that_are_none_are_named_and_the_others_read(tmp_path: Path, damage: str):
+    path = write_lines(tmp_path / "samples_add.jsonl", lm_sample(0, 1.0), damage, lm_sample(1, float("nan")))
+    (run,) = imports(path, "lm-eval")
+    assert {"0", "1"} <= {rollout.key.case for rollout in run.rollouts}
+    assert len(run.rollouts) + len(run.report.problems) == 3
 
 
 # promptfoo ------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 
 from console.core.case import Case, Key, Setting
 from console.core.fault import UsageError
+from console.core.names import slug
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
@@ -17,7 +18,7 @@ from console.store.journal import JournalWriter
 from console.store.lock import RunLock, RunLocked, is_held
 from console.store.notes import Note, Notes
 from console.store.run_list import find_run, list_runs
-from console.store.runs import RunFolder, create_run, new_run_id, slug
+from console.store.runs import RunFolder, create_run, new_run_id
 
 
 def manifest(name: str) -> Manifest:

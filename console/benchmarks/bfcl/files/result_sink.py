@@ -9,7 +9,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from console.benchmarks.bfcl.files.inference_log import States, conversation_log, input_log, results_of
-from console.benchmarks.bfcl.files.layout import Line, folder_name, read_lines, result_path
+from console.benchmarks.bfcl.files.layout import Line, model_folder, read_lines, result_path
 from console.benchmarks.bfcl.files.reading import MARK, mark_of
 from console.benchmarks.bfcl.files.results import result_line, write_results
 from console.benchmarks.bfcl.models.decoding import family_of, profile_of
@@ -148,7 +148,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
     played = [name for name in run.summary().categories if name]
     if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
         raise UsageError("has no BFCL conversation", where=run.name, hint="Choose another --format.")
-    sink = ResultSink(root, folder_name(manifest.model.name), setting=manifest.setting, replace=True)
+    sink = ResultSink(root, model_folder(root, manifest.model.name), setting=manifest.setting, replace=True)
     for record in JournalReader(run.journal_path).iter_all():
         sink.add(record)
     return sink.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.benchmarks.bfcl.files.columns import load_columns
-from console.benchmarks.bfcl.files.layout import Line, folder_name, project_root, read_lines, result_path
+from console.benchmarks.bfcl.files.layout import Line, model_folder, project_root, read_lines, result_path
 from console.benchmarks.bfcl.files.leaderboard_tables import Price, Spending, write_tables
 from console.benchmarks.bfcl.files.reading import Reading
 from console.benchmarks.bfcl.files.scores import (
@@ -99,7 +99,8 @@ class _Models:
             return {}
         for mistake in book.mistakes:
             self._args.output.warn(f"{mistake.where}: {mistake.message}; the cost of that model is unknown")
-        return {folder_name(name): model for name, model in book.models.items()}
+        root = results_folder(self._args)
+        return {model_folder(root, name): model for name, model in book.models.items()}
 
 
 def run(args: EvaluateArguments) -> int:
@@ -122,8 +123,10 @@ def _evaluate(args: EvaluateArguments) -> int:
     scores: list[CategoryScore] = []
     refused: list[str] = []
     models = _Models(args)
-    reading = Reading(args.read_as, args.mode, frozenset(map(folder_name, split(args.model))), models.row_of)
-    for model in _models(args, result_root):
+    chosen_models = _models(args, result_root)
+    chosen = frozenset(chosen_models if args.model else ())
+    reading = Reading(args.read_as, args.mode, chosen, models.row_of)
+    for model in chosen_models:
         for category, lines in _files(result_root, model, categories, refused).items():
             path = result_path(result_root, model, category)
             try:
@@ -147,7 +150,7 @@ def _evaluate(args: EvaluateArguments) -> int:
 
 def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
     models_there = models_in(result_root)
-    chosen = [folder_name(name) for name in split(args.model)]
+    chosen = [model_folder(result_root, name) for name in split(args.model)]
     for name in chosen:
         if name not in models_there:
             close = nearest(name, models_there)
