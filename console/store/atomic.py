@@ -61,6 +61,16 @@ def open_private(path: Path) -> BinaryIO:
     return os.fdopen(fd, "a+b")
 
 
+def create_private(path: Path) -> BinaryIO:
+    """Open an empty file for writing, replacing one of this name; it is readable only by its owner.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
+    return os.fdopen(fd, "w+b")
+
+
 def make_private_folder(path: Path) -> None:
     """Create a folder that only its owner can enter, and make its name durable.
 

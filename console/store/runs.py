@@ -23,6 +23,7 @@ from console.store.run_queue import RunQueue
 JOURNAL = "journal.jsonl"
 MANIFEST = "run.json"
 LOCK = "lock"
+KEPT_LOG = "imported.eval"
 CHEAP_BYTES = 1 << 16
 """Journals up to this size are always verified by checksum, as reading them is cheap."""
 SHOWN_DAMAGES = 20
@@ -62,6 +63,11 @@ class RunFolder:
     def index_path(self) -> Path:
         """Saved index of a long journal; derived."""
         return self.path / "index.msgpack"
+
+    @property
+    def kept_log_path(self) -> Path:
+        """The log that the run was imported from, as an `.eval`; only runs imported from Inspect have one."""
+        return self.path / KEPT_LOG
 
     @property
     def lock_path(self) -> Path:

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -20,6 +21,7 @@ from console.core.run import Manifest
 from console.store.atomic import (
     PRIVATE,
     PRIVATE_FOLDER,
+    create_private,
     make_private_folder,
     open_private,
     write_atomically,
@@ -114,6 +116,20 @@ class StagedRun:
             self._buffer, self._buffered = [], 0
             self._progress = _Progress(size, msgspec.Raw(msgspec.json.encode(state())))
             write_private(self._progress_path, msgspec.json.encode(self._progress))
+        except OSError as error:
+            raise _not_writable(self._root, error) from None
+
+    def add_file(self, name: str, write: Callable[[BinaryIO], object]) -> None:
+        """Add a file to the run's folder; `write` is called with it, open and empty.
+
+        Raises:
+            UsageError: writing failed, or what `write` raises.
+        """
+        try:
+            with create_private(self._run.path / name) as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
         except OSError as error:
             raise _not_writable(self._root, error) from None
 

@@ -5,8 +5,9 @@ Logs are read sample by sample, so their size does not affect memory. Duplicate 
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
@@ -17,7 +18,7 @@ from console.exchange.imports.log import Log, LogHead, LogSample, Problem, table
 from console.exchange.imports.records import SampleRecords, manifest_of, started_at, suite_name
 from console.exchange.imports.totals import ScoreValues
 from console.exchange.imports.verdict import decisive_name, is_partial, named_numbers
-from console.store.runs import RunFolder, new_run_id
+from console.store.runs import KEPT_LOG, RunFolder, new_run_id
 from console.store.staged_run import StagedRun
 
 _KEPT_PROBLEMS = 200
@@ -88,7 +89,12 @@ class _State(msgspec.Struct):
 
 
 def import_log(
-    log: Log, path: Path, runs_root: Path, number: int = 0, progress: Progress = lambda done, planned: None
+    log: Log,
+    path: Path,
+    runs_root: Path,
+    number: int = 0,
+    progress: Progress = lambda done, planned: None,
+    keep: Callable[[Path, IO[bytes]], None] | None = None,
 ) -> tuple[RunFolder, ImportReport]:
     """Import one evaluation and return the run and a report.
 
@@ -98,14 +104,18 @@ def import_log(
         number: index of the evaluation in the file.
         runs_root: folder of runs.
         progress: called after each sample.
+        keep: writes the log as the run is to keep it, if it is to.
 
     Raises:
         UsageError: the log became unreadable, or the runs folder cannot be written; finished work is kept.
     """
-    staged = StagedRun(runs_root, stage_name(log.head, path, number))
+    name = stage_name(log.head, path, number)
+    staged = StagedRun(runs_root, name)
     try:
         values = ScoreValues([recipe for metrics in log.head.recipes.values() for recipe in metrics.values()])
         state = _import_samples(log, staged, progress, values)
+        if keep is not None and stage_name(log.head, path, number) == name:
+            staged.add_file(KEPT_LOG, partial(keep, path))
         folder, report = _publish(log, path, staged, state, values)
     except BaseException:
         staged.close()

@@ -196,6 +196,16 @@ def _manifest(
     )
 
 
+def log_in_place(manifest: Manifest) -> Path | None:
+    """Return the log that a run shows in place; None for other runs.
+
+    Raises:
+        UsageError: the log is missing or was changed.
+    """
+    kept = manifest.setting.extras.get(IN_PLACE)
+    return None if kept is None else _unchanged(msgspec.convert(kept, _LogFile))
+
+
 def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecord]:
     """Return the records of a conversation, replacing brief ones by those read from the log.
 

@@ -6,7 +6,7 @@ fetched, and its texts stay foreign.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import IO, Any, Protocol, cast
 
 import msgspec
 
@@ -36,7 +36,7 @@ class LogCall(msgspec.Struct, frozen=True):
     tools: list[Table] = []
     params: Table = {}
     role: str = "model"
-    """`model`, or `judge` for a model that scores."""
+    """`model`, `judge` for a model that scores, or `user` for one that plays the user."""
     at: float | None = None
     """Time of the answer, seconds since the epoch."""
 
@@ -151,6 +151,8 @@ class LogFormat(msgspec.Struct, frozen=True):
     """Test a file by its path and first bytes."""
     open: Callable[[Path], list[Log]]
     """Return the evaluations of a file; raises UsageError for files of another format."""
+    keep: Callable[[Path, IO[bytes]], None] | None = None
+    """Writes the log as an `.eval`, which the run keeps; None if it is no log of Inspect."""
 
 
 def table(value: object) -> Table:

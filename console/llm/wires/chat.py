@@ -333,5 +333,6 @@ def _arguments(value: object) -> str:
 
 
 CHAT_API = ProviderApi(path="chat/completions", body=chat_body, events=SseReader, assembly=ChatAssembly)
+WRITER_API = ProviderApi(path="chat", body=chat_body, events=SseReader, assembly=ChatAssembly)
 COMPLETIONS_API = ProviderApi(path="completions", body=_completion_body, events=SseReader, assembly=ChatAssembly)
 """Only for suites that build whole prompts."""
