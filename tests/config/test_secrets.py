@@ -198,7 +198,11 @@ def test_texts_without_a_key_are_as_they_were(text: str, escapes: str) -> None:
     assert redactor.known(escapes + text) == escapes + text
 
 
-@given(st.text(st.characters(codec="utf-8"), min_size=9, max_size=40), st.text(max_size=9), st.text(max_size=9))
+@given(
+    st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=9, max_size=40),
+    st.text(max_size=9),
+    st.text(max_size=9),
+)
 def test_any_secret_is_found_at_any_place(secret: str, before: str, after: str) -> None:
     if is_worth_hiding(secret):
         assert secret not in Redactor([secret]).known(before + secret + after)

@@ -45,6 +45,7 @@ from console.exchange.imports.log import (
 from console.exchange.imports.numbers import amount, count, moment, score_number, seconds
 from console.exchange.imports.recipe import Recipe
 from console.exchange.imports.zip_members import LARGEST_BYTES, BadMember, Member, ZipMembers
+from console.insight.conversation import SIMULATED_USER
 
 TOOL = "inspect_ai"
 _OWN = f"{TOOL}/"
@@ -57,6 +58,8 @@ _LARGEST_RESOLVED = 64 << 20
 _MOST_MESSAGES = 20_000
 """Maximum messages read of one request."""
 _SCORING = ("scorers", "scorer")
+_JUDGES = ("grader", "second_judge")
+"""Roles of models that judge, in Inspect's words and in those of our exports."""
 _STATUS = {"success": "completed", "started": "stopped", "cancelled": "stopped", "error": "halted"}
 _FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
 _SAMPLES, _SUMMARIES, _HEADER, _START = "samples/", "summaries.json", "header.json", "_journal/start.json"
@@ -488,15 +491,19 @@ class _Attachments:
 
 
 def _model_calls(events: list[Table], pool: list[Table]) -> Iterator[LogCall]:
-    """Yield the model calls; those made while scoring or in a grader role belong to the judge."""
+    """Yield the model calls; those made while scoring or in a grader role belong to the judge.
+
+    A model in the role of the user plays the user, as in our own runs.
+    """
     judging: set[str] = set()
     for event in events:
         if event.get("event") == "span_begin":
             if event.get("type") in _SCORING or event.get("parent_id") in judging:
                 judging.add(text(event.get("id")))
         elif event.get("event") == "model":
-            is_judge = event.get("span_id") in judging or event.get("role") == "grader"
-            yield _model_call(event, pool, "judge" if is_judge else "model")
+            is_judge = event.get("span_id") in judging or event.get("role") in _JUDGES
+            is_user = event.get("role") == SIMULATED_USER
+            yield _model_call(event, pool, "judge" if is_judge else SIMULATED_USER if is_user else "model")
 
 
 def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:

@@ -36,7 +36,7 @@ class LogCall(msgspec.Struct, frozen=True):
     tools: list[Table] = []
     params: Table = {}
     role: str = "model"
-    """`model`, or `judge` for a model that scores."""
+    """`model`, `judge` for a model that scores, or `user` for one that plays the user."""
     at: float | None = None
     """Time of the answer, seconds since the epoch."""
 
