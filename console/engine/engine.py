@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from console import __version__
@@ -23,6 +24,8 @@ from console.engine.budget import BudgetMeter, BudgetReached, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
+from console.engine.leftovers import place_of_task
+from console.engine.local_conversation import cancelled_by_code
 from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
@@ -37,6 +40,7 @@ from console.llm.endpoint import Endpoint
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock
 from console.store.runs import RunFolder
+from console.suites.guard import files_of
 
 MAX_CONCURRENCY = 512
 LONGEST_TIMER_S = 1e6
@@ -115,9 +119,16 @@ class Engine:
                 closed = await self._play_all(recorded)
             finally:
                 await self._shut_down()
+                self._follow_folder(lock.current_path().parent)
         if (error := self._failure or self._refusal) is not None:
             raise error
         return closed
+
+    def _follow_folder(self, path: Path) -> None:
+        """Find the run where it is now, if its folder was renamed while it played."""
+        if path != self.folder.lock_path.parent:
+            self.folder = RunFolder(path)
+            self.notify(f"the run's folder was moved while it played: it is now {path}")
 
     def _read_journal(self) -> JournalEffects:
         recorded = JournalEffects()
@@ -188,6 +199,9 @@ class Engine:
             self._changed.clear()
             self._player.pause_calls(self._pause_reason())
             self._fill_slots()
+            if self._cancelled:
+                await self._until_none_plays()
+                return
             if not self._running:
                 if self._ending or not len(self.queue):
                     return
@@ -248,8 +262,10 @@ class Engine:
             self._finish_or_set_aside(job, finished, conversation.fault)
         except BudgetReached as reached:
             self.end("budget", str(reached))
-        except asyncio.CancelledError:
-            if self._ending is None:
+        except asyncio.CancelledError as error:
+            if not self._running.is_cancelled(job.key):
+                self._finish(job, conversation.finished(cancelled_by_code(error, self.prepared.suite)))
+            elif self._ending is None:
                 self._finish(job, conversation.finished(STOPPED))
         except Exception as error:  # an internal error breaks this case, never the run
             self._finish_internal(job, error)
@@ -319,13 +335,20 @@ class Engine:
         """Number of conversations in flight."""
         return len(self._running)
 
+    async def _until_none_plays(self) -> None:
+        """Wait until no conversation plays; those that go on in spite of their cancellation stay open."""
+        is_of_suite = files_of(self.prepared.suite)
+        for key, task in (await self._running.until_empty()).items():
+            place = place_of_task(task, is_of_suite)
+            self.notify(f"{key} goes on although it was cancelled ({place}); it stays open")
+
     async def _shut_down(self) -> None:
         async with contextlib.AsyncExitStack() as steps:  # each is taken, even if another fails
             steps.push_async_callback(self.journal.close)
             steps.push_async_callback(self._player.aclose)
             steps.push_async_callback(self.publisher.close)
             self._running.cancel_all()
-            await self._running.until_empty()
+            await self._until_none_plays()
             self._state = "closed"
 
     # Interface for stages and players.
@@ -335,7 +358,13 @@ class Engine:
         self._notify(text)
 
     def append(self, record: AnyRecord) -> None:
-        """Journal a record and tell watchers which calls it ends."""
+        """Journal a record and tell watchers which calls it ends.
+
+        Raises:
+            Fault: the run is closed, and whoever plays on was cancelled (kind `internal`).
+        """
+        if self._state == "closed":
+            raise Fault(FaultKind.INTERNAL, "the run is closed")
         self.journal.append(record)
         match record:
             case Asked() | Embedded():

@@ -41,3 +41,8 @@ def test_every_recorded_expectation_is_reproduced(record_property: Callable[[str
     record_property("wrong", len(wrong))
     assert count > 8000
     assert wrong == []
+
+
+@pytest.mark.parametrize(("kind", "value"), [("coherence", 0.0), ("similarity", 1.0)])
+def test_a_judge_that_sends_no_text_is_answered_like_the_reference(kind: str, value: float) -> None:
+    assert check_line({"case": "n", "kind": kind, "text": None}) == {"case": "n", "value": value}

@@ -55,6 +55,7 @@ class ResultSink:
         self.written = 0
         self._root, self._model, self._replace = root, model, replace
         self._family, self._inputs, self._states = family_of(setting), include_input_log, states
+        self._native = setting.mode == "fc"
         self._mark = mark_of(model, setting)
         profile = profile_of(setting)
         is_local = profile is not None and profile.api == "completions"
@@ -110,12 +111,18 @@ class ResultSink:
     def _log(self, record: Finished, calls: list[Asked], performed: list[Performed]) -> list[Any]:
         case, output = record.key.case, record.output
         if is_single_turn(case):
-            return input_log(calls) if self._inputs else []
+            return input_log(calls, native=self._native) if self._inputs else []
         if not isinstance(output, list):
             return []
         turns = cast("list[Any]", output)
         return conversation_log(
-            calls, turns, results_of(performed), self._family, inputs=self._inputs, states=self._states(case, turns)
+            calls,
+            turns,
+            results_of(performed),
+            self._family,
+            native=self._native,
+            inputs=self._inputs,
+            states=self._states(case, turns),
         )
 
     def _with_thought(self, call: Asked) -> Asked:

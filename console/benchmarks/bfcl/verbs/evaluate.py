@@ -23,6 +23,7 @@ from console.benchmarks.bfcl.files.scores import (
     write_score,
 )
 from console.benchmarks.bfcl.models.profile import profile_of_folder
+from console.benchmarks.bfcl.rules.aggregate import Accuracy
 from console.benchmarks.bfcl.suite import BfclSuite
 from console.benchmarks.bfcl.verbs.phase import (
     PhaseArguments,
@@ -189,20 +190,22 @@ def _write_summary(
     spending = {folder: Spending() for folder in order if any(score.model == folder for score in scores)}
     for score in scores:
         spending[score.model].add(score.lines)
-    overall: dict[str, float] = {}
+    overall: dict[str, Accuracy] = {}
     if scores:
         columns = load_columns(suite.entry.folder / "bfcl_eval" / "constants" / "column_headers.py")
         entries = {category.name: category.cases for category in suite.categories()}
         standings, strange = write_tables(score_root, columns, entries, spending, models.prices())
         for text in strange:
             output.warn(text)
-        overall = {model: standing.overall.value for model, standing in standings.items()}
+        overall = {model: standing.overall for model, standing in standings.items()}
     if output.machine:
-        output.data(BFCL_EVALUATION, {"scores": [_as_json(score) for score in scores], "overall": overall})
+        values = {model: part.value for model, part in overall.items()}
+        output.data(BFCL_EVALUATION, {"scores": [_as_json(score) for score in scores], "overall": values})
         return
-    for model, value in overall.items():
-        output.text(f"{model}: overall {value:.2%} (categories without results count as 0)", "strong")
-    output.info(f"score files and tables are in {score_root}")
+    for model, part in overall.items():
+        gap = "" if part.is_known else " (categories without results count as 0)"
+        output.text(f"{model}: overall {part.value:.2%}{gap}", "strong")
+    output.info(f"score files and tables are in {score_root}" if scores else "nothing was scored, nothing was written")
 
 
 def _line(score: CategoryScore) -> str:

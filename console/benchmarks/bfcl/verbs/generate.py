@@ -218,7 +218,7 @@ def _generate(args: GenerateArguments, model: str, generation: _Generation, resu
     )
     with generation.serving(folder.server_log_path, output.info):
         ending = play(folder, prepared, output, also=sink.add)
-    paths = sink.close()
+    folder, paths = ending.folder, sink.close()
     paths += write_snapshots(result_root, named, family_of(setting))
     summary = folder.summary()
     facts: dict[str, Any] = {
