@@ -192,9 +192,12 @@ def test_the_summaries_of_a_json_log_are_made_as_short_as_those_of_inspect(tmp_p
     assert summaries["see"]["input"][0]["content"][1] == {"type": "text", "text": "(Image)"}
     assert len(text) < 20_000
 
-    out = exported_again(write_json_log(tmp_path / "log.json", with_names_that_look_like_paths()))
+    odd = {"id": "odd", "epoch": "/../../evil"}
+    samples = with_names_that_look_like_paths()
+    out = exported_again(write_json_log(tmp_path / "log.json", [*samples, odd], header(samples)))
     with zipfile.ZipFile(out) as archive:
         names = archive.namelist()
+    assert len(names) == len(samples) + 1 + len({"start", "summaries", "header"})
     assert not [name for name in names if ".." in name or name.startswith("/") or "\\" in name]
     assert all(name.isprintable() for name in names)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.exchange.imports.formats import ImportSettings, find_items
@@ -14,6 +15,7 @@ from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
+from console.suites.run_suite import open_run_suite
 
 Json = dict[str, Any]
 CHAT = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}]
@@ -49,6 +51,11 @@ class Imported:
 
     def conversation(self, place: int = 0) -> Conversation:
         return self._reader.conversation(self.rollouts[place].key)
+
+    def comparison(self, place: int) -> Comparison | None:
+        conversation = self.conversation(place)
+        suite = open_run_suite(self.folder.manifest(), None)
+        return suite.compare(conversation.case, conversation.finished)
 
     def texts(self, place: int = 0) -> list[tuple[str, str]]:
         return [(passage.kind.value, passage.text) for passage in self.conversation(place).passages]
@@ -202,6 +209,13 @@ def test_filters_of_lm_eval_are_metrics_of_a_document_not_further_documents(tmp_
         ("exact_match,loose", 1.0, True),
     ]
     assert run.conversation(1).output["answer"] == "2 strict"
+    comparison = run.comparison(1)
+    assert comparison is not None
+    assert [(row.name, row.mark.value) for row in comparison.pairs[0].rows] == [
+        ("answer", "≠"),
+        ("score exact_match,strict", "≠"),
+        ("score exact_match,loose", "="),
+    ]
     assert run.conversation(1).source["filtered_resps"] == {"strict": ["2 strict"], "loose": ["2 loose"]}
 
 

@@ -48,7 +48,11 @@ def asked(connect: Callable[..., Endpoint], seen: Any) -> Iterator[Callable[...,
 
 @MODES
 @pytest.mark.parametrize(
-    "name", [*CONTRADICTIONS, "message_is_missing", "first_choice_twice", "s_two_reasons", "s_restated_otherwise"]
+    "name",
+    [
+        *(*CONTRADICTIONS, "message_is_missing", "first_choice_twice", "s_two_reasons", "s_restated_otherwise"),
+        "s_other_text_beside_deltas",
+    ],
 )
 async def test_a_chat_answer_with_an_unreadable_part_is_none(connect, question, seen, streamed, name):
     with pytest.raises(Fault) as caught:

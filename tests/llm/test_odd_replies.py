@@ -68,6 +68,7 @@ STREAMED = [
     ("s_filter_results", "The weather is fine"),
     ("s_restated", "The weather is fine"),
     ("s_restated_each_time", "The weather is fine"),
+    ("s_text_beside_deltas", "The weather is fine"),
     ("s_reason_twice", "The weather is fine"),
 ]
 

@@ -19,6 +19,7 @@ ANSWERS = {
     *("s_stall_done", "s_reasoning", "s_flood", "big10mb", "nan", "surrogate"),
     *("bad_args", "dict_args", "s_noindex", "s_all_zero", "function_call"),
     *("s_null_delta_at_the_end", "s_filter_results", "s_restated", "s_restated_each_time", "s_reason_twice"),
+    "s_text_beside_deltas",
     *("citations", "summary_parts"),
     *("usage_missing", "usage_negative", "usage_zero", "usage_absurd", "usage_full"),
 }

@@ -15,6 +15,7 @@ from typing import IO, Any, cast
 from console.core.json_text import read_json
 from console.exchange.imports.json_log import read_pieces
 from console.exchange.imports.log import Problem, Table, listed, table, tables, text
+from console.exchange.imports.numbers import count
 from console.exchange.imports.zip_members import BadMember, ZipMembers
 
 _LISTS = {("samples",), ("reductions",)}
@@ -108,7 +109,7 @@ def _add_sample(archive: zipfile.ZipFile, piece: bytes, taken: set[str]) -> Iter
         return
     if "id" not in record:
         return
-    stem = f"{_in_archive(text(record['id']))}_epoch_{text(record.get('epoch', 1))[:12]}"
+    stem = f"{_in_archive(text(record['id']))}_epoch_{count(record.get('epoch', 1))}"
     number, name = 1, f"samples/{stem}.json"
     while name in taken:
         number += 1

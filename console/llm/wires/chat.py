@@ -120,11 +120,19 @@ class ChatAssembly:
         elif not reason and _FILTER_RESULTS.isdisjoint(choice):
             raise unread("a choice of the answer has no message")
         is_new = self._add_message(delta, message, live)
-        if text is not None:  # text completions
-            is_new = self._said.add_text("text", text, live.show) or is_new
+        if text is not None:
+            is_new = self._add_text(text, delta or message or {}, live) or is_new
         if reason:
             self.reason = reason
         return is_new or bool(reason)
+
+    def _add_text(self, text: str, part: dict[str, Any], live: LiveTexts) -> bool:
+        """Add the text of a text completion; Together AI also sends it beside deltas, which then say the same."""
+        if not any(part.get(name) for name in _SAYING):
+            return self._said.add_text("text", text, live.show)
+        if text and part.get("content") not in (None, "", text):
+            raise unread("the text of a choice is not that of its delta")
+        return False
 
     def _add_message(self, delta: dict[str, Any] | None, message: dict[str, Any] | None, live: LiveTexts) -> bool:
         if delta is not None:
@@ -138,6 +146,8 @@ class ChatAssembly:
         return False
 
 
+_SAYING = ("content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call")
+"""Fields of a message or delta that say something."""
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_offsets"})
 """What Azure reports of its filter, in chunks of their own."""
 _SILENT_PARTS = ("reference", "tool_reference", "redacted_thinking")

@@ -87,6 +87,13 @@ def first_choice_twice(e: Exchange) -> None:
 
 
 @fault
+def s_other_text_beside_deltas(e: Exchange) -> None:
+    odd = chunk({"content": TEXT})
+    odd["choices"][0]["text"] = "The weather is bad"
+    stream(e, odd, chunk({}, "stop"))
+
+
+@fault
 def s_two_reasons(e: Exchange) -> None:
     stream(e, chunk({"content": "The weather"}, "length"), chunk({"content": " is fine"}, "stop"))
 

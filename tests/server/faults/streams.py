@@ -143,6 +143,15 @@ def s_restated_each_time(e: Exchange) -> None:
 
 
 @fault
+def s_text_beside_deltas(e: Exchange) -> None:
+    """Each piece twice in its choice, as Together AI sends it."""
+    pieces = [chunk({"role": "assistant", "content": piece}) for piece in ("The weather", " is fine", "")]
+    for piece in pieces:
+        piece["choices"][0]["text"] = piece["choices"][0]["delta"]["content"]
+    stream(e, *pieces, chunk({}, "stop"))
+
+
+@fault
 def s_reason_twice(e: Exchange) -> None:
     stream(e, chunk({"content": TEXT}), chunk({}, "stop"), chunk({}, "stop"))
 
