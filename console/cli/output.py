@@ -8,6 +8,7 @@ interpreter's warnings, which quote parsed text; loggers of libraries).
 
 import codecs
 import contextlib
+import math
 import os
 import shutil
 import sys
@@ -15,7 +16,7 @@ import textwrap
 import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from console.core.ascii_text import to_ascii
 from console.core.captured_output import capture
@@ -113,13 +114,20 @@ class Output:
         self.lines(kind.as_object(fields) for fields in rows)
 
     def lines(self, values: Iterable[Any]) -> None:
-        """Write bare JSON values, one per line, without flushing in between; written lines stay if one raises."""
+        """Write bare JSON values, one per line, without flushing in between; written lines stay if one raises.
+
+        A number that JSON does not have becomes null.
+        """
         import json  # imported late: the app does not need it
 
         try:
             stream = _terminal(sys.stdout)
             for value in values:
-                stream.write(json.dumps(value) + "\n")
+                try:
+                    line = json.dumps(value, allow_nan=False)
+                except ValueError:
+                    line = json.dumps(_without_nan(value))
+                stream.write(line + "\n")
         finally:
             sys.stdout.flush()
 
@@ -235,6 +243,15 @@ def separate_prints() -> Generator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = streams
+
+
+def _without_nan(value: Any) -> Any:
+    """Return a value with None for each number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {_without_nan(key): _without_nan(item) for key, item in cast(dict[Any, Any], value).items()}
+    return [_without_nan(item) for item in cast(list[Any], value)] if isinstance(value, list | tuple) else value
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from console.engine.budget import BudgetMeter, BudgetReached, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
+from console.engine.journal_door import JournalDoor, RecordT
 from console.engine.leftovers import place_of_task
 from console.engine.local_conversation import cancelled_by_code
 from console.engine.outputs import DependencyOutputs, has_answer
@@ -79,7 +80,7 @@ class Engine:
         self.fold = RunFold()
         self._retry, self._only = retry, only
         self._on_record, self._notify = on_record, notify or _ignore_text
-        self._redact = redactor_for(prepared.models.values())
+        self._door = JournalDoor(redactor_for(prepared.models.values()))
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
         self._player = player(self, prepared, self._endpoints)
         self._refusal: UsageError | None = None
@@ -319,7 +320,7 @@ class Engine:
         """End the run at once because of an unexpected error in the background; everything stays resumable."""
         if self._failure is None:
             self._failure = error
-            message = self.redact(f"internal error in the {what}: {type(error).__name__}: {error}"[:400])
+            message = self._door.text(f"internal error in the {what}: {type(error).__name__}: {error}"[:400])
             self.notify(f"{message}; the run ends, and `eval-console resume` continues it")
             self.cancel("halted", message)
 
@@ -357,14 +358,19 @@ class Engine:
         """Tell the user who started the run, in a sentence."""
         self._notify(text)
 
+    def admit(self, record: RecordT) -> RecordT:
+        """Return a record as readers of the journal will see it."""
+        return self._door.admit(record)
+
     def append(self, record: AnyRecord) -> None:
-        """Journal a record and tell watchers which calls it ends.
+        """Admit and journal a record and tell watchers which calls it ends.
 
         Raises:
             Fault: the run is closed, and whoever plays on was cancelled (kind `internal`).
         """
         if self._state == "closed":
             raise Fault(FaultKind.INTERNAL, "the run is closed")
+        record = self._door.admit(record)
         self.journal.append(record)
         match record:
             case Asked() | Embedded():
@@ -390,7 +396,7 @@ class Engine:
 
     def began(self, frame: Began) -> None:
         """Tell watchers that a call is in flight."""
-        self.publisher.began(frame)
+        self.publisher.began(self._door.admit(frame))
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
         """Tell watchers of new text."""
@@ -456,10 +462,6 @@ class Engine:
     def output_of(self, case_id: str, rollout: int) -> Any:
         """Return the output of a rollout that has an answer, else None."""
         return self._outputs.get(case_id, rollout)
-
-    def redact(self, text: str) -> str:
-        """Redact every known key in a text."""
-        return self._redact(text)
 
     # Interface for watchers.
 

@@ -18,7 +18,6 @@ from console.core.signalled import BySignal
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
-from console.engine.round_trip import check_round_trip
 from console.engine.stage import JournaledStage, StageContext
 from console.suites.guard import SuiteError, describe_error, place_of
 from console.suites.suite import Suite
@@ -34,10 +33,6 @@ class EngineContext(StageContext, Protocol):
 
     def facts(self, role: str) -> ModelFacts:
         """Return the manifest's facts about a role's model."""
-        ...
-
-    def redact(self, text: str) -> str:
-        """Redact every known key in a text."""
         ...
 
 
@@ -105,11 +100,11 @@ class LocalConversation:
             case Fault():
                 fault = self.fault = error
             case SuiteError():
-                fault = Fault(FaultKind.SUITE, self.context.redact(str(error)))
+                fault = Fault(FaultKind.SUITE, str(error))
             case UsageError():
                 fault = Fault(FaultKind.DATA, str(error))
             case _:
-                fault = Fault(FaultKind.SUITE, self.context.redact(describe_error(error, self.suite)))
+                fault = Fault(FaultKind.SUITE, describe_error(error, self.suite))
         return self.finished(broken(fault))
 
     @property
@@ -154,8 +149,7 @@ class LocalConversation:
             cut=self.stage.cut,
             model=self.stage.model,
         )
-        check_round_trip(record)
-        return record
+        return self.context.admit(record)
 
 
 def cancelled_by_code(error: asyncio.CancelledError, suite: Suite) -> Verdict:

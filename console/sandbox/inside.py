@@ -79,14 +79,15 @@ def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
     """Run as process 1: nothing inside can signal it, and everything ends with it."""
     from console.sandbox.linux import kernel, namespaces
 
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    missing = _hold_on()
+    with contextlib.suppress(OSError):
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     why = "not asked for"
     if setup["layers"]["mounts"]:
         why = namespaces.arrange_mounts(setup["scratch"], setup["limits"]["file_bytes"])
     worker = os.fork()
     if worker == 0:
-        os._exit(work(control, setup, {"mounts": why} if why else {}))
+        os._exit(work(control, setup, missing | ({"mounts": why} if why else {})))
     control.close()
     while True:
         with contextlib.suppress(ChildProcessError, InterruptedError):
@@ -107,7 +108,7 @@ def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str])
 
     try:
         _detach()
-        level = confine(setup, missing)
+        level = confine(setup, missing | _hold_on())
     except Exception as error:
         Port(control, setup["limits"]["frame_bytes"]).send({"failed": describe(error)})
         return 1
@@ -117,14 +118,18 @@ def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str])
 def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
     """Apply every available layer of confinement and report which are in force, and why the others are not."""
     contained, mounts = "namespaces" not in missing, "mounts" not in missing
-    _limit(setup["limits"], contained)
+    if why := _limit(setup["limits"], contained):
+        missing["limits"] = why
     if _is_for_seatbelt(setup):
         from console.sandbox.macos import process
 
         return process.read_level(missing)
     from console.sandbox.linux import kernel, seccomp
 
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    try:
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    except OSError as error:  # then Landlock and seccomp are refused, too, and say so
+        missing["no new privileges"] = str(error.strerror)
     with contextlib.suppress(OSError, KeyError):
         kernel.drop_capabilities()
     version, why = _restrict_files(setup)
@@ -160,7 +165,8 @@ def _restrict_files(setup: dict[str, Any]) -> tuple[int, str]:
     return version, "" if version else "not in this kernel"
 
 
-def _limit(limits: dict[str, Any], contained: bool) -> None:
+def _limit(limits: dict[str, Any], contained: bool) -> str:
+    """Cap what this process may use; return why a cap is not in force, or nothing."""
     caps = {
         resource.RLIMIT_CPU: limits["cpu_s"],
         resource.RLIMIT_AS: limits["memory_bytes"],
@@ -172,13 +178,17 @@ def _limit(limits: dict[str, Any], contained: bool) -> None:
         caps[resource.RLIMIT_NPROC] = limits["threads"] + (0 if contained else _tasks())
         caps[resource.RLIMIT_MEMLOCK] = 0
         caps[resource.RLIMIT_MSGQUEUE] = 0
+    why = ""
     for kind, value in caps.items():
-        with contextlib.suppress(OSError, ValueError):
+        try:
             hard = resource.getrlimit(kind)[1]
             cap = value if hard == resource.RLIM_INFINITY else min(value, hard)
             # SIGXCPU first, so that the cause is visible; SIGKILL only if that is ignored.
             soft = max(1, cap - _GRACE_S) if kind == resource.RLIMIT_CPU else cap
             resource.setrlimit(kind, (soft, cap))
+        except (OSError, ValueError) as error:
+            why = str(getattr(error, "strerror", None) or error)
+    return why
 
 
 def _tasks() -> int:
@@ -199,10 +209,18 @@ def _detach() -> None:
         os.dup2(null, stream)
     if null > 2:
         os.close(null)
+
+
+def _hold_on() -> dict[str, str]:
+    """End with the parent process; return why that is not in force, if so."""
     if sys.platform == "linux":
         from console.sandbox.linux import kernel
 
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        try:
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        except OSError as error:
+            return {"end with the engine": str(error.strerror)}
+    return {}
 
 
 def _adopt_orphans() -> None:

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from console.core.fault import UsageError
 
-_LAYERS, _TEXT = 5, 200
+_LAYERS, _TEXT = 8, 200
 FLAG = "--option i_trust_this_model=true"
 """Option by which users accept a weaker confinement."""
 UNSEEN = "Not seen on a Mac yet: `eval-console doctor --sandbox-attacks` shows what holds."
@@ -44,7 +44,8 @@ class Level:
         """Kinds of access that the code has, in a sentence; only for a level that is not enough."""
         closed = (("files", self.files), ("network", self.network), ("processes", self.processes))
         open_ = ", ".join(name for name, shut in closed if not shut)
-        return f"the model's code can reach {open_} of this machine; {self.text}"
+        missing = f"; not in force: {', '.join(self.missing)}" if self.missing else ""
+        return f"the model's code can reach {open_} of this machine; {self.text}{missing}"
 
     @property
     def text(self) -> str:

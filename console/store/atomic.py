@@ -1,5 +1,6 @@
 """Atomic file replacement that survives a power cut, and private files and folders."""
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -25,7 +26,7 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
         with os.fdopen(fd, "wb") as file:
             file.writelines(data)
             file.flush()
-            os.fchmod(fd, mode)
+            set_mode(fd, mode)
             if not is_derived:
                 sync_file(fd)
         os.replace(name, path)
@@ -44,7 +45,7 @@ def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:
     """
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
     with os.fdopen(fd, "wb") as file:
-        os.fchmod(fd, PRIVATE)
+        set_mode(fd, PRIVATE)
         file.write(data)
         file.flush()
         if sync:
@@ -78,5 +79,23 @@ def make_private_folder(path: Path) -> None:
         OSError: the folder cannot be created, or exists (FileExistsError).
     """
     path.mkdir(mode=PRIVATE_FOLDER)
-    path.chmod(PRIVATE_FOLDER)  # the umask may have removed the owner's rights
+    set_mode(path, PRIVATE_FOLDER)  # the umask may have removed the owner's rights
     sync_folder(path.parent)
+
+
+def set_mode(place: int | Path, mode: int) -> None:
+    """Set the mode of an open file or a folder; where that is refused, no more rights than asked for must be enough.
+
+    Some file systems and policies refuse it, and files are created with few rights in the first place.
+
+    Raises:
+        OSError: others could read it.
+    """
+    try:
+        os.chmod(place, mode)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOTSUP):
+            raise
+        if os.stat(place).st_mode & 0o777 & ~mode:
+            text = "the mode of files cannot be set there (chmod is refused), so other users could read them"
+            raise OSError(error.errno, text) from error

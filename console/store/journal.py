@@ -19,7 +19,7 @@ import msgspec
 
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
-from console.store.atomic import PRIVATE, write_private
+from console.store.atomic import PRIVATE, set_mode, write_private
 from console.store.durable import sync_data, sync_file, sync_folder
 from console.store.journal_line import BadLine, decode, encode
 
@@ -312,7 +312,7 @@ def open_whole(path: Path) -> tuple[int, Path | None]:
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE)
     try:
         if not os.fstat(fd).st_size:
-            os.fchmod(fd, PRIVATE)
+            set_mode(fd, PRIVATE)
             sync_folder(path.parent)
         return fd, _set_torn_tail_aside(fd, path)
     except BaseException:

@@ -277,7 +277,7 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
         write_atomically(run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
     except FileExistsError:
         raise UsageError(
-            "a run with this name already exists", where=str(run.path), hint="Choose another --name."
+            "a run with this name already exists", where=str(run.path), hint="Try again: names end at random."
         ) from None
     except OSError as error:
         with contextlib.suppress(OSError):

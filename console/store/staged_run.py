@@ -29,7 +29,7 @@ from console.store.atomic import (
 )
 from console.store.durable import sync_file, sync_folder
 from console.store.journal import JournalReader
-from console.store.journal_line import as_json, encode
+from console.store.journal_line import as_json, encode_foreign
 from console.store.lock import RunLock, RunLocked
 from console.store.runs import RunFolder
 
@@ -97,7 +97,7 @@ class StagedRun:
         Raises:
             UsageError: writing failed.
         """
-        lines = [encode(record) for record in records]
+        lines = [encode_foreign(record) for record in records]
         self._buffer += lines
         self._buffered += sum(map(len, lines))
         if self._buffered >= _FLUSHED_BYTES:

@@ -26,6 +26,7 @@ from console.core.run import ModelFacts
 from console.engine.background import start_task
 from console.engine.budget import worst_case
 from console.engine.endpoints import Endpoints
+from console.engine.journal_door import JournalDoor, RecordT
 from console.engine.local_conversation import LocalConversation, cancelled_by_code
 from console.engine.plan import program_versions, weights_digests, weights_folder
 from console.engine.queue import Job
@@ -126,7 +127,7 @@ class WorkerSession:
         suite.check_needs(cases, manifest.setting)
         self._setup, self._suite = setup, suite
         self.models, self.endpoints = setup.models, Endpoints(setup.models, manifest)
-        self.redactor = redactor_for(setup.models.values())
+        self.door = JournalDoor(redactor_for(setup.models.values()))
         self._reader, self._writer = LineReader(setup.epoch), LineWriter(setup.epoch)
         self.pause_reason = ""
         self.may_call = asyncio.Event()
@@ -285,17 +286,17 @@ class WorkerContext:
         finally:
             del self._waiting[call]
 
+    def admit(self, record: RecordT) -> RecordT:
+        return self._session.door.admit(record)
+
     def append(self, record: AnyRecord) -> None:
-        self._session.send(messages.Recorded(self._job, record))
+        self._session.send(messages.Recorded(self._job, self.admit(record)))
 
     def endpoint(self, role: str) -> Endpoint:
         return self._session.endpoints.of(role)
 
     def facts(self, role: str) -> ModelFacts:
         return self._session.endpoints.facts(role)
-
-    def redact(self, text: str) -> str:
-        return self._session.redactor(text)
 
     def began(self, frame: Began) -> None:
         if self._session.is_watched:

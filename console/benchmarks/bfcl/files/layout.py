@@ -22,6 +22,8 @@ from console.store.atomic import write_atomically
 from console.store.file_names import distinct_name
 
 PREFIX = "BFCL_v4"
+MARK = "handler"
+"""Field of a result line with its registry name or decode family."""
 Line = dict[str, Any]
 _LARGEST = 1e15
 """Maximum plausible latency or count."""
@@ -132,7 +134,10 @@ def _line(text: bytes, where: str) -> Line:
         raise UsageError(
             "is not a JSON object", where=where, hint="A killed process may have truncated the last line; remove it."
         )
-    return cast(Line, value)
+    line = cast(Line, value)
+    if not isinstance(line.get(MARK), str | None):
+        raise UsageError(f"`{MARK}` must be a string", where=where)
+    return line
 
 
 def write_lines(path: Path, lines: Iterable[Line], *, ascii_only: bool) -> None:

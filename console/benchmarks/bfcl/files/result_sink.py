@@ -9,8 +9,8 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from console.benchmarks.bfcl.files.inference_log import States, conversation_log, input_log, results_of
-from console.benchmarks.bfcl.files.layout import Line, model_folder, read_lines, result_path
-from console.benchmarks.bfcl.files.reading import MARK, mark_of
+from console.benchmarks.bfcl.files.layout import MARK, Line, model_folder, read_lines, result_path
+from console.benchmarks.bfcl.files.reading import mark_of
 from console.benchmarks.bfcl.files.results import result_line, write_results
 from console.benchmarks.bfcl.models.decoding import family_of, profile_of
 from console.benchmarks.bfcl.models.handlers.completion import recorded_thought
