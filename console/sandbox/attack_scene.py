@@ -152,7 +152,7 @@ class _Scene:
         self._mtime = self._secret.stat().st_mtime
         self.given.write_text(_GIVEN, encoding="utf-8")
 
-    def _start_victim(self) -> subprocess.Popen[bytes]:
+    def _start_victim(self) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(
             [sys.executable, "-c", "input()"],
             stdin=subprocess.PIPE,

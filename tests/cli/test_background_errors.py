@@ -1,6 +1,7 @@
 """An unexpected error in a thread or task ends a run at once, with a sentence, and it can be resumed."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ RUN = ("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "4", "-c", "1")
 
 
 def without_data_sync(patch: pytest.MonkeyPatch) -> None:
-    patch.delattr(os, "fdatasync")
+    patch.delattr(os, "fdatasync" if sys.platform == "linux" else "fsync")
 
 
 def watch_fails(patch: pytest.MonkeyPatch) -> None:

@@ -383,25 +383,25 @@ def test_conversations_with_and_without_scores(tmp_path: Path):
     assert run.conversation(1).source == {"note": "kept"}
 
 
-def test_instances_of_every_eval_ever_with_their_aggregate(tmp_path: Path):
-    def line(sample: str, result: str, score: float) -> Json:
-        return {
-            "schema_version": "0.3.0",
-            "evaluation_id": "e1",
-            "model_id": "org/m",
-            "evaluation_name": "sums",
-            "evaluation_result_id": result,
-            "sample_id": sample,
-            "interaction_type": "single_turn",
-            "input": {"raw": "1+1?", "reference": ["2"]},
-            "output": {"raw": ["2"]},
-            "answer_attribution": [{"turn_idx": 0, "extracted_value": "2"}],
-            "evaluation": {"score": score, "is_correct": score == 1},
-        }
+def instance(sample: str, result: str, score: float, **more: Any) -> Json:
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": "e1",
+        "model_id": "org/m",
+        "evaluation_name": "sums",
+        "evaluation_result_id": result,
+        "sample_id": sample,
+        "interaction_type": "single_turn",
+        "input": {"raw": "1+1?", "reference": ["2"]},
+        "output": {"raw": ["2"]},
+        "answer_attribution": [{"turn_idx": 0, "extracted_value": "2"}],
+        "evaluation": {"score": score, "is_correct": score == 1} | more,
+    }
 
-    path = write_lines(
-        tmp_path / "e1.jsonl", line("a", "r1", 1), line("a", "r2", 0.5), line("b", "r1", 0), line("b", "r2", 0)
-    )
+
+def test_instances_of_every_eval_ever_with_their_aggregate(tmp_path: Path):
+    lines = [instance("a", "r1", 1), instance("a", "r2", 0.5), instance("b", "r1", 0), instance("b", "r2", 0)]
+    path = write_lines(tmp_path / "e1.jsonl", *lines)
     results = [
         {"evaluation_result_id": name, "metric_config": {"metric_name": metric}, "score_details": {"score": score}}
         for name, metric, score in (("r1", "accuracy", 0.5), ("r2", "style", 0.25))
@@ -411,6 +411,18 @@ def test_instances_of_every_eval_ever_with_their_aggregate(tmp_path: Path):
     assert run.outcomes == [Outcome.PASSED, Outcome.FAILED]
     assert run.rollouts[0].scores == {"accuracy": 1.0, "is_correct": 1.0, "style": 0.5}
     assert [total.agrees for total in run.report.totals] == [True, True]
+
+
+def test_instances_that_say_whether_they_are_correct_are_believed(tmp_path: Path):
+    lines = [
+        instance("a", "r1", 0.6, is_correct=True),
+        instance("b", "r1", 0.9, is_correct=False),
+        instance("c", "r1", 0.9, is_correct=None),
+    ]
+    (run,) = imports(write_lines(tmp_path / "e1.jsonl", *lines), "every-eval-ever")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.FAILED]
+    assert [rollout.reason for rollout in run.rollouts] == ["", "sums", "partial score"]
+    assert run.report.partial == {"sums": 1}
 
 
 # What is wrong --------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from console.core.record import Finished
 from console.store.run_list import list_runs
 from console.store.runs import RunFolder
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what is taken away is Linux's")
 ROOT = Path(__file__).resolve().parents[2]
 STARTUP = ROOT / "tests" / "support" / "mac_startup"
 HOME = "Zoë"
@@ -215,7 +216,7 @@ def test_a_run_that_is_killed_anywhere_is_resumed(mac: Mac, suite: str, monkeypa
 
 
 @pytest.mark.slow
-def test_a_run_in_the_background_is_watched_stopped_and_resumed(mac: Mac) -> None:
+def test_a_run_in_the_background_is_watched_to_its_end(mac: Mac) -> None:
     mac.variables.pop("EVAL_CONSOLE_SIM_PACE")
     mac.run("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "2", "-c", "1", "--detach")
     [run] = mac.runs

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,7 @@ from console.store import durable
 from console.store.atomic import make_private_folder, write_atomically
 from console.store.journal import JournalReader, JournalWriter
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which file a descriptor is")
 FULL = 51
 Call = Callable[[int], None]
 

@@ -28,7 +28,7 @@ from typing import Any
 
 NAMES, FOLDED, FULL_SYNCS = "EVAL_CONSOLE_MAC_NAMES", "EVAL_CONSOLE_MAC_FOLDED", "EVAL_CONSOLE_MAC_SYNCS"
 """Variables: names that modules lack, as JSON; the folder whose names are folded; a file with a line per sync."""
-F_FULLFSYNC = 51
+F_GETPATH, F_FULLFSYNC = 50, 51
 SOCKET_PATH_BYTES = 103
 OPEN_FILES, MOST_OPEN_FILES = 256, 10240
 OTHERS_FOLDERS = ("/proc", "/sys", "/dev/shm")
@@ -45,7 +45,7 @@ TAKEN_AWAY = (
      "getrlimit in a new Terminal; setrlimit(2) of macOS, COMPATIBILITY: OPEN_MAX"),
     ("socket paths longer than 103 bytes are refused", "XNU bsd/sys/un.h: char sun_path[104]"),
     ("sockets without a name in the file system are refused", "unix(4) of macOS has no abstract names"),
-    ("fcntl has F_FULLFSYNC (51)", "XNU bsd/sys/fcntl.h, fsync(2) of macOS"),
+    ("fcntl has F_FULLFSYNC (51) and F_GETPATH (50)", "XNU bsd/sys/fcntl.h; fsync(2) and fcntl(2) of macOS"),
     ("libc has no prctl, unshare, setns, memfd_create, pidfd_open or capset; mount has other arguments; syscall fails",
      "syscall(2) of macOS: deprecated; the others are calls of Linux alone"),
     ("names in one folder are found in any case and Unicode form, and listed decomposed",
@@ -114,7 +114,7 @@ def become() -> None:
             _take(importlib.import_module(module), name)
     _take(selectors, "EpollSelector")  # imported with `socket` above
     selectors.DefaultSelector = selectors.PollSelector
-    _add_full_sync()
+    _add_file_controls()
 
 
 def _take(module: types.ModuleType, name: str) -> None:
@@ -148,12 +148,14 @@ def _limit_open_files() -> None:
     resource.setrlimit = limited
 
 
-def _add_full_sync() -> None:
+def _add_file_controls() -> None:
     fcntl: Any = importlib.import_module("fcntl")
     call, told = fcntl.fcntl, os.environ.get(FULL_SYNCS)
-    fcntl.F_FULLFSYNC = F_FULLFSYNC
+    fcntl.F_GETPATH, fcntl.F_FULLFSYNC = F_GETPATH, F_FULLFSYNC
 
     def fcntl_of_mac(fd: int, command: int, argument: Any = 0) -> Any:
+        if command == F_GETPATH:
+            return os.fsencode(_readlink(f"/proc/self/fd/{fd}")).ljust(1024, b"\0")
         if command != F_FULLFSYNC:
             return call(fd, command, argument)
         os.fsync(fd)
@@ -223,7 +225,7 @@ def _run_workers_here_too() -> None:
 # Names ---------------------------------------------------------------------------------------------------------------
 
 _root = ""
-_exists, _list = os.path.lexists, os.listdir
+_exists, _list, _readlink = os.path.lexists, os.listdir, os.readlink
 
 
 def on_disk(path: Any) -> Any:

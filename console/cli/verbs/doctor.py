@@ -129,6 +129,8 @@ def _attack(args: DoctorArguments) -> int:
         results = asyncio.run(_play_attacks(args))
     except WorkerLost as lost:
         raise UsageError(f"the sandbox cannot be started: {lost.message}") from None
+    except OSError as error:
+        raise UsageError(f"the attacks cannot be prepared: {error.strerror or error}") from None
     level, held = results[0].level, sum(result.held for result in results)
     if args.json:
         attacks = [

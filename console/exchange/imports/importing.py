@@ -204,7 +204,7 @@ def _count(sample: LogSample, head: LogHead, state: _State) -> None:
         state.decisive = state.decisive or decisive
         number = named_numbers(sample.scores)[decisive]
         state.is_graded_by_number |= number not in (0.0, 1.0)
-        if is_partial(number):
+        if is_partial(sample, number):
             state.partial[decisive] = state.partial.get(decisive, 0) + 1
 
 

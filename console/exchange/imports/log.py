@@ -60,6 +60,8 @@ class LogSample(msgspec.Struct, frozen=True):
     """Scored answer, JSON."""
     scores: dict[str, LogScore] = {}
     """By scorer, in order."""
+    passed: bool | None = None
+    """The tool's own verdict; None if it gives none, so that the decisive score decides."""
     unscored: str = ""
     """Why the tool gave it no score; empty if unknown, or if it has one."""
     error: str = ""

@@ -2,7 +2,7 @@
 
 1 and C mean passed, 0 and I failed. Any other number is a score without a verdict: it becomes the run's headline
 (`Manifest.headline`), and a rollout passes from 1, as Inspect's own `pass_at` and `at_least` count. Between 0 and 1 it
-fails, with a reason of its own. Without a score the rollout is undecided.
+fails, with a reason of its own, unless the tool says whether it passed. Without a score the rollout is undecided.
 """
 
 import re
@@ -64,10 +64,10 @@ def verdict_of(sample: LogSample, decisive: str) -> Verdict:
             subject=error_name[0] if error_name else "",
             messages=messages,
         )
-    if numbers[name] >= RIGHT:
+    if numbers[name] >= RIGHT if sample.passed is None else sample.passed:
         return Verdict(Outcome.PASSED, messages=messages, scores=numbers)
     reason, subject = name, ""
-    if is_partial(numbers[name]):
+    if is_partial(sample, numbers[name]):
         reason, subject = PARTIAL, name
         messages = (f"{name} is {numbers[name]:.6g}: a rollout passes from 1", *messages)
     if sample.limit:
@@ -75,9 +75,9 @@ def verdict_of(sample: LogSample, decisive: str) -> Verdict:
     return Verdict(Outcome.FAILED, reason=reason, subject=subject, messages=messages, scores=numbers)
 
 
-def is_partial(number: float) -> bool:
-    """Return whether a score is neither wrong nor right."""
-    return 0 < number < RIGHT
+def is_partial(sample: LogSample, number: float) -> bool:
+    """Return whether the decisive score is neither wrong nor right, and the tool does not say which it is."""
+    return sample.passed is None and 0 < number < RIGHT
 
 
 def _explanations(sample: LogSample) -> Iterator[str]:
