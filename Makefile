@@ -12,15 +12,15 @@ FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/cli/test_a
   tests/engine/test_suite_records.py tests/llm/test_damaged_replies.py tests/suites/test_parsing_growth.py \
   tests/tui/test_crafted_journals.py
 
-.PHONY: run test test-all check lint types unit slow bench soak constraints wheel clean
+.PHONY: run test test-all check lint types types-linux types-darwin types-tests unit slow bench soak constraints wheel clean
 
 run: $(STAMP)  ## open the app
 	@$(BIN)/eval-console
 
 test: $(STAMP)  ## lint, then types beside the tests: five minutes on two cores
-	@$(MAKE) --no-print-directory -j 2 lint types unit
+	@$(MAKE) --no-print-directory -j 2 lint types-linux unit
 
-test-all: test slow  ## everything that CI runs
+test-all: test types-darwin types-tests slow  ## everything that CI runs
 
 check: lint types  ## without running tests
 
@@ -28,9 +28,12 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)
-	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Linux
-	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Darwin
+types: types-linux types-darwin types-tests
+
+types-linux types-darwin: types-%: $(STAMP)
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform $(if $(filter darwin,$*),Darwin,Linux)
+
+types-tests: $(STAMP)
 	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Linux --project tests/pyrightconfig.json
 
 unit: $(STAMP)
