@@ -8,18 +8,19 @@ WORKERS ?= 4
 # Tests start hundreds of interpreters; each compiles everything again where this is set, as containers often do.
 unexport PYTHONDONTWRITEBYTECODE
 SOAK   := perf/bench_soak.py
-FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
-  tests/suites/test_parsing_growth.py tests/tui/test_crafted_journals.py
+FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/cli/test_any_type.py tests/core/test_json_text.py \
+  tests/engine/test_suite_records.py tests/llm/test_damaged_replies.py tests/suites/test_parsing_growth.py \
+  tests/tui/test_crafted_journals.py
 
-.PHONY: run test test-all check lint types unit slow bench soak constraints wheel clean
+.PHONY: run test test-all check lint types types-linux types-darwin types-tests unit slow bench soak constraints wheel clean
 
 run: $(STAMP)  ## open the app
 	@$(BIN)/eval-console
 
 test: $(STAMP)  ## lint, then types beside the tests: five minutes on two cores
-	@$(MAKE) --no-print-directory -j 2 lint types unit
+	@$(MAKE) --no-print-directory -j 2 lint types-linux unit
 
-test-all: test slow  ## everything that CI runs
+test-all: test types-darwin types-tests slow  ## everything that CI runs
 
 check: lint types  ## without running tests
 
@@ -27,9 +28,13 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(STAMP)
-	$(BIN)/basedpyright --pythonpath $(BIN)/python
-	$(BIN)/basedpyright --pythonpath $(BIN)/python --project tests/pyrightconfig.json
+types: types-linux types-darwin types-tests
+
+types-linux types-darwin: types-%: $(STAMP)
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform $(if $(filter darwin,$*),Darwin,Linux)
+
+types-tests: $(STAMP)
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --pythonplatform Linux --project tests/pyrightconfig.json
 
 unit: $(STAMP)
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
@@ -38,9 +43,9 @@ slow: $(STAMP)  ## the tests that `make test` leaves out
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 bench: $(STAMP)  ## measure, here and now
-	@for script in $(filter-out $(SOAK),$(wildcard perf/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+	@for script in $(filter-out $(SOAK),$(wildcard perf/bench_*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers
+soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers, mutations
 	$(BIN)/python $(SOAK)
 	EVAL_CONSOLE_KILLS=all $(BIN)/pytest --timeout 0 -n 2 tests/engine/test_kill_suites.py
 	EVAL_CONSOLE_LOSSES=5 $(BIN)/pytest --timeout 0 tests/workers/test_ray.py
@@ -49,6 +54,7 @@ soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 m
 	EVAL_CONSOLE_UNICODE=40 $(BIN)/pytest --timeout 0 tests/tui/test_hostile_text.py
 	EVAL_CONSOLE_SANDBOX=200 $(BIN)/pytest --timeout 0 -n 2 tests/sandbox/test_sandbox_fuzz.py
 	EVAL_CONSOLE_FUZZ=20 $(BIN)/pytest --timeout 0 -n 2 $(FUZZERS)
+	$(BIN)/pytest -n 2 perf/mutations.py
 
 constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms
 	PYTHON=$(PYTHON) .ci/lock

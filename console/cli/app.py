@@ -1,5 +1,7 @@
 """Opens the app with the options of a command line."""
 
+import signal
+
 from console.cli.parser import Arguments
 
 
@@ -13,6 +15,8 @@ def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
     from console.config.paths import WorkspacePaths, find_runs_root
     from console.tui.start import run_app
 
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which the app's loop replaces
     find_runs_root(args.runs)
     paths = WorkspacePaths(args.models, args.data, args.runs)
     return run_app(paths, run=run, case=case, theme=args.theme or "", ascii=args.ascii, mouse=not args.no_mouse)

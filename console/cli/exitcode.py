@@ -8,7 +8,7 @@ class Exit(IntEnum):
 
     OK = 0
     BELOW = 1
-    """The score is below --fail-under, or the run is worse than the other with --fail-if-worse."""
+    """The score is below --fail-under, the run is worse with --fail-if-worse, or an attack on the sandbox succeeded."""
     USAGE = 2
     """Bad input or configuration; nothing was done."""
     INCONCLUSIVE = 3

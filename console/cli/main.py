@@ -19,14 +19,19 @@ from console.cli.output import Output, flush, separate_prints, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack_size import ensure_stack_size
 from console.core.fault import Fault, UsageError
+from console.core.signalled import BySignal
 from console.engine.forced_exit import finish
 
 COMPLETING = "_ARGCOMPLETE"
 """Environment variable set by the shell when it asks for completions."""
 
 
-class Signalled(SystemExit):
+class Signalled(SystemExit, BySignal):
     """A signal asked the process to exit; unlike `sys.exit` in a suite's code, which only breaks a case."""
+
+
+class Interrupted(KeyboardInterrupt, BySignal):
+    """The user pressed ctrl+c; unlike a `KeyboardInterrupt` raised by a suite's code."""
 
 
 _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
@@ -71,6 +76,7 @@ def _run(argv: Sequence[str]) -> int:
 
 def _dispatch(args: Arguments) -> int:
     if args.verb is not None:
+        _mark_interrupts()
         return args.handler(args)
     if args.serve:
         return _serve(args)
@@ -100,6 +106,16 @@ def _install_signal_handlers() -> None:
             raise Signalled(int(code))
 
         signal.signal(getattr(signal, name), leave)
+
+
+def _mark_interrupts() -> None:
+    """Tell ctrl+c from a `KeyboardInterrupt` of suite code; not for the app, whose loop handles the signal itself."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise Interrupted
 
 
 def _report_missing(error: ModuleNotFoundError, output: Output) -> int:

@@ -1,5 +1,6 @@
 """The limit on open files, with clear messages when it is reached."""
 
+import contextlib
 import errno
 import resource
 from collections.abc import Iterator
@@ -14,15 +15,17 @@ _HINT = "Raise the limit, for example with `ulimit -n 1024`."
 
 
 def raise_limit() -> int:
-    """Raise a low limit as far as the system allows, and return the limit.
+    """Raise a low limit as far as the system allows, and return the limit; -1 if there is none, or none is told.
 
     Raises:
         UsageError: the limit is too low for any run.
     """
-    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    limit, most = _limits()
     if limit in range(PLENTY) and limit != most:
-        limit = PLENTY if most == resource.RLIM_INFINITY else min(PLENTY, most)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
+        raised = PLENTY if most == resource.RLIM_INFINITY else min(PLENTY, most)
+        with contextlib.suppress(OSError, ValueError):  # refused: the old one stays
+            resource.setrlimit(resource.RLIMIT_NOFILE, (raised, most))
+            limit = raised
     if limit in range(LEAST):
         raise UsageError(f"this process may open only {limit} files at once, but needs {LEAST}", hint=_HINT)
     return limit
@@ -35,11 +38,17 @@ def is_shortage(error: BaseException) -> bool:
 
 def shortage_text() -> str:
     """Return a message about the shortage, with a remedy."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return (
-        f"too many open files; this process may hold {limit} at once\n"
-        f"  {_HINT} Finished cases are kept; `eval-console resume` goes on with a run."
-    )
+    limit, _ = _limits()
+    held = f"; this process may hold {limit} at once" if limit >= 0 else ""
+    return f"too many open files{held}\n  {_HINT} Finished cases are kept; `eval-console resume` goes on with a run."
+
+
+def _limits() -> tuple[int, int]:
+    """Return the soft and the hard limit; -1 where there is none, or where a system policy does not tell it."""
+    try:
+        return resource.getrlimit(resource.RLIMIT_NOFILE)
+    except (OSError, ValueError):
+        return resource.RLIM_INFINITY, resource.RLIM_INFINITY
 
 
 def error_chain(error: BaseException) -> Iterator[BaseException]:

@@ -6,18 +6,22 @@ code goes to neither stream: `separate_prints` keeps it from the terminal and fr
 interpreter's warnings, which quote parsed text; loggers of libraries).
 """
 
+import codecs
 import contextlib
+import math
 import os
 import shutil
 import sys
 import textwrap
+import threading
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 from console.core.ascii_text import to_ascii
 from console.core.captured_output import capture
 from console.core.fault import UsageError
+from console.core.shortening import shorten_label
 from console.core.text import visible, visible_file, visible_line
 from console.exchange.json_kind import JsonKind
 
@@ -33,6 +37,8 @@ ERROR = JsonKind(
     },
 )
 
+_MOST_FOREIGN = 20_000
+"""Characters shown of what other code writes to the descriptors of stdout and stderr."""
 _CLEAR_LINE = "\r\x1b[K"
 _STYLES = {"bad": "31", "good": "32", "warning": "33", "faint": "2", "strong": "1"}
 
@@ -108,13 +114,20 @@ class Output:
         self.lines(kind.as_object(fields) for fields in rows)
 
     def lines(self, values: Iterable[Any]) -> None:
-        """Write bare JSON values, one per line, without flushing in between; written lines stay if one raises."""
+        """Write bare JSON values, one per line, without flushing in between; written lines stay if one raises.
+
+        A number that JSON does not have becomes null.
+        """
         import json  # imported late: the app does not need it
 
         try:
             stream = _terminal(sys.stdout)
             for value in values:
-                stream.write(json.dumps(value) + "\n")
+                try:
+                    line = json.dumps(value, allow_nan=False)
+                except ValueError:
+                    line = json.dumps(_without_nan(value))
+                stream.write(line + "\n")
         finally:
             sys.stdout.flush()
 
@@ -142,7 +155,7 @@ class Output:
         lines: list[str] = []
         for number, row in enumerate(cells):
             line = "  ".join(
-                _cut(row[n], width).rjust(width) if n in right else _cut(row[n], width).ljust(width)
+                shorten_label(row[n], width).rjust(width) if n in right else shorten_label(row[n], width).ljust(width)
                 for n, width in enumerate(fitted)
                 if width or not widths[n]
             )
@@ -190,14 +203,6 @@ def fit_columns(widths: Sequence[int], order: Sequence[int], right: frozenset[in
     return fitted
 
 
-def _cut(text: str, width: int) -> str:
-    """Cut prose at its end, and names in the middle, as run names differ in their last characters."""
-    if len(text) <= width:
-        return text
-    tail = 0 if " " in text else (width - 1) // 3
-    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
-
-
 def flush() -> None:
     """Flush both streams."""
     for stream in (sys.stdout, sys.stderr):
@@ -238,6 +243,73 @@ def separate_prints() -> Generator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = streams
+
+
+def _without_nan(value: Any) -> Any:
+    """Return a value with None for each number that JSON does not have."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {_without_nan(key): _without_nan(item) for key, item in cast(dict[Any, Any], value).items()}
+    return [_without_nan(item) for item in cast(list[Any], value)] if isinstance(value, list | tuple) else value
+
+
+@contextmanager
+def separate_descriptors() -> Generator[None]:
+    """Sanitize what is written to descriptors 1 and 2 themselves, by `os.write`, libraries in C or child processes.
+
+    It goes to stderr, up to a limit; `Output` and this program's streams get descriptors of their own. Use it inside
+    `separate_prints`. Nothing changes if the streams are others, or if the system refuses descriptors or a thread.
+    """
+    with contextlib.ExitStack() as undo:
+        with contextlib.suppress(OSError, ValueError, RuntimeError):
+            _separate_descriptors(undo)
+        yield
+
+
+def _separate_descriptors(undo: contextlib.ExitStack) -> None:
+    """Redirect both descriptors to a thread; what is to be undone is added to `undo` as it is done.
+
+    Raises:
+        OSError: the streams have no descriptors, or there are too few.
+        RuntimeError: no thread can be started.
+    """
+    streams: Any = sys.stdout, sys.stderr
+    for number, stream in enumerate(streams, start=1):
+        if not isinstance(stream, _SeparatedStream) or stream.fileno() != number:
+            return
+    own = [undo.enter_context(_same_place(stream.stream)) for stream in streams]
+    read_end, write_end = os.pipe()
+    with open(write_end, "wb", buffering=0):
+        reader = threading.Thread(
+            target=_show_clean, args=(read_end, os.dup(own[1].fileno())), name="writes", daemon=True
+        )
+        reader.start()
+        undo.callback(reader.join, 1.0)  # longer only if a child process lives on
+        for number, stream in enumerate(streams, start=1):
+            undo.callback(os.dup2, own[number - 1].fileno(), number)
+            undo.callback(setattr, stream, "stream", stream.stream)
+            stream.stream = own[number - 1]
+            os.dup2(write_end, number)
+
+
+def _same_place(stream: TextIO) -> TextIO:
+    """Return a stream of its own descriptor to the same place as another."""
+    stream.flush()
+    return open(os.dup(stream.fileno()), "w", encoding=stream.encoding, errors=stream.errors)
+
+
+def _show_clean(source: int, target: int) -> None:
+    """Copy bytes from one descriptor to another until the end, as visible text, and at most so many."""
+    decoder, left = codecs.getincrementaldecoder("utf-8")("backslashreplace"), _MOST_FOREIGN
+    with open(source, "rb", buffering=0) as pipe, open(target, "wb", buffering=0) as shown:
+        while piece := pipe.read(1 << 16):
+            text = decoder.decode(piece)
+            if left > 0:
+                more = "\n… more was written and is not shown\n" if len(text) > left else ""
+                with contextlib.suppress(OSError):  # nobody reads any more
+                    shown.write(visible_file(text[:left] + more).encode("utf-8", "backslashreplace"))
+                left -= len(text)
 
 
 def _terminal(stream: TextIO) -> TextIO:

@@ -58,7 +58,7 @@ def resume_run(
             ending = play(folder, prepared, output, retry=retry, only=only, player=player)
     except RunLocked as locked:
         return output.error(f"{locked}; `eval-console watch {folder.name}` follows it", Exit.LOCKED)
-    history = read_history(folder)
+    history = read_history(ending.folder)
     report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
     show_report(output, history, report)
     return exit_code(history.summary, report, least, ending.signal)

@@ -1,7 +1,7 @@
 """Sections of a report as readable text."""
 
 from console.cli.output import Output, terminal_width
-from console.insight.report import Row, Section
+from console.insight.report import Row, Section, footnotes
 
 
 def show_section(output: Output, section: Section) -> None:
@@ -27,11 +27,8 @@ def _show_table(output: Output, section: Section) -> None:
     fits = sum(widths) + 2 * len(widths) <= terminal_width()
     beside = rows if fits else [(*row[:-1], "*" if row[-1] else "") for row in rows]
     output.rows((*section.headings, ""), beside, right=section.right)
-    names: dict[str, list[str]] = {}
-    for name, *_, note in () if fits else rows:
-        names.setdefault(note, []).append(name.strip())
-    for note in filter(None, names):
-        output.prose(f"* {note} ({', '.join(names[note])})", "faint")
+    for note, names in () if fits else footnotes(shown):
+        output.prose(f"* {note} ({names})", "faint")
 
 
 def _cells(row: Row) -> tuple[str, ...]:

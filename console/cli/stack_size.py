@@ -20,16 +20,28 @@ def ensure_stack_size() -> None:
         return
     import resource
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    try:
+        soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    except (OSError, ValueError):  # a system policy does not tell the limit, so the usual one is likely
+        return
     if soft == resource.RLIM_INFINITY or soft >= NEEDED:
         return
     enlarged = _USUAL if hard == resource.RLIM_INFINITY else min(_USUAL, hard)
-    if enlarged < NEEDED:
+    if enlarged < NEEDED or not _is_raised(enlarged, hard):
         raise UsageError(
             f"the stack is limited to {soft >> 10} KB, and {NEEDED >> 10} KB are needed: long texts of models "
             "could crash the program",
             where="ulimit -s",
             hint=f"Raise it before starting: `ulimit -s {_USUAL >> 10}`.",
         )
-    resource.setrlimit(resource.RLIMIT_STACK, (enlarged, hard))
     threading.stack_size(enlarged)
+
+
+def _is_raised(enlarged: int, hard: int) -> bool:
+    import resource
+
+    try:
+        resource.setrlimit(resource.RLIMIT_STACK, (enlarged, hard))
+    except (OSError, ValueError):
+        return False
+    return True

@@ -1,13 +1,19 @@
-"""Redaction of secrets from text: whole, in any common encoding, split over the deltas of a stream, or truncated.
+r"""Redaction of secrets from text: whole, encoded, escaped, split over the deltas of a stream, or truncated.
 
 A secret is a value of at least eight characters, unless it is a common placeholder or, below sixteen characters, made
 of letters alone (`EMPTY`, `none`, `not-needed`, `lm-studio`). Such values protect nothing, and redacting them would
 mangle the answers of models. Pieces of a secret of twelve characters or more are redacted too, since servers and
 networks truncate what they echo; in base64, where four characters carry three, of sixteen or more.
+
+Escapes of JSON and Python (`\u0076`, `\x76`, `\166`, `\N{DIGIT ONE}`) and letters that Unicode folds into ASCII count
+as what a decoder makes of them, each character by itself.
 """
 
 import base64
+import contextlib
 import re
+import sys
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 from urllib.parse import quote, quote_plus
@@ -30,6 +36,15 @@ _GENERIC = re.compile(
 _SECRET_NAME = re.compile(
     r"(?i)(?:(?:key|secret|password|passwd|authorization|credential|cookie|signature|auth)s?|(?:^|[_-])(?:token|sig))$"
 )
+
+_ESCAPE = re.compile(
+    r"\\+(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-7]{1,3})|N\{([A-Za-z0-9 -]{1,90})\}|\r?\n)"
+)
+"""Any escape of one character, its backslashes doubled or not; an escaped line end stands for nothing."""
+_JOINT = re.compile(r"['\"][\s+\\]*[rRuUbBfF]{0,2}['\"]")
+"""The quotes between two texts that a parser joins."""
+_GRAM = 4
+"""Bytes that are looked up at once, see `Redactor.may_be_in`."""
 
 
 def sounds_secret(name: str) -> bool:
@@ -94,10 +109,12 @@ class Redactor:
             spelling.text: spelling for secret in secrets if is_worth_hiding(secret) for spelling in _spellings(secret)
         }
         self._spellings = tuple(spellings.values())
-        self._probes = tuple({probe for spelling in self._spellings for probe in spelling.probes})
+        self._grams = frozenset(gram for text in spellings if not text.startswith("\\u") for gram in _grams(text))
         self._triples = {text[n : n + 3] for text in spellings for n in range(len(text) - 2)}
         self.shortest = min((spelling.shortest for spelling in self._spellings), default=1 << 30)
         """Text length below which a text cannot contain a secret or a piece to redact."""
+        # Aligned words, or every second one: a piece contains one of them whole, wherever it begins.
+        self._stride = 2 if self.shortest >= 3 * _GRAM - 1 else 1
 
     def __call__(self, text: str) -> str:
         """Redact error text: known secrets and anything that looks like one."""
@@ -105,11 +122,31 @@ class Redactor:
 
     def known(self, text: str) -> str:
         """Redact known secrets only, as in a model's text."""
-        if len(text) >= self.shortest:
-            for probe in self._probes:
-                if probe in text:
-                    return self._replace(text)
+        if len(text) < self.shortest:
+            return text
+        if self.may_be_in(text.encode("utf-8", "surrogatepass")):
+            return self._replace(text)
+        if (joined := _JOINT.sub("", text)) != text and self.may_be_in(joined.encode("utf-8", "surrogatepass")):
+            return self._replace(text)
         return text
+
+    def may_be_in(self, data: bytes) -> bool:
+        """Return whether UTF-8 text, or a string in JSON, may hold a secret in one piece.
+
+        It takes the same time for any number of secrets, and is rarely true without one.
+        """
+        if not self._grams:
+            return False
+        if self._has_gram(data):
+            return True
+        if b"\\" in data or not data.isascii():
+            text = data.decode("utf-8", "replace")
+            return (folded := _unescaped(text)) != text and self._has_gram(folded.encode("utf-8", "surrogatepass"))
+        return False
+
+    def _has_gram(self, data: bytes) -> bool:
+        words = memoryview(data + bytes(-len(data) % _GRAM)).cast("I")
+        return not self._grams.isdisjoint(words[:: self._stride].tolist())
 
     def value(self, value: Any) -> Any:
         """Redact every string in a decoded error, including field names."""
@@ -135,11 +172,19 @@ class Redactor:
                 longest += 1
         return longest
 
+    def _spans(self, text: str) -> set[tuple[int, int]]:
+        return {span for spelling in self._spellings for span in spelling.spans(text)}
+
     def _replace(self, text: str) -> str:
-        spans = sorted({span for spelling in self._spellings for span in spelling.spans(text)})
+        spans = self._spans(text)
+        read = _unescaped(_JOINT.sub("", text))
+        if read != text and self._spans(read):  # worth finding each character's place
+            characters = list(_read(text))
+            read = "".join(letter for letter, _, _ in characters)
+            spans |= {(characters[start][1], characters[end - 1][2]) for start, end in self._spans(read)}
         parts: list[str] = []
         done = 0
-        for start, end in spans:
+        for start, end in sorted(spans):
             if end <= done:
                 continue
             if start > done or not done:
@@ -190,6 +235,50 @@ def _mapped(value: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
         return {redact(name): _mapped(item, redact) for name, item in cast(dict[str, Any], value).items()}
     return value
+
+
+def _grams(text: str) -> Iterator[int]:
+    data = text.encode("utf-8", "surrogatepass")
+    return (int.from_bytes(data[at : at + _GRAM], sys.byteorder) for at in range(len(data) - _GRAM + 1))
+
+
+def _unescaped(text: str) -> str:
+    """Return text with escapes decoded and letters folded, as a JSON or Python reader sees it."""
+    if "\\" in text:
+        text = _ESCAPE.sub(_decoded, text)
+    if text.isascii() or unicodedata.is_normalized("NFKC", text):
+        return text
+    return "".join(map(_letters, text))
+
+
+def _read(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the characters that a parser reads in a text, each with its start and end there."""
+    at = 0
+    while at < len(text):
+        if joint := _JOINT.match(text, at):
+            at = joint.end()
+            continue
+        escape = _ESCAPE.match(text, at) if text[at] == "\\" else None
+        end = escape.end() if escape else at + 1
+        for character in _decoded(escape) if escape else text[at]:
+            for letter in _letters(character):
+                yield letter, at, end
+        at = end
+
+
+def _decoded(escape: re.Match[str]) -> str:
+    four, eight, two, octal, name = escape.groups()
+    with contextlib.suppress(ValueError, OverflowError, KeyError):
+        if number := four or eight or two:
+            return chr(int(number, 16))
+        if octal:
+            return chr(int(octal, 8))
+        return unicodedata.lookup(name) if name else ""
+    return escape.group()
+
+
+def _letters(character: str) -> str:
+    return character if character.isascii() else unicodedata.normalize("NFKC", character)
 
 
 def _spellings(secret: str) -> Iterator[_Spelling]:

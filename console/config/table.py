@@ -17,6 +17,15 @@ _ALIASES = {
     "id": "model_id", "model": "model_id", "name": "model_id", "url": "base_url", "endpoint": "base_url",
     "host": "base_url", "key": "api_key_env", "temp": "temperature", "timeout": "limits", "tools": "mode",
 }  # fmt: skip
+_PARAMETERS = frozenset(
+    {
+        *("top_p", "top_k", "min_p", "seed", "stop", "frequency_penalty", "presence_penalty", "repetition_penalty"),
+        *("reasoning_effort", "max_completion_tokens"),
+    }
+)
+"""Request parameters that files of other tools have beside our keys."""
+_LITELLM_PROVIDER = "custom_llm_provider"
+"""Key of such files for litellm."""
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")
 _ENDPOINT_TYPES = ("openai_chat_completions", "openai_chat_completions_token")
 
@@ -33,6 +42,7 @@ def read_table(file: TomlFile, name: str, table: object) -> ModelConfig | None:
     if inner and "model_id" not in entries:
         _report_nesting(file, name, inner[0])
         return None
+    entries = _without_foreign_keys(file, name, entries)
     unknown = [key for key in entries if key not in _KEYS]
     for key in unknown:
         _report_unknown(file, name, (name, key), _KEYS)
@@ -44,6 +54,26 @@ def read_table(file: TomlFile, name: str, table: object) -> ModelConfig | None:
         )
         return None
     return _build(file, name, (name,), entries, line)
+
+
+def _without_foreign_keys(file: TomlFile, name: str, entries: dict[str, Any]) -> dict[str, Any]:
+    """Return the table with request parameters of other tools' files in `params`, each with a warning."""
+    given = entries.get("params", {})
+    params = cast(dict[str, Any], given) if isinstance(given, dict) else None
+    kept, moved = dict(entries), dict[str, Any]()
+    for key, value in entries.items():
+        line, _ = file.place(name, key)
+        if key in _PARAMETERS and params is not None and key not in params:
+            moved[key] = kept.pop(key)
+            file.warnings.append(
+                f"{file.path.name}:{line}: [{name}] {key} is sent as a parameter; write it into params"
+            )
+        elif (key, value) == (_LITELLM_PROVIDER, "openai") and entries.get("provider", "openai") == "openai":
+            del kept[key]
+            file.warnings.append(
+                f'{file.path.name}:{line}: [{name}] {key} is ignored; provider = "openai" is the default'
+            )
+    return kept | ({"params": {**moved, **(params or {})}} if moved else {})
 
 
 def read_endpoint(file: TomlFile, index: int, table: dict[str, Any]) -> ModelConfig | None:
@@ -151,6 +181,8 @@ def _plain(message: str) -> str:
 
 def _report_unknown(file: TomlFile, name: str, keys: tuple[str, ...], known_keys: tuple[str, ...]) -> None:
     suggestion = _ALIASES.get(keys[-1])
+    if keys[-1] == _LITELLM_PROVIDER:
+        suggestion = "provider"
     suggestion = suggestion if suggestion in known_keys else nearest(keys[-1], known_keys)
     hint = f"Did you mean {suggestion}?" if suggestion else f"Known keys: {', '.join(known_keys)}."
     if known_keys is _KEYS and not suggestion:
@@ -182,6 +214,7 @@ _HINTS = {
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',
     "omit": 'omit = ["temperature"] names parameters that are never sent.',
     "rename": 'rename = { max_tokens = "max_completion_tokens" } sends a parameter under another name.',
+    "accept_finish": 'accept_finish = ["FUNCTION_CALL"] names finish reasons after which answers are whole.',
     "temperature": "temperature = 0.0 is a number of at least 0.",
     "max_tokens": "max_tokens = 4096 is an integer of at least 1.",
 }

@@ -28,7 +28,7 @@ class Native(TypedDict):
 
     content: list[Any] | str
     api: NotRequired[str]
-    """`responses`, `anthropic` or `gemini`."""
+    """`responses`, `anthropic`, `gemini`, `bedrock` or `cohere`."""
     wire: NotRequired[str]
     """Old name of `api` in journals; kept because request digests cover it."""
 

@@ -14,6 +14,13 @@ DEEPEST = 200
 """Maximum nesting of objects and lists."""
 
 
+class TooDeepError(ValueError):
+    """The value is nested too deeply."""
+
+    def __init__(self) -> None:
+        super().__init__(f"it is nested deeper than {DEEPEST} levels")
+
+
 def read_json(text: str | bytes) -> Any:
     """Return the value of a JSON string; bytes are decoded as UTF-8.
 
@@ -23,10 +30,10 @@ def read_json(text: str | bytes) -> Any:
     try:
         value = _decode(text)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+        raise TooDeepError from None
     marks = (b"[", b"{") if isinstance(text, bytes) else ("[", "{")
     if sum(text.count(mark) for mark in marks) > DEEPEST and _is_deep(value):  # pyright: ignore[reportArgumentType]
-        raise ValueError(_TOO_DEEP)
+        raise TooDeepError
     return value
 
 
@@ -39,10 +46,7 @@ def decode_as(text: bytes, kind: type[DecodedT]) -> DecodedT:
     try:
         return msgspec.json.decode(text, type=kind)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-
-
-_TOO_DEEP = f"it is nested deeper than {DEEPEST} levels"
+        raise TooDeepError from None
 
 
 def _decode(text: str | bytes) -> Any:

@@ -57,6 +57,18 @@ PROVIDERS: Mapping[str, Provider] = {
         key_variable="GEMINI_API_KEY",
         vendor="gcp.gemini",
     ),
+    "bedrock": Provider(
+        api="console.llm.wires.bedrock:BEDROCK_API",
+        address="https://bedrock-runtime.us-east-1.amazonaws.com",
+        key_variable="AWS_BEARER_TOKEN_BEDROCK",
+        vendor="aws.bedrock",
+    ),
+    "cohere": Provider(
+        api="console.llm.wires.cohere:COHERE_API", address="https://api.cohere.com/v2", key_variable="COHERE_API_KEY"
+    ),
+    "writer": Provider(
+        api="console.llm.wires.chat:WRITER_API", address="https://api.writer.com/v1", key_variable="WRITER_API_KEY"
+    ),
     "ollama": Provider(api="console.llm.wires.ollama:OLLAMA_API", address="http://localhost:11434"),
     "litellm": Provider(client="console.llm.litellm_client:LitellmClient", embeds=True),
     "simulated": Provider(endpoint="console.llm.simulated.endpoint:SimulatedEndpoint", embeds=True),

@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from console import __version__
@@ -23,6 +24,9 @@ from console.engine.budget import BudgetMeter, BudgetReached, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
+from console.engine.journal_door import JournalDoor, RecordT
+from console.engine.leftovers import place_of_task
+from console.engine.local_conversation import cancelled_by_code
 from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
@@ -37,6 +41,7 @@ from console.llm.endpoint import Endpoint
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock
 from console.store.runs import RunFolder
+from console.suites.guard import files_of
 
 MAX_CONCURRENCY = 512
 LONGEST_TIMER_S = 1e6
@@ -75,7 +80,7 @@ class Engine:
         self.fold = RunFold()
         self._retry, self._only = retry, only
         self._on_record, self._notify = on_record, notify or _ignore_text
-        self._redact = redactor_for(prepared.models.values())
+        self._door = JournalDoor(redactor_for(prepared.models.values()))
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
         self._player = player(self, prepared, self._endpoints)
         self._refusal: UsageError | None = None
@@ -90,6 +95,8 @@ class Engine:
         self._circuit_breaker = CircuitBreaker(prepared.models)
         self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.notify)
         self._ending: tuple[str, str] | None = None
+        self._failure: Exception | None = None
+        """The unexpected error in the background that ended the run."""
         self.budget_meter = BudgetMeter(prepared.manifest.budget)
 
     async def run(self) -> Closed:
@@ -99,6 +106,7 @@ class Engine:
             RunLocked: another engine plays this run.
             UsageError: the journal was written by a newer version, or the player refuses the run.
             Fault: the journal cannot be opened, or records could not be written (kind `disk`).
+            Exception: an unexpected error that was passed to `fail`.
         """
         with RunLock(self.folder.lock_path) as lock:
             recorded = self._read_journal()
@@ -112,9 +120,16 @@ class Engine:
                 closed = await self._play_all(recorded)
             finally:
                 await self._shut_down()
-        if self._refusal is not None:
-            raise self._refusal
+                self._follow_folder(lock.current_path().parent)
+        if (error := self._failure or self._refusal) is not None:
+            raise error
         return closed
+
+    def _follow_folder(self, path: Path) -> None:
+        """Find the run where it is now, if its folder was renamed while it played."""
+        if path != self.folder.lock_path.parent:
+            self.folder = RunFolder(path)
+            self.notify(f"the run's folder was moved while it played: it is now {path}")
 
     def _read_journal(self) -> JournalEffects:
         recorded = JournalEffects()
@@ -185,6 +200,9 @@ class Engine:
             self._changed.clear()
             self._player.pause_calls(self._pause_reason())
             self._fill_slots()
+            if self._cancelled:
+                await self._until_none_plays()
+                return
             if not self._running:
                 if self._ending or not len(self.queue):
                     return
@@ -245,8 +263,10 @@ class Engine:
             self._finish_or_set_aside(job, finished, conversation.fault)
         except BudgetReached as reached:
             self.end("budget", str(reached))
-        except asyncio.CancelledError:
-            if self._ending is None:
+        except asyncio.CancelledError as error:
+            if not self._running.is_cancelled(job.key):
+                self._finish(job, conversation.finished(cancelled_by_code(error, self.prepared.suite)))
+            elif self._ending is None:
                 self._finish(job, conversation.finished(STOPPED))
         except Exception as error:  # an internal error breaks this case, never the run
             self._finish_internal(job, error)
@@ -296,9 +316,17 @@ class Engine:
             self._changed.set()
             self._running.cancel_waiting()
 
-    def cancel(self, reason: str = "stopped") -> None:
+    def fail(self, what: str, error: Exception) -> None:
+        """End the run at once because of an unexpected error in the background; everything stays resumable."""
+        if self._failure is None:
+            self._failure = error
+            message = self._door.text(f"internal error in the {what}: {type(error).__name__}: {error}"[:400])
+            self.notify(f"{message}; the run ends, and `eval-console resume` continues it")
+            self.cancel("halted", message)
+
+    def cancel(self, reason: str = "stopped", message: str = "") -> None:
         """Start nothing more and cancel everything in flight, which stays resumable."""
-        self.end(reason)
+        self.end(reason, message)
         self._cancelled = True
         self._changed.set()
         self._running.cancel_all()
@@ -308,13 +336,21 @@ class Engine:
         """Number of conversations in flight."""
         return len(self._running)
 
+    async def _until_none_plays(self) -> None:
+        """Wait until no conversation plays; those that go on in spite of their cancellation stay open."""
+        is_of_suite = files_of(self.prepared.suite)
+        for key, task in (await self._running.until_empty()).items():
+            place = place_of_task(task, is_of_suite)
+            self.notify(f"{key} goes on although it was cancelled ({place}); it stays open")
+
     async def _shut_down(self) -> None:
-        self._running.cancel_all()
-        await self._running.until_empty()
-        self._state = "closed"
-        await self.publisher.close()
-        await self._player.aclose()
-        await self.journal.close()
+        async with contextlib.AsyncExitStack() as steps:  # each is taken, even if another fails
+            steps.push_async_callback(self.journal.close)
+            steps.push_async_callback(self._player.aclose)
+            steps.push_async_callback(self.publisher.close)
+            self._running.cancel_all()
+            await self._until_none_plays()
+            self._state = "closed"
 
     # Interface for stages and players.
 
@@ -322,8 +358,19 @@ class Engine:
         """Tell the user who started the run, in a sentence."""
         self._notify(text)
 
+    def admit(self, record: RecordT) -> RecordT:
+        """Return a record as readers of the journal will see it."""
+        return self._door.admit(record)
+
     def append(self, record: AnyRecord) -> None:
-        """Journal a record and tell watchers which calls it ends."""
+        """Admit and journal a record and tell watchers which calls it ends.
+
+        Raises:
+            Fault: the run is closed, and whoever plays on was cancelled (kind `internal`).
+        """
+        if self._state == "closed":
+            raise Fault(FaultKind.INTERNAL, "the run is closed")
+        record = self._door.admit(record)
         self.journal.append(record)
         match record:
             case Asked() | Embedded():
@@ -349,7 +396,7 @@ class Engine:
 
     def began(self, frame: Began) -> None:
         """Tell watchers that a call is in flight."""
-        self.publisher.began(frame)
+        self.publisher.began(self._door.admit(frame))
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
         """Tell watchers of new text."""
@@ -415,10 +462,6 @@ class Engine:
     def output_of(self, case_id: str, rollout: int) -> Any:
         """Return the output of a rollout that has an answer, else None."""
         return self._outputs.get(case_id, rollout)
-
-    def redact(self, text: str) -> str:
-        """Redact every known key in a text."""
-        return self._redact(text)
 
     # Interface for watchers.
 

@@ -16,6 +16,7 @@ from typing import TypeVar
 from console.core.fault import Fault, FaultKind
 from console.core.record import CLOCK, AnyRecord, Closed, Finished, Steered
 from console.core.tally import RunFold, without_output
+from console.engine.background import start_task, stop
 from console.store.journal import JournalWriter
 
 ResultT = TypeVar("ResultT")
@@ -69,8 +70,8 @@ class JournalBuffer:
             notify("no thread can be started: the run continues, but each sync blocks it briefly")
         self._dirty = asyncio.Event()
         self._retry: asyncio.Task[None] | None = None
-        self._syncer = asyncio.create_task(self._sync_forever(), name="journal sync")
-        self._watcher = asyncio.create_task(self._watch(), name="journal watch")
+        self._syncer = start_task(self._sync_forever(), "journal sync")
+        self._watcher = start_task(self._watch(), "journal watch")
         self.unblocked = asyncio.Event()
         self.unblocked.set()
 
@@ -95,7 +96,7 @@ class JournalBuffer:
             self._notify(f"{fault.message}{consequence}")
         if self.blocked_by is None:
             self.unblocked.clear()
-            self._retry = asyncio.create_task(self._write_again(), name="journal retry")
+            self._retry = start_task(self._write_again(), "journal retry")
         self.blocked_by = fault
         self._on_change()
 
@@ -207,18 +208,16 @@ class JournalBuffer:
         Raises:
             Fault: records could not be written, or are not confirmed by the disk (kind `disk`).
         """
-        for task in (self._syncer, self._retry, self._watcher):
-            if task is not None:
-                task.cancel()
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
-        unsynced = await self._sync_rest()
-        blocked = self.blocked_by if self.is_lost else self._drain()
-        unsynced = unsynced or await self._sync_rest()
-        with contextlib.suppress(Fault):  # same as `unsynced`
-            await self._run_in_thread(self.journal.close)
-        if self._thread is not None:
-            self._thread.shutdown(wait=False)
+        await stop(self._syncer, self._retry, self._watcher)
+        try:
+            unsynced = await self._sync_rest()
+            blocked = self.blocked_by if self.is_lost else self._drain()
+            unsynced = unsynced or await self._sync_rest()
+        finally:
+            with contextlib.suppress(Fault):  # same as `unsynced`
+                await self._run_in_thread(self.journal.close)
+            if self._thread is not None:
+                self._thread.shutdown(wait=False)
         if (fault := blocked or unsynced) is not None:
             raise fault
 

@@ -1,8 +1,10 @@
 """Starts engines, in the foreground or in a process that outlives the terminal. Signals act the same in both.
 
-SIGINT       1st: let calls in flight finish; 2nd: abort them; 3rd: exit immediately (130)
-SIGTERM      abort calls in flight, close in order (143)
+SIGINT       1st: let calls in flight finish; 2nd: abort them, and exit within 2 s (130); 3rd: exit immediately
+SIGTERM      abort calls in flight, close in order, and exit within 15 s (143)
 SIGHUP       continue without the terminal
+
+The limits hold even if the loop is busy or stuck: they are kept by an OS timer (see `stall_limit`).
 """
 
 import asyncio
@@ -10,25 +12,33 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from console.core.record import AnyRecord, Closed
 from console.core.tally import RunFold
+from console.engine.background import failures_reported, start_task, stop
 from console.engine.engine import Engine
+from console.engine.engine_loop import EngineLoop
 from console.engine.plan import Plan, PreparedRun, prepare
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.process import spawn_engine
 from console.engine.queue import RetryScope
 from console.engine.runner import wake
-from console.engine.stall_limit import stall_limit
+from console.engine.stall_limit import StallLimit
 from console.llm.limits.keeper_socket import LocalKeepers
 from console.llm.limits.limiter import LIMITERS
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
 from console.suites.guard import files_of
+
+ABORT_S = 1.5
+"""Seconds for an orderly end after a second SIGINT."""
+CLOSE_S = 15.0
+"""Seconds for an orderly end after a SIGTERM."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,8 @@ class Ending:
     """End of a foreground engine."""
 
     closed: Closed
+    folder: RunFolder
+    """The run's folder, which may have been renamed meanwhile."""
     signal: int | None = None
     """Signal that ended it, if any."""
 
@@ -119,52 +131,96 @@ def run_in_foreground(
         RunLocked: another engine plays this run.
         UsageError: the player refuses the run; the reason is also in the run's summary.
         Fault: records could not be written until the end.
+        Exception: an unexpected error in the background; the run was ended at once and can be resumed.
     """
     engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, notify=on_signal)
     if on_start is not None:
         on_start(engine.fold)
-    return asyncio.run(_play(engine, beside))
+    loop = EngineLoop(prepared.suite, engine.notify)
+    limit = StallLimit(loop.loop, files_of(prepared.suite), engine.notify)
+    with limit.watching():
+        return loop.run(_play(engine, limit, beside))
 
 
-async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] | None) -> Ending:
-    loop, notify, seen = asyncio.get_running_loop(), engine.notify, list[int]()
+class _Signals:
+    """Acts on signals: in order, in a turn of the loop; and at once, with a limit, whatever the loop does."""
 
-    def interrupted() -> None:
-        seen.append(signal.SIGINT)
-        if len(seen) == 1:
+    def __init__(self, engine: Engine, limit: StallLimit) -> None:
+        self._engine, self._limit = engine, limit
+        self._interrupts = 0
+        self.last: int | None = None
+        """Last signal that ends the run."""
+
+    @contextlib.contextmanager
+    def handled(self) -> Generator[None]:
+        """Handle signals in the running loop while the block runs."""
+        loop = asyncio.get_running_loop()
+        in_order = {
+            signal.SIGINT: self._interrupted,
+            signal.SIGTERM: self._terminated,
+            signal.SIGHUP: self._hung_up,
+        }
+        earlier = {number: signal.getsignal(number) for number in in_order}
+        for number, act in in_order.items():
+            loop.add_signal_handler(number, act)
+        # Python calls these between two instructions, even if the loop is busy; the others are called by the loop.
+        signal.signal(signal.SIGINT, self._interrupt_at_once)
+        signal.signal(signal.SIGTERM, self._terminate_at_once)
+        try:
+            yield
+        finally:
+            for number, handler in earlier.items():
+                loop.remove_signal_handler(number)
+                signal.signal(number, handler)
+
+    def _interrupt_at_once(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        self._interrupts += 1
+        if self._interrupts == 2:
+            self._limit.leave_within(ABORT_S, 128 + number)
+        elif self._interrupts > 2:
+            os._exit(128 + number)
+
+    def _terminate_at_once(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        self._limit.leave_within(CLOSE_S, 128 + number)
+
+    def _interrupted(self) -> None:
+        engine, is_first = self._engine, self.last is None
+        self.last = signal.SIGINT
+        if is_first:
             engine.end("stopped")
-            notify(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
-        elif len(seen) == 2:
-            engine.cancel()
-            notify("aborting calls in flight; `resume` continues the run")
+            engine.notify(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
         else:
-            os._exit(128 + signal.SIGINT)
+            self._limit.leave_within(ABORT_S, 128 + signal.SIGINT)
+            engine.cancel()
+            engine.notify("aborting calls in flight; `resume` continues the run")
 
-    def terminated() -> None:
-        seen.append(signal.SIGTERM)
-        engine.cancel()
+    def _terminated(self) -> None:
+        self.last = signal.SIGTERM
+        self._engine.cancel()
 
-    def hung_up() -> None:
-        notify("the terminal is gone; the run continues")
+    def _hung_up(self) -> None:
+        self._engine.notify("the terminal is gone; the run continues")
 
-    loop.add_signal_handler(signal.SIGINT, interrupted)
-    loop.add_signal_handler(signal.SIGTERM, terminated)
-    loop.add_signal_handler(signal.SIGHUP, hung_up)
-    companion = asyncio.create_task(beside(), name="beside the engine") if beside is not None else None
-    try:
-        async with limits_shared():
-            with stall_limit(files_of(engine.prepared.suite)):
-                closed = await engine.run()
-    finally:
-        if companion is not None:
-            companion.cancel()
-    return Ending(closed, seen[-1] if seen else None)
+
+async def _play(engine: Engine, limit: StallLimit, beside: Callable[[], Coroutine[Any, Any, None]] | None) -> Ending:
+    signals = _Signals(engine, limit)
+    with failures_reported(engine.fail):
+        companion = start_task(beside(), "progress") if beside is not None else None
+        try:
+            async with limits_shared():
+                with signals.handled():
+                    closed = await engine.run()
+        finally:
+            await stop(companion)
+    return Ending(closed, engine.folder, signals.last)
 
 
 @contextlib.asynccontextmanager
 async def limits_shared() -> AsyncGenerator[None]:
     """Share the limits set in models.toml with all engines on this machine while the block runs."""
-    keepers = LocalKeepers()
+    keepers = LocalKeepers(start_task)
     LIMITERS.share_with_others = lambda endpoint, share: keepers.connect(endpoint, share) and None
     try:
         yield

@@ -5,6 +5,7 @@ Every error in it becomes an outcome with a cause.
 
 import asyncio
 import time
+from contextvars import ContextVar
 from typing import Any, Protocol
 
 from console.core.captured_output import CapturedOutput, capture_output
@@ -13,16 +14,18 @@ from console.core.fault import Fault, FaultKind, UsageError
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
 from console.core.run import ModelFacts
+from console.core.signalled import BySignal
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
-from console.engine.round_trip import check_round_trip
 from console.engine.stage import JournaledStage, StageContext
-from console.suites.guard import SuiteError, describe_error, is_of_code
+from console.suites.guard import SuiteError, describe_error, place_of
 from console.suites.suite import Suite
 
 _LONG = 20_000
 """Replies with more characters are judged in a thread, as decoding them may take a second."""
+PLAYING: "ContextVar[LocalConversation | None]" = ContextVar("playing", default=None)
+"""The conversation to which tasks and callbacks belong."""
 
 
 class EngineContext(StageContext, Protocol):
@@ -30,10 +33,6 @@ class EngineContext(StageContext, Protocol):
 
     def facts(self, role: str) -> ModelFacts:
         """Return the manifest's facts about a role's model."""
-        ...
-
-    def redact(self, text: str) -> str:
-        """Redact every known key in a text."""
         ...
 
 
@@ -48,6 +47,9 @@ class LocalConversation:
         self.fault: Fault | None = None
         self._began = time.monotonic()
         self._printed = CapturedOutput()
+        self._task: asyncio.Task[Any] | None = None
+        self._stray: BaseException | None = None
+        """Exception of a callback or task that the conversation started."""
 
     async def play(self) -> Finished:
         """Play and judge.
@@ -56,27 +58,62 @@ class LocalConversation:
             BudgetReached: the run's budget is used up; the conversation stays open.
             asyncio.CancelledError: the conversation was stopped.
         """
-        with capture_output() as self._printed:
-            return await self._play()
+        self._task, token = asyncio.current_task(), PLAYING.set(self)
+        try:
+            with capture_output() as self._printed:
+                return await self._play()
+        finally:
+            self._task = None
+            PLAYING.reset(token)
+
+    def break_off(self, error: BaseException) -> bool:
+        """Break the conversation because of an error in a callback or task of its own; False if it has ended."""
+        if self._task is None:
+            return False
+        self._stray = self._stray or error
+        self._task.cancel()
+        return True
 
     async def _play(self) -> Finished:
         try:
             output = await self.suite.play(self.job.case, self.stage, self.setting)
-            return self.finished(await self._score(output), output)
-        except BudgetReached:
+            verdict = await self._score(output)
+            if self._stray is not None:
+                raise self._stray
+            return self.finished(verdict, output)
+        except (BudgetReached, BySignal):
             raise
-        except Fault as fault:
-            self.fault = fault
-            return self.finished(broken(fault))
-        except SuiteError as error:
-            return self.finished(broken(Fault(FaultKind.SUITE, self.context.redact(str(error)))))
-        except UsageError as error:
-            return self.finished(broken(Fault(FaultKind.DATA, str(error))))
-        except (Exception, SystemExit) as error:  # an error in a suite's code breaks one rollout, never the run
-            if not is_of_code(error):
+        except asyncio.CancelledError:
+            if self._stray is None:
                 raise
-            text = self.context.redact(describe_error(error, self.suite))
-            return self.finished(broken(Fault(FaultKind.SUITE, text)))
+            if self._task is not None:
+                self._task.uncancel()
+            return self._broken_by(self._stray)
+        except BaseException as error:
+            if isinstance(error, GeneratorExit) and self._is_being_closed:
+                raise
+            return self._broken_by(error)
+
+    def _broken_by(self, error: BaseException) -> Finished:
+        """Return the record of a conversation that an error ended; it breaks one rollout, never the run."""
+        match error:
+            case Fault():
+                fault = self.fault = error
+            case SuiteError():
+                fault = Fault(FaultKind.SUITE, str(error))
+            case UsageError():
+                fault = Fault(FaultKind.DATA, str(error))
+            case _:
+                fault = Fault(FaultKind.SUITE, describe_error(error, self.suite))
+        return self.finished(broken(fault))
+
+    @property
+    def _is_being_closed(self) -> bool:
+        """True if this coroutine does not run but is closed, because its task was abandoned."""
+        try:
+            return asyncio.current_task() is not self._task
+        except RuntimeError:  # there is no loop
+            return True
 
     async def _score(self, output: Any) -> Verdict:
         if self.recorded.unused:
@@ -112,8 +149,14 @@ class LocalConversation:
             cut=self.stage.cut,
             model=self.stage.model,
         )
-        check_round_trip(record)
-        return record
+        return self.context.admit(record)
+
+
+def cancelled_by_code(error: asyncio.CancelledError, suite: Suite) -> Verdict:
+    """Return the verdict for a conversation that was cancelled, but not by the engine."""
+    place, _ = place_of(error, suite)
+    text = f"the suite's code cancelled its own task or raised CancelledError ({place})"
+    return broken(Fault(FaultKind.SUITE, text))
 
 
 def broken(fault: Fault) -> Verdict:

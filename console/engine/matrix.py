@@ -173,7 +173,7 @@ def _options(preset: Preset, paths: WorkspacePaths) -> dict[str, dict[str, Any]]
     for word, value in preset.options.items():
         suite, slash, name = word.rpartition("/")
         if slash and suite not in by_suite:
-            raise UsageError(f"{word!r} belongs to an unchosen suite", where="--option", hint=f"Add -s {suite}.")
+            raise UsageError(f"{word!r} is for a suite not chosen", where="--option", hint=f"Add -s {suite}.")
         takers = [suite] if slash else [other for other in by_suite if only or name in names_of[other]]
         if not takers:
             raise UsageError(f"no chosen suite has an option {name!r}", where="--option")

@@ -133,9 +133,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         UsageError: a model or suite is missing, or the data has changed since the run started.
     """
     manifest = run.manifest()
-    if manifest.format == RECORDED:
-        hint = "It can be reviewed and compared, but not played."
-        raise UsageError("the run was recorded by another tool", where=run.name, hint=hint)
+    check_playable(manifest)
     plan = Plan(
         model=manifest.model.name,
         suite=manifest.suite,
@@ -174,6 +172,17 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
             hint="Start a new run, or give the old weights with --data PATH.",
         )
     return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
+
+
+def check_playable(manifest: Manifest) -> None:
+    """Check that this program can play a run, unlike one imported from the log of another tool.
+
+    Raises:
+        UsageError: it was imported.
+    """
+    if manifest.format == RECORDED:
+        hint = "It can be reviewed and compared, but not played."
+        raise UsageError("the run was recorded by another tool", where=manifest.id, hint=hint)
 
 
 def weights_folder(models: Mapping[str, ModelConfig], suite: Suite, cases: Sequence[Case]) -> Path | None:

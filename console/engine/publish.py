@@ -12,6 +12,7 @@ import msgspec
 
 from console.core.case import Key
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
+from console.engine.background import start_task, stop
 
 FLUSH_S = 0.1
 STATUS_S = 0.5
@@ -69,7 +70,7 @@ class Publisher:
         self._path.unlink(missing_ok=True)
         place = self._short_place()
         self._server = await asyncio.start_unix_server(self._serve, sock=_private_socket(place))
-        self._ticker = asyncio.create_task(self._tick(), name="publisher")
+        self._ticker = start_task(self._tick(), "publisher")
 
     def _short_place(self) -> Path:
         """Return a path within the limit of 107 bytes, linking a longer one to a private folder."""
@@ -82,10 +83,7 @@ class Publisher:
 
     async def close(self) -> None:
         """Send the last state and stop serving."""
-        if self._ticker is not None:
-            self._ticker.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._ticker
+        await stop(self._ticker)
         if self._soon is not None:
             self._soon.cancel()
         self._send(_encode(self._status()))

@@ -4,14 +4,13 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-import msgspec
-
 from console.core.case import Case, Key, Slot
 from console.core.fault import UsageError
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost, Noted, Performed, Scored, Started
 from console.core.request import Thread
 from console.core.tally import without_output
 from console.store.journal import JournalReader
+from console.store.journal_line import as_json
 
 Effect = Asked | Embedded | Performed
 
@@ -19,8 +18,8 @@ Effect = Asked | Embedded | Performed
 def fingerprint(record: Scored | Noted) -> bytes:
     """Return a key under which equal scores or notes of one conversation compare equal."""
     if isinstance(record, Scored):
-        return msgspec.json.encode(["score", record.name, record.value, record.threshold, record.turn])
-    return msgspec.json.encode(["note", record.kind, record.data, record.turn, record.step])
+        return as_json(["score", record.name, record.value, record.threshold, record.turn])
+    return as_json(["note", record.kind, record.data, record.turn, record.step])
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from console.config.model import ModelConfig
 from console.config.models import ModelBook, key_state
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
+from console.core.names import find_name
 from console.core.suggestion import nearest
 from console.suites.stage import SECOND_JUDGE
 from console.suites.suite import RoleModel, Suite
@@ -31,9 +32,9 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
     Raises:
         UsageError: unknown (names the nearest) or invalid (shows the error).
     """
-    model = book.models.get(name)
-    if model is not None:
-        return model
+    known = find_name(name, book.models)
+    if known is not None:
+        return book.models[known]
     for mistake in book.mistakes:
         if f"[{name}]" in mistake.message or f"[{name}]" in mistake.where:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)

@@ -6,6 +6,10 @@ from collections.abc import Callable, Coroutine
 
 from console.core.case import Key
 from console.core.live import Activity
+from console.engine.background import start_task
+
+GRACE_S = 5.0
+"""Seconds for conversations to end after they were cancelled."""
 
 
 class RunningConversations:
@@ -14,6 +18,8 @@ class RunningConversations:
     def __init__(self) -> None:
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._activities: dict[Key, Activity] = {}
+        self._cancelled: set[Key] = set()
+        self._abandoned: set[Key] = set()
 
     def __len__(self) -> int:
         """Return the number of conversations in flight."""
@@ -33,7 +39,7 @@ class RunningConversations:
                 even for cleanup.
         """
         self.set_state(key, "queued")
-        task = asyncio.create_task(play, name=str(key))
+        task = start_task(play, str(key))
         task.add_done_callback(lambda task: on_unstarted() if self._tasks.get(key) is task else None)
         self._tasks[key] = task
 
@@ -41,6 +47,7 @@ class RunningConversations:
         """Remove a conversation that has ended."""
         self._activities.pop(key, None)
         self._tasks.pop(key, None)
+        self._cancelled.discard(key)
 
     def set_state(self, key: Key, state: str, why: str = "") -> None:
         """Record what a conversation is doing; states are those of `core.live.Activity`."""
@@ -60,7 +67,12 @@ class RunningConversations:
         """Cancel a conversation."""
         task = self._tasks.get(key)
         if task is not None:
+            self._cancelled.add(key)
             task.cancel()
+
+    def is_cancelled(self, key: Key) -> bool:
+        """Return whether a conversation was cancelled here, and not by the code that it plays."""
+        return key in self._cancelled
 
     def cancel_waiting(self) -> None:
         """Cancel all conversations that are waiting."""
@@ -69,9 +81,14 @@ class RunningConversations:
 
     def cancel_all(self) -> None:
         """Cancel all conversations."""
-        for task in list(self._tasks.values()):
-            task.cancel()
+        for key in list(self._tasks):
+            self.cancel(key)
 
-    async def until_empty(self) -> None:
-        """Wait until no conversation is in flight."""
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+    async def until_empty(self) -> "dict[Key, asyncio.Task[None]]":
+        """Wait a while until no conversation is in flight; return those that go on although they were cancelled."""
+        waiting = [task for key, task in self._tasks.items() if key not in self._abandoned]
+        if waiting:
+            await asyncio.wait(waiting, timeout=GRACE_S)
+        going_on = {key: task for key, task in self._tasks.items() if key not in self._abandoned}
+        self._abandoned.update(going_on)
+        return going_on

@@ -12,20 +12,25 @@ from console.core.live import Began
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
 from console.core.wait import wait_words
+from console.engine.journal_door import check_request
 from console.engine.recorded_effects import ConversationEffects, Effect
-from console.engine.round_trip import check_place, check_round_trip
 from console.llm.endpoint import Endpoint
 from console.suites.suite import AFTER_REPLY
 
 EffectT = TypeVar("EffectT", bound=Effect)
+RecordT = TypeVar("RecordT", bound=AnyRecord)
 AnswerT = TypeVar("AnswerT")
 
 
 class StageContext(Protocol):
     """The parts of the engine that a stage needs."""
 
+    def admit(self, record: RecordT) -> RecordT:
+        """Return a record as readers of the journal will see it, or raise a SuiteError (see `JournalDoor`)."""
+        ...
+
     def append(self, record: AnyRecord) -> None:
-        """Journal a record."""
+        """Journal a record, admitted."""
         ...
 
     def endpoint(self, role: str) -> Endpoint:
@@ -199,7 +204,6 @@ class JournaledStage:
         scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         """Ask a model; see suites/stage.py."""
-        check_place(turn, step)
         n, params = self._issue(), params or {}
         sent = self._opened(cast(list[dict[str, Any]], list(messages)), role)
         name = digest("ask", role, [sent, list(tools), params])
@@ -207,6 +211,9 @@ class JournaledStage:
         if recorded is not None:
             self._addresses[role] = recorded.address
             return self._account(role, recorded.reply)
+        thread = self._recorded.threads[role]
+        new = sent[thread.shared(sent) :]
+        check_request(turn, step, [new, params, list(tools) if list(tools) != thread.tools else []])
         # With this seed, simulated models answer the same call in the same way after a resume.
         seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
         request = ChatRequest(
@@ -219,12 +226,11 @@ class JournaledStage:
         )
         await self._host.before_call(self._key, n, request, role)
         self._host.state(self._key, _STATES.get(role, "asking"))
-        new = sent[self._recorded.threads[role].shared(sent) :]
         self._host.began(Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time()))
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
         reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
         self._addresses[role] = watch.address
-        prefix, new, changed = self._recorded.threads[role].condense(sent, tools)
+        prefix, new, changed = thread.condense(sent, tools)
         self._host.append(
             Asked(
                 at=time.time(),
@@ -284,10 +290,11 @@ class JournaledStage:
             return recorded.result
         self._host.state(self._key, self._states.get(kind, kind.replace("_", " ")))
         result = await action()
-        record = Performed(at=time.time(), key=self._key, n=n, digest=name, kind=kind, request=request, result=result)
-        check_round_trip(record)
+        record = self._host.admit(
+            Performed(at=time.time(), key=self._key, n=n, digest=name, kind=kind, request=request, result=result)
+        )
         self._host.append(record)
-        return result
+        return record.result
 
     def _watch(self, n: int, role: str) -> CallWatch:
         return CallWatch(self._host, self._key, n, role)
@@ -339,7 +346,7 @@ class JournaledStage:
         self._write_once(Noted(at=time.time(), key=self._key, kind=kind, data=data, turn=turn, step=step))
 
     def _write_once(self, record: Scored | Noted) -> None:
-        check_round_trip(record)
+        record = self._host.admit(record)
         if not self._recorded.repeats(record):
             self._host.append(record)
 

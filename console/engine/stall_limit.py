@@ -1,12 +1,15 @@
-"""A limit for suite code that blocks the event loop by computing or sleeping indefinitely.
+"""Limits for whatever keeps the event loop from turning: code of a suite, or a program that is stuck.
 
 Conversations are coroutines of one loop, so code that never awaits blocks all of them, as well as keys and signals. An
-OS timer checks from outside whether the loop still runs. After `LIMIT_S` seconds an exception is raised inside the
-blocking code, and ends one conversation like any other suite error.
+OS timer checks from outside whether the loop still turns. After `LIMIT_S` seconds an exception is raised inside the
+blocking code of a suite, and ends one conversation like any other suite error. If that code goes on all the same, or
+the program itself waits without using the processor, the process is left after `STUCK_S` seconds. Where not even signal
+handlers run, a process of its own notices (`watchdog`).
 """
 
 import asyncio
 import contextlib
+import os
 import signal
 import threading
 import time
@@ -14,61 +17,112 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from types import FrameType
 
+from console.engine.leftovers import place_of_frame
+from console.engine.watchdog import Watchdog
 from console.suites.guard import TookTooLong
 
-LIMIT_S = 30
+LIMIT_S = 30.0
 """Seconds that a suite may block the loop; ordinary steps take milliseconds."""
+STUCK_S = 120.0
+"""Seconds after which a loop that does not turn, or an interpreter that handles no signal, is given up."""
+_STUCK_CODE = 70
+"""Exit code of a process that was left: an internal error."""
+_SOON_S = 0.2
+"""Seconds between checks while the process is to be left soon."""
+_IDLE_SHARE = 0.1
+"""Share of processor time below which the program's own code waits instead of working."""
 _PROGRAM = f"{Path(__file__).resolve().parents[1]}/"
 
 
-@contextlib.contextmanager
-def stall_limit(is_of_suite: Callable[[str], bool], limit_s: float | None = None) -> Generator[None]:
-    """Watch the running loop; only in the main thread, as signals are handled nowhere else.
+class StallLimit:
+    """Counts ticks of the OS timer, not seconds, so that a suspended process does not count as blocked."""
 
-    An earlier alarm is restored afterwards.
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        is_of_suite: Callable[[str], bool],
+        notify: Callable[[str], None] = lambda text: None,
+        limit_s: float | None = None,
+    ) -> None:
+        """Watch nothing yet.
 
-    Args:
-        is_of_suite: returns whether a file, given its full name, holds code of the suite.
-        limit_s: replaces `LIMIT_S`.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    watch = _Watch(asyncio.get_running_loop(), is_of_suite, LIMIT_S if limit_s is None else limit_s)
-    handler = signal.signal(signal.SIGALRM, watch.look)
-    due_s, _ = signal.setitimer(signal.ITIMER_REAL, watch.every_s, watch.every_s)
-    began = time.monotonic()
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, max(due_s - (time.monotonic() - began), 0.001) if due_s else 0)
-        signal.signal(signal.SIGALRM, handler)
-
-
-class _Watch:
-    """Counts ticks, not seconds, so that a suspended process does not count as blocked."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, is_of_suite: Callable[[str], bool], limit_s: float) -> None:
-        self._loop, self._is_of_suite, self._limit_s = loop, is_of_suite, limit_s
-        self.every_s = min(limit_s / 10, 1.0)
+        Args:
+            loop: the loop.
+            is_of_suite: returns whether a file, given its full name, holds code of the suite.
+            notify: called with a sentence before the process is left.
+            limit_s: replaces `LIMIT_S`.
+        """
+        self._loop, self._is_of_suite, self._notify = loop, is_of_suite, notify
+        self._limit_s = LIMIT_S if limit_s is None else limit_s
+        self._every_s = min(self._limit_s / 10, STUCK_S / 10, 1.0)
         self._is_turning = True
-        self._standing_s = 0.0
+        self._standing_s = self._worked_s = 0.0
+        self._leave_at, self._leave_code = 0.0, 0
+        self._watchdog: Watchdog | None = None
 
-    def look(self, number: int, frame: FrameType | None) -> None:
-        """Schedule a turn of the loop, and raise if none came for too long while the suite's code runs."""
+    @contextlib.contextmanager
+    def watching(self) -> Generator[None]:
+        """Watch while the block runs; only in the main thread, as signals are handled nowhere else.
+
+        An earlier alarm is restored afterwards.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        self._watchdog = Watchdog(STUCK_S)
+        handler = signal.signal(signal.SIGALRM, self._look)
+        due_s, _ = signal.setitimer(signal.ITIMER_REAL, self._every_s, self._every_s)
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, max(due_s - (time.monotonic() - began), 0.001) if due_s else 0)
+            signal.signal(signal.SIGALRM, handler)
+            self._watchdog.close()
+
+    def leave_within(self, seconds: float, code: int) -> None:
+        """Leave the process with a code unless the watched block ends earlier; for signal handlers, too."""
+        at = time.monotonic() + seconds
+        if not self._leave_at or at < self._leave_at:
+            self._leave_at, self._leave_code = at, code
+            self._every_s = min(self._every_s, _SOON_S)
+            signal.setitimer(signal.ITIMER_REAL, self._every_s, self._every_s)
+
+    def _look(self, number: int, frame: FrameType | None) -> None:
+        """Schedule a turn of the loop, and act if none came for too long."""
         del number
+        if self._watchdog is not None:
+            self._watchdog.beat()
+        if self._leave_at and time.monotonic() >= self._leave_at:
+            self._leave("what was in flight did not end in time; `eval-console resume` continues", self._leave_code)
         if self._is_turning:
-            self._is_turning, self._standing_s = False, 0.0
+            self._is_turning, self._standing_s, self._worked_s = False, 0.0, time.process_time()
             self._loop.call_soon_threadsafe(self._turn)
             return
-        self._standing_s += self.every_s
+        self._standing_s += self._every_s
         place = self._place_at_work(frame)
+        if self._standing_s >= STUCK_S and (place or self._is_idle):
+            self._leave(
+                f"the engine has been stuck for {self._standing_s:g} s ({place or 'is there too little memory?'}); "
+                "finished cases are kept, and `eval-console resume` continues the run",
+                _STUCK_CODE,
+            )
         if place and self._standing_s >= self._limit_s:
             raise TookTooLong(
                 f"it blocked all conversations for {self._limit_s:g} s without an `await`. "
                 "Run slow code through `stage.perform`, with `asyncio.to_thread`",
                 place,
             )
+
+    @property
+    def _is_idle(self) -> bool:
+        """True if the process has hardly used the processor since the loop stands."""
+        return time.process_time() - self._worked_s < _IDLE_SHARE * self._standing_s
+
+    def _leave(self, why: str, code: int) -> None:
+        with contextlib.suppress(BaseException):  # such as memory, or a stream in the middle of a write
+            self._notify(why)
+        os._exit(code)
 
     def _turn(self) -> None:
         self._is_turning = True
@@ -77,11 +131,7 @@ class _Watch:
         """Return where code of the suite, or code it called, runs; empty inside the program's own code."""
         if frame is not None and _is_ours(frame) and not self._is_of_suite(frame.f_code.co_filename):
             return ""
-        while frame is not None:
-            if self._is_of_suite(frame.f_code.co_filename):
-                return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
-            frame = frame.f_back
-        return ""
+        return place_of_frame(frame, self._is_of_suite)
 
 
 def _is_ours(frame: FrameType) -> bool:

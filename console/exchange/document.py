@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from console.core.annotation import Annotation
 from console.core.case import Case, Slot
@@ -79,6 +80,8 @@ class RunDocument:
     items: Sequence[Item]
     judging: Judging | None = None
     """None for runs without a model as judge."""
+    kept_log: Path | None = None
+    """The Inspect log that shows the same; only runs imported from one have it."""
 
     @property
     def simulated(self) -> bool:

@@ -9,7 +9,7 @@ from console.core.case import Key, Slot
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.exchange.document import AnnotationFields, Item, RunDocument, annotation_fields
-from console.exchange.imports.in_place import whole_records
+from console.exchange.imports.in_place import log_in_place, whole_records
 from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_of
@@ -135,7 +135,16 @@ def document_of(
         items.append(item)
     report = suite.report(_results(items))
     judging = judging_of(reader.manifest, reader.side.rollouts.values(), annotations)
-    return RunDocument(reader.manifest, reader.folder.summary(), report, items, judging), suite.why
+    kept_log = log_in_place(reader.manifest) or reader.folder.kept_log_path
+    document = RunDocument(
+        reader.manifest,
+        reader.folder.summary(),
+        report,
+        items,
+        judging,
+        kept_log=kept_log if kept_log.is_file() else None,
+    )
+    return document, suite.why
 
 
 def _item(

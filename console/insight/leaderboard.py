@@ -109,8 +109,7 @@ def _leaderboard(
     form = max(runs, key=lambda run: run.summary.at).summary.format
     played = {category for run in runs for category in run.summary.categories if _has_played(run, category)}
     try:
-        counting = played if own is None else {category for category in played if own.counts(category)}
-        return _ranked(suite, runs, cases, rules_for(own, form, counting, headline))
+        return _ranked(suite, runs, cases, rules_for(own, form, cases.keys() | played, headline))
     except Exception:  # suites of other packages may raise anything
         if own is None:
             raise

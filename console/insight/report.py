@@ -3,6 +3,7 @@
 A new statistic is a section of `statistics`; the command line, Markdown, web pages and the app then show it.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -61,6 +62,24 @@ class Section:
         """Return how many rows a screen omits, such as `… and 3 more`; empty for none."""
         more = len(self.rows) - len(self.shown())
         return f"… and {more} more" if more else ""
+
+
+_NAMED_ROWS = 3
+"""Most rows that a footnote lists by name."""
+
+
+def footnotes(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    """Yield each note with the rows that it belongs to: their names, or the number of rows per measure if many."""
+    names: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            names.setdefault(row.note, []).append(row.cells[0])
+    for note, noted in names.items():
+        if len(noted) <= _NAMED_ROWS:
+            yield note, ", ".join(noted)
+        else:
+            measures = Counter(name.rpartition(": ")[2] for name in noted)
+            yield note, ", ".join(f"{name} in {count} rows" if count > 1 else name for name, count in measures.items())
 
 
 def report_sections(report: Report | None, judging: Judging | None) -> list[Section]:

@@ -110,7 +110,7 @@ class LitellmClient:
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
-        builder = ReplyBuilder(ChatAssembly(), watch.on_text, self._redact)
+        builder = ReplyBuilder(ChatAssembly(), watch.on_text, self._redact, self._model.accept_finish)
         deadlines = Deadlines(self._model.limits, streamed=True, partial=lambda: builder.partial)
         try:
             async with deadlines:
@@ -185,6 +185,7 @@ async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> 
         Fault: the provider never sent a finish reason, even if litellm reports one.
     """
     async for chunk in stream:
+        deadlines.check()
         if builder.add_chunk(_plain(chunk)):
             deadlines.content()
     builder.mark_end()

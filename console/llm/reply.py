@@ -1,8 +1,10 @@
 """Builds a reply from the chunks of an answer, with the assembly of its API.
 
-Shared by all APIs: errors in mid-stream, the proof that the answer is complete, secrets, surrogates, live text.
+Shared by all APIs: errors in mid-stream, the proof that the answer is complete and free of contradictions, secrets,
+surrogates, live text.
 """
 
+from collections.abc import Collection
 from typing import Any, cast
 
 import msgspec
@@ -11,7 +13,7 @@ from console.config.redaction import Redactor
 from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
 from console.llm.transport.faults import fault_of, provider_error_of, reports_error
-from console.llm.wires.completeness import finish_of
+from console.llm.wires.completeness import agreed_finish, check, finish_of
 from console.llm.wires.live_texts import LiveTexts, OnText
 from console.llm.wires.provider_api import Assembly
 from console.llm.wires.surrogates import FLAG, repair_surrogates
@@ -20,15 +22,17 @@ from console.llm.wires.surrogates import FLAG, repair_surrogates
 class ReplyBuilder:
     """Collects one answer, in chunks or whole, and returns it once it is proven complete."""
 
-    def __init__(self, assembly: Assembly, on_text: OnText, redact: Redactor) -> None:
+    def __init__(self, assembly: Assembly, on_text: OnText, redact: Redactor, accepted: Collection[str] = ()) -> None:
         """Start an empty answer.
 
         Args:
             assembly: joins the chunks.
             on_text: receives new text.
             redact: removes the secrets sent with the request.
+            accepted: finish reasons that the user accepts besides those of the API.
         """
         self.redact = redact
+        self._accepted = accepted
         self._assembly = assembly
         self._live = LiveTexts(on_text, redact)
         self._flags: set[str] = set()
@@ -45,8 +49,7 @@ class ReplyBuilder:
     def is_complete(self) -> bool:
         """True if the server has proven that the answer is complete by stating why the model stopped.
 
-        Some gateways to Gemini state it with every chunk: if text follows the reason and the API has an end mark, only
-        that mark is proof.
+        Some gateways to Gemini state it with every chunk: if text follows the reason, only the end is proof.
         """
         return self._finish is not None and (self._is_marked or not self._went_on)
 
@@ -63,11 +66,15 @@ class ReplyBuilder:
         """Record the end mark of the stream."""
         self._is_marked = True
 
+    def mark_end_of_body(self) -> None:
+        """Record that the body ended properly, which is the end mark of APIs that have no other."""
+        self._is_marked = self._is_marked or not self._assembly.ends.marked
+
     def add_chunk(self, chunk: object) -> bool:
         """Add a decoded chunk or body; return True if it added to the answer.
 
         Raises:
-            Fault: it reports an error, is not part of an answer, or ends the answer for a reason that proves nothing.
+            Fault: it reports an error, cannot be read, or ends the answer for a reason that proves nothing.
         """
         assembly, live = self._assembly, self._live
         if not isinstance(chunk, dict):
@@ -75,14 +82,11 @@ class ReplyBuilder:
                 raise fault_of(provider_error_of(self.redact.value(chunk)))
             raise Fault(FaultKind.BAD_ANSWER, "the server sent JSON that is not part of an answer")
         fields = cast(dict[str, Any], chunk)
-        if fields.get("error") or (not assembly.is_chunk(fields) and reports_error(fields)):
+        if reports_error(fields, in_answer=assembly.is_chunk(fields)):
             raise fault_of(provider_error_of(self.redact.value(fields)))
         had_ended, shown = self._finish is not None, live.count
-        try:
-            is_new = assembly.add(fields, live)
-        except (TypeError, AttributeError, LookupError, ValueError) as error:
-            raise _malformed(error) from None
-        if had_ended and live.count > shown and assembly.ends.marked:
+        is_new = assembly.add(fields, live)
+        if had_ended and live.count > shown:
             self._went_on = True
         if assembly.reason != self._reason:
             self._reason = assembly.reason
@@ -93,9 +97,11 @@ class ReplyBuilder:
         """Record the finish reason.
 
         Raises:
-            Fault: the reason means that the answer is incomplete.
+            Fault: the reason means that the answer is incomplete, or contradicts an earlier one.
         """
-        self._finish = finish_of(self.redact(reason), self._assembly.ends) or self._finish
+        finish = finish_of(self.redact(reason), self._assembly.ends, self._accepted)
+        if finish is not None:
+            self._finish = agreed_finish(self._finish, finish)
 
     def check_complete(self) -> None:
         """Raise a fault unless the answer is proven complete.
@@ -115,27 +121,20 @@ class ReplyBuilder:
         """Return the redacted reply.
 
         Raises:
-            Fault: the answer is not proven complete, or does not follow its API.
+            Fault: the answer is not proven complete, cannot be read, or contradicts itself.
         """
         self.check_complete()
         self._live.end()
-        repaired = _repaired(self._assembly.message(), self._flags)
+        assembly, finish = self._assembly, self._finish or ""
+        repaired = _repaired(assembly.message(), self._flags)
+        reply = assembly.read(repaired, finish)
+        check(reply, self._live.said)
         message = self.redact.known_value(repaired)
         if message != repaired:
             self._flags.add("a secret was removed")
-        try:
-            reply = self._assembly.read(message, self._finish or "")
-        except (TypeError, AttributeError, LookupError, ValueError) as error:
-            raise _malformed(error) from None
-        if reply.finish == "tool_calls" and reply.content is None and not (reply.tool_calls or reply.reasoning):
-            raise Fault(FaultKind.BAD_ANSWER, "the finish reason is tool_calls, but there are no calls")
+            reply = assembly.read(message, finish)
         flags = tuple(sorted(self._flags | set(reply.flags)))
         return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
-
-
-def _malformed(error: Exception) -> Fault:
-    """Return the fault of an answer with parts of unexpected types."""
-    return Fault(FaultKind.BAD_ANSWER, f"the answer does not follow its API ({type(error).__name__})")
 
 
 def _repaired(value: Any, flags: set[str]) -> Any:

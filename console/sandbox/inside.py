@@ -1,7 +1,8 @@
 """The worker's side, run as a script by a bare interpreter: confines the process, then serves one program.
 
 Three processes: the keeper, started by the engine, which ends everything when the engine closes the connection or dies;
-process 1 of the new namespaces, if any; and the worker, which confines itself before it imports a line of a program.
+process 1 of the new namespaces, if any; and the worker, which confines itself before it imports a line of a program. On
+macOS the keeper starts the worker, this script again, under a profile.
 The first frame reports the level of confinement. Standard library only, until the program is imported.
 """
 
@@ -22,17 +23,19 @@ _GRACE_S = 2
 
 
 def main() -> None:
-    """Run as keeper; the worker never returns from here."""
+    """Run as keeper, or as the worker that a keeper starts on macOS; the worker never returns from here."""
     control = socket.socket(fileno=int(sys.argv[1]))
     root = sys.argv[2]
     package = types.ModuleType("console")
     package.__path__ = [root]
     sys.modules["console"] = package  # its parent folder may hold the user's files and is never listed
+    if sys.argv[3:] == ["confined"]:
+        os._exit(_work_under_profile(control))
     setup = _read_setup(control)
-    keep(control, setup)
+    keep(control, setup, root)
 
 
-def keep(control: socket.socket, setup: dict[str, Any]) -> None:
+def keep(control: socket.socket, setup: dict[str, Any], root: str) -> None:
     """Fork the confined part and wait until it or the engine ends."""
     sys.path[:0] = setup["paths"]
     missing: dict[str, str] = {"namespaces": "not asked for"}
@@ -42,7 +45,13 @@ def keep(control: socket.socket, setup: dict[str, Any]) -> None:
         missing = {"namespaces": why} if (why := namespaces.enter()) else {}
     if missing:
         _adopt_orphans()
-    child = os.fork()
+    child = 0
+    if _is_for_seatbelt(setup):
+        from console.sandbox.macos import process
+
+        child, why = process.start(control, setup, root)
+        missing |= {"seatbelt": why} if why else {}
+    child = child or os.fork()
     if child == 0:
         if not missing:
             os._exit(_supervise(control, setup))
@@ -51,18 +60,34 @@ def keep(control: socket.socket, setup: dict[str, Any]) -> None:
     _watch(child)
 
 
+def _is_for_seatbelt(setup: dict[str, Any]) -> bool:
+    return sys.platform != "linux" or bool(setup["layers"]["seatbelt"])
+
+
+def _work_under_profile(control: socket.socket) -> int:
+    """Take the setup over from the keeper, outside, and run as the worker."""
+    from console.sandbox.macos import process
+
+    handed = process.take_over()
+    setup = _read_setup(handed)
+    process.confirm(handed)
+    sys.path[:0] = setup["paths"]
+    return work(control, setup, {})
+
+
 def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
     """Run as process 1: nothing inside can signal it, and everything ends with it."""
     from console.sandbox.linux import kernel, namespaces
 
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    missing = _hold_on()
+    with contextlib.suppress(OSError):
+        kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     why = "not asked for"
     if setup["layers"]["mounts"]:
         why = namespaces.arrange_mounts(setup["scratch"], setup["limits"]["file_bytes"])
     worker = os.fork()
     if worker == 0:
-        os._exit(work(control, setup, {"mounts": why} if why else {}))
+        os._exit(work(control, setup, missing | ({"mounts": why} if why else {})))
     control.close()
     while True:
         with contextlib.suppress(ChildProcessError, InterruptedError):
@@ -83,7 +108,7 @@ def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str])
 
     try:
         _detach()
-        level = confine(setup, missing)
+        level = confine(setup, missing | _hold_on())
     except Exception as error:
         Port(control, setup["limits"]["frame_bytes"]).send({"failed": describe(error)})
         return 1
@@ -93,12 +118,18 @@ def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str])
 def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
     """Apply every available layer of confinement and report which are in force, and why the others are not."""
     contained, mounts = "namespaces" not in missing, "mounts" not in missing
-    _limit(setup["limits"], contained)
-    if sys.platform != "linux":
-        return {}
+    if why := _limit(setup["limits"], contained):
+        missing["limits"] = why
+    if _is_for_seatbelt(setup):
+        from console.sandbox.macos import process
+
+        return process.read_level(missing)
     from console.sandbox.linux import kernel, seccomp
 
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    try:
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    except OSError as error:  # then Landlock and seccomp are refused, too, and say so
+        missing["no new privileges"] = str(error.strerror)
     with contextlib.suppress(OSError, KeyError):
         kernel.drop_capabilities()
     version, why = _restrict_files(setup)
@@ -122,6 +153,7 @@ def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
 
 def _restrict_files(setup: dict[str, Any]) -> tuple[int, str]:
     """Return the version of Landlock in force and, if 0, the reason."""
+    assert sys.platform == "linux"
     from console.sandbox.linux import landlock
 
     if setup["layers"]["landlock"] == 0:
@@ -133,7 +165,8 @@ def _restrict_files(setup: dict[str, Any]) -> tuple[int, str]:
     return version, "" if version else "not in this kernel"
 
 
-def _limit(limits: dict[str, Any], contained: bool) -> None:
+def _limit(limits: dict[str, Any], contained: bool) -> str:
+    """Cap what this process may use; return why a cap is not in force, or nothing."""
     caps = {
         resource.RLIMIT_CPU: limits["cpu_s"],
         resource.RLIMIT_AS: limits["memory_bytes"],
@@ -145,13 +178,17 @@ def _limit(limits: dict[str, Any], contained: bool) -> None:
         caps[resource.RLIMIT_NPROC] = limits["threads"] + (0 if contained else _tasks())
         caps[resource.RLIMIT_MEMLOCK] = 0
         caps[resource.RLIMIT_MSGQUEUE] = 0
+    why = ""
     for kind, value in caps.items():
-        with contextlib.suppress(OSError, ValueError):
+        try:
             hard = resource.getrlimit(kind)[1]
             cap = value if hard == resource.RLIM_INFINITY else min(value, hard)
             # SIGXCPU first, so that the cause is visible; SIGKILL only if that is ignored.
             soft = max(1, cap - _GRACE_S) if kind == resource.RLIMIT_CPU else cap
             resource.setrlimit(kind, (soft, cap))
+        except (OSError, ValueError) as error:
+            why = str(getattr(error, "strerror", None) or error)
+    return why
 
 
 def _tasks() -> int:
@@ -172,10 +209,18 @@ def _detach() -> None:
         os.dup2(null, stream)
     if null > 2:
         os.close(null)
+
+
+def _hold_on() -> dict[str, str]:
+    """End with the parent process; return why that is not in force, if so."""
     if sys.platform == "linux":
         from console.sandbox.linux import kernel
 
-        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        try:
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        except OSError as error:
+            return {"end with the engine": str(error.strerror)}
+    return {}
 
 
 def _adopt_orphans() -> None:

@@ -23,10 +23,23 @@ _ENVIRONMENT = {
     "MALLOC_ARENA_MAX": "2",
     "MPLBACKEND": "Agg",
 }
-_SYSTEM = (
+_ON_LINUX = (
     "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache",
     "/etc/localtime", "/dev/urandom", "/dev/zero", "/sys/devices/system/cpu", "/proc/cpuinfo", "/proc/meminfo",
 )  # fmt: skip
+_ON_MACOS = (
+    "/opt/homebrew/Cellar", "/opt/homebrew/opt", "/opt/homebrew/lib", "/usr/local/Cellar", "/usr/local/opt",
+    "/usr/local/lib", "/opt/local/lib",
+)  # fmt: skip
+"""Libraries of the package managers of macOS, which an interpreter of theirs loads; the profile adds the system's."""
+_SYSTEM = _ON_MACOS if sys.platform == "darwin" else _ON_LINUX
+SEATBELT = "/usr/bin/sandbox-exec"
+"""The program of macOS that starts another under a profile."""
+
+
+def find_seatbelt() -> str:
+    """Return the program that confines on macOS, or an empty string."""
+    return SEATBELT if sys.platform == "darwin" and os.access(SEATBELT, os.X_OK) else ""
 
 
 async def spawn(control: socket.socket, scratch: str) -> asyncio.subprocess.Process:

@@ -5,9 +5,11 @@ from typing import Any, cast
 
 from console.core.fault import UsageError
 
-_LAYERS, _TEXT = 5, 200
+_LAYERS, _TEXT = 8, 200
 FLAG = "--option i_trust_this_model=true"
 """Option by which users accept a weaker confinement."""
+UNSEEN = "Not seen on a Mac yet: `eval-console doctor --sandbox-attacks` shows what holds."
+"""Warning that comes with a profile of macOS."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Level:
     namespaces: bool = False
     mounts: bool = False
     """Everything outside the scratch folder is mounted read-only."""
+    seatbelt: bool = False
+    """The worker was started under a profile of macOS."""
     missing: tuple[str, ...] = ()
     """Layers not in force, each with the reason in parentheses."""
 
@@ -40,7 +44,8 @@ class Level:
         """Kinds of access that the code has, in a sentence; only for a level that is not enough."""
         closed = (("files", self.files), ("network", self.network), ("processes", self.processes))
         open_ = ", ".join(name for name, shut in closed if not shut)
-        return f"the model's code can reach {open_} of this machine; {self.text}"
+        missing = f"; not in force: {', '.join(self.missing)}" if self.missing else ""
+        return f"the model's code can reach {open_} of this machine; {self.text}{missing}"
 
     @property
     def text(self) -> str:
@@ -49,6 +54,7 @@ class Level:
         means = [f"landlock {self.landlock}"] if self.landlock else []
         means += ["namespaces"] if self.namespaces else []
         means += ["seccomp"] if self.syscalls else []
+        means += ["seatbelt"] if self.seatbelt else []
         marks = " ".join(f"{name} {'✔' if closed else '✘'}" for name, closed in parts)
         return f"sandbox: {marks} ({', '.join(means) or 'limits only'})"
 
@@ -62,6 +68,7 @@ class Level:
             "landlock": self.landlock,
             "namespaces": self.namespaces,
             "mounts": self.mounts,
+            "seatbelt": self.seatbelt,
             "missing": list(self.missing),
             "text": self.text,
         }
@@ -76,7 +83,8 @@ class Level:
             return
         raise UsageError(
             self.warning,
-            hint=f"Run on Linux 5.13 or later with Landlock or user namespaces, or accept the risk with {FLAG}.",
+            hint="Run on Linux 5.13 or later with Landlock or user namespaces, or on macOS with sandbox-exec, "
+            f"or accept the risk with {FLAG}.",
         )
 
 
@@ -91,5 +99,6 @@ def read_level(data: dict[str, Any]) -> Level:
         landlock=version if isinstance(version, int) else 0,
         namespaces=data.get("namespaces") is True,
         mounts=data.get("mounts") is True,
+        seatbelt=data.get("seatbelt") is True,
         missing=tuple(str(text)[:_TEXT] for text in missing[:_LAYERS]),
     )

@@ -1,7 +1,7 @@
 """Probes which level of confinement this machine reaches."""
 
 import asyncio
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from console.core.fault import UsageError
@@ -16,13 +16,11 @@ def reached_level() -> Level:
     Raises:
         UsageError: no worker can be started.
     """
-    outcome: list[Level | str] = []
-    thread = threading.Thread(target=lambda: outcome.append(asyncio.run(_probe())), name="sandbox-probe")
-    thread.start()  # its own thread, because the caller may have a running event loop
-    thread.join()
-    if not outcome or isinstance(outcome[0], str):
-        raise UsageError(f"the sandbox cannot be started: {outcome[0] if outcome else 'the probe failed'}")
-    return outcome[0]
+    with ThreadPoolExecutor(1, "sandbox-probe") as thread:  # because the caller may have a running event loop
+        outcome = thread.submit(lambda: asyncio.run(_probe())).result()
+    if isinstance(outcome, str):
+        raise UsageError(f"the sandbox cannot be started: {outcome}")
+    return outcome
 
 
 async def _probe() -> Level | str:

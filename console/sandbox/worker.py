@@ -13,13 +13,13 @@ import contextlib
 import signal
 import socket
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from console.sandbox.exchange import Exchange, OnAsk, OnTell, WorkerError, WorkerLost
 from console.sandbox.frames import BadFrame, pack, read_frame
-from console.sandbox.launch import import_paths, open_paths, readable_paths, spawn
+from console.sandbox.launch import find_seatbelt, import_paths, open_paths, readable_paths, spawn
 from console.sandbox.level import Level, read_level
 from console.sandbox.limits import WorkerLimits
 from console.sandbox.scratch import make_scratch, remove_scratch
@@ -34,6 +34,8 @@ class Layers:
     landlock: int = 1000
     """Newest version to use; 0 disables it."""
     seccomp: bool = True
+    seatbelt: str = field(default_factory=find_seatbelt)
+    """Program that starts the worker under a profile of macOS; empty elsewhere."""
 
 
 class Worker:

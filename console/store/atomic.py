@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
+from console.store.durable import sync_file, sync_folder
+
 PRIVATE = 0o600
 """Mode of every file of a run: prompts and answers are readable by their owner only, whatever the umask."""
 PRIVATE_FOLDER = 0o700
@@ -24,9 +26,9 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
         with os.fdopen(fd, "wb") as file:
             file.writelines(data)
             file.flush()
-            os.fchmod(fd, mode)
+            set_mode(fd, mode)
             if not is_derived:
-                os.fsync(fd)
+                sync_file(fd)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
@@ -43,11 +45,11 @@ def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:
     """
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
     with os.fdopen(fd, "wb") as file:
-        os.fchmod(fd, PRIVATE)
+        set_mode(fd, PRIVATE)
         file.write(data)
         file.flush()
         if sync:
-            os.fsync(fd)
+            sync_file(fd)
 
 
 def open_private(path: Path) -> BinaryIO:
@@ -60,6 +62,16 @@ def open_private(path: Path) -> BinaryIO:
     return os.fdopen(fd, "a+b")
 
 
+def create_private(path: Path) -> BinaryIO:
+    """Open an empty file for writing, replacing one of this name; it is readable only by its owner.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, PRIVATE)
+    return os.fdopen(fd, "w+b")
+
+
 def make_private_folder(path: Path) -> None:
     """Create a folder that only its owner can enter, and make its name durable.
 
@@ -67,21 +79,23 @@ def make_private_folder(path: Path) -> None:
         OSError: the folder cannot be created, or exists (FileExistsError).
     """
     path.mkdir(mode=PRIVATE_FOLDER)
-    path.chmod(PRIVATE_FOLDER)  # the umask may have removed the owner's rights
+    set_mode(path, PRIVATE_FOLDER)  # the umask may have removed the owner's rights
     sync_folder(path.parent)
 
 
-def sync_folder(path: Path) -> None:
-    """Make the names in a folder survive a power cut, on file systems that support it.
+def set_mode(place: int | Path, mode: int) -> None:
+    """Set the mode of an open file or a folder; where that is refused, no more rights than asked for must be enough.
+
+    Some file systems and policies refuse it, and files are created with few rights in the first place.
 
     Raises:
-        OSError: the disk refused.
+        OSError: others could read it.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(fd)
+        os.chmod(place, mode)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # such as shared folders of virtual machines
+        if error.errno not in (errno.EPERM, errno.EACCES, errno.ENOSYS, errno.ENOTSUP):
             raise
-    finally:
-        os.close(fd)
+        if os.stat(place).st_mode & 0o777 & ~mode:
+            text = "the mode of files cannot be set there (chmod is refused), so other users could read them"
+            raise OSError(error.errno, text) from error

@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.core.record import AnyRecord
 from console.core.run import Manifest
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, make_private_folder, open_private, write_atomically
-from console.store.journal_line import as_json, encode
+from console.store.journal_line import as_json, encode_foreign
 from console.store.lock import RunLock, is_held
 from console.store.runs import RunFolder
 
@@ -71,7 +71,7 @@ class GrowingRun:
         """
         assert self._journal is not None
         try:
-            self._journal.write(b"".join(map(encode, records)))
+            self._journal.write(b"".join(map(encode_foreign, records)))
             self._journal.flush()
         except OSError as error:
             raise self._refused(error) from None

@@ -19,7 +19,8 @@ import msgspec
 
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
-from console.store.atomic import PRIVATE, sync_folder, write_private
+from console.store.atomic import PRIVATE, set_mode, write_private
+from console.store.durable import sync_data, sync_file, sync_folder
 from console.store.journal_line import BadLine, decode, encode
 
 _PIECE_BYTES = 1 << 20
@@ -151,10 +152,13 @@ class JournalWriter:
             try:
                 if self.is_unconfirmed:
                     self._write_again(b"".join(self._unsynced[number] for number in range(pieces)))
-                os.fdatasync(self._fd)
+                sync_data(self._fd)
             except OSError as error:
                 self._mark_unconfirmed()
                 raise _sync_fault(self.path, error) from error
+            except BaseException:
+                self._mark_unconfirmed()
+                raise
             for _ in range(pieces):
                 self._unsynced.popleft()
             self._synced = size
@@ -308,7 +312,7 @@ def open_whole(path: Path) -> tuple[int, Path | None]:
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE)
     try:
         if not os.fstat(fd).st_size:
-            os.fchmod(fd, PRIVATE)
+            set_mode(fd, PRIVATE)
             sync_folder(path.parent)
         return fd, _set_torn_tail_aside(fd, path)
     except BaseException:
@@ -327,7 +331,7 @@ def _set_torn_tail_aside(fd: int, path: Path) -> Path | None:
         os.ftruncate(fd, end)
     except OSError:
         os.write(fd, b"\n")
-    os.fsync(fd)
+    sync_file(fd)
     return torn
 
 

@@ -5,17 +5,22 @@
 The checksum is the crc32 of the line without its `crc` member, so that a flipped byte is noticed.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Any, cast
 from zlib import crc32
 
 import msgspec
 
-from console.core.record import SCHEMA, AnyRecord
+from console.core.fault import FaultKind
+from console.core.outcome import Outcome, Verdict
+from console.core.record import SCHEMA, AnyRecord, Finished
 
 _HEAD = b'{"v":%d,' % SCHEMA
 _TAIL = b',"crc":"%08x"}\n'
 _TAIL_LENGTH = len(_TAIL % 0)
 _encode = msgspec.json.Encoder().encode
+_LONE = re.compile("[\ud800-\udfff]")
 _decode = msgspec.json.Decoder(AnyRecord).decode
 
 
@@ -43,6 +48,37 @@ def as_json(value: Any) -> bytes:
         return _encode(value)
     except UnicodeEncodeError:
         return _encode(scrub(msgspec.to_builtins(value)))
+
+
+def check_round_trip(value: Any, kind: Any) -> bytes:
+    """Return a value as JSON that gives it back: tuples as lists, lone surrogates as U+FFFD, all else as it is.
+
+    Args:
+        value: a record, or a JSON value.
+        kind: type to decode it as.
+
+    Raises:
+        ValueError: it does not come back; names the first place.
+    """
+    try:
+        data = as_json(value)
+        back = msgspec.json.decode(data, type=kind)
+    except (TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(str(error)) from error
+    if back != value and (lost := next(_lost(value, back, ""), "")):
+        raise ValueError(lost)
+    return data
+
+
+def encode_foreign(record: AnyRecord) -> bytes:
+    """Return an imported record as one line; an ending that would not come back as it is counts as broken."""
+    if isinstance(record, Finished):
+        try:
+            check_round_trip(record, Finished)
+        except ValueError as error:
+            broken = Verdict(Outcome.BROKEN, FaultKind.DATA.value, messages=(f"no journal can hold it: {error}",))
+            record = msgspec.structs.replace(record, verdict=broken, output=None)
+    return encode(record)
 
 
 def decode(line: bytes) -> AnyRecord:
@@ -74,10 +110,37 @@ def _decode_error(line: bytes, error: Exception) -> BadLine:
     return newer
 
 
+def _lost(given: Any, back: Any, place: str) -> Iterator[str]:
+    """Yield a sentence for each part that a journal does not give back."""
+    if isinstance(given, msgspec.Struct) and type(given) is type(back):
+        for name in given.__struct_fields__:
+            yield from _lost(getattr(given, name), getattr(back, name), f"{place}.{name}".removeprefix("."))
+    elif isinstance(given, dict) and isinstance(back, dict):
+        yield from _lost_in_table(cast(dict[Any, Any], given), cast(dict[Any, Any], back), place)
+    elif isinstance(given, list | tuple) and isinstance(back, list | tuple):
+        items = zip(cast(list[Any], given), cast(list[Any], back), strict=True)
+        for number, (value, other) in enumerate(items):
+            yield from _lost(value, other, f"{place}[{number}]")
+    elif given != back and not (isinstance(given, str) and scrub(given) == back):
+        yield f"{place or 'it'} is {_shown(given)}, which comes back as {_shown(back)}"
+
+
+def _lost_in_table(given: dict[Any, Any], back: dict[Any, Any], place: str) -> Iterator[str]:
+    for name, value in {scrub(name): value for name, value in given.items()}.items():
+        if isinstance(name, str):
+            yield from _lost(value, back[name], f"{place}.{name}")
+        else:
+            yield f"{place} has the key {name!r:.80}, which is no string"
+
+
+def _shown(value: Any) -> str:
+    return f"{value!r:.80}" if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
+
+
 def scrub(value: Any) -> Any:
     """Replace lone surrogates in all strings of a JSON value."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8") if not value.isascii() else value
+        return value if value.isascii() else _LONE.sub("\N{REPLACEMENT CHARACTER}", value)
     if isinstance(value, dict):
         items = cast(dict[Any, Any], value).items()
         return {scrub(key): scrub(item) for key, item in items}

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import socket
+import sys
 import time
 from pathlib import Path
 from types import TracebackType
@@ -75,6 +76,24 @@ class RunLock:
             return ""
         return f"process {holder.pid} on {holder.host}"
 
+    def current_path(self) -> Path:
+        """Return the path of the lock, even if its folder was renamed or moved meanwhile.
+
+        The earlier path if the system does not tell.
+        """
+        try:
+            path = Path(os.fsdecode(_path_of(self._fd)))
+            is_ours = os.path.samestat(path.stat(), os.fstat(self._fd))
+        except (OSError, ValueError):
+            return self._path
+        return path if is_ours and not self._is_at(self._path) else self._path
+
+    def _is_at(self, path: Path) -> bool:
+        try:
+            return os.path.samestat(path.stat(), os.fstat(self._fd))
+        except OSError:
+            return False
+
     def release(self) -> None:
         os.close(self._fd)
 
@@ -85,6 +104,17 @@ class RunLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+def _path_of(fd: int) -> bytes:
+    """Return the path of an open file.
+
+    Raises:
+        OSError: the system does not tell.
+    """
+    if sys.platform == "darwin":
+        return fcntl.fcntl(fd, fcntl.F_GETPATH, bytes(1024)).partition(b"\0")[0]
+    return os.fsencode(os.readlink(f"/proc/self/fd/{fd}"))
 
 
 def _acquire(fd: int, tries: int = 5) -> bool:

@@ -18,6 +18,7 @@ from console.core.fault import UsageError
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
 from console.store.atomic import open_private
+from console.store.durable import sync_file
 
 TAGS = ("model", "grader", "data", "prompt", "flaky", "unsure")
 """Causes to which a reader can attribute a failure."""
@@ -69,7 +70,7 @@ class Notes:
             with open_private(self.path) as file:
                 file.write(_missing_newline(file) + b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
                 file.flush()
-                os.fsync(file.fileno())
+                sync_file(file.fileno())
         except OSError as error:
             raise UsageError(f"the note cannot be saved: {error.strerror}", where=str(self.path)) from None
 

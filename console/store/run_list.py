@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from console.core.fault import UsageError
+from console.core.names import normalized
 from console.core.suggestion import nearest
+from console.store.file_names import listed_name
 from console.store.run_scan import ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
 from console.store.runs import RunFolder
 
@@ -80,13 +82,14 @@ def find_run(root: Path, name: str) -> RunFolder:
         UsageError: no such run (names the nearest), several matches, or too short a part.
     """
     if os.sep in name or name in (".", ".."):
-        run = RunFolder(Path(name).resolve())
+        path = Path(name).resolve()
+        run = RunFolder(path.with_name(listed_name(path.name, path.parent)))
         run.manifest()
         return run
     if name == "latest" and (run := newest_run(root)) is not None:
         return run
     if name and _is_run(RunFolder(root / name)):
-        return RunFolder(root / name)
+        return RunFolder(root / listed_name(name, root))
     return RunFolder(root / name_with_part(name, _names(root, _open_index(root)), where=f" in {root}"))
 
 
@@ -102,13 +105,18 @@ def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
     Raises:
         UsageError: no match (names the nearest), several matches, or too short a part (names the matches).
     """
-    called = [name for name in names if own_name(name) == part]
+    typed = normalized(part)
+    spelled = {name: normalized(name) for name in names}
+    called = [name for name in names if own_name(spelled[name]) == typed]
     if len(called) == 1:
         return called[0]
-    matching = called or [name for name in names if name.startswith(part)] or [name for name in names if part in name]
+    begun = [name for name in names if spelled[name].startswith(typed)]
+    matching = called or begun or [name for name in names if typed in spelled[name]]
     if not matching:
         raise UsageError(f"no run is named {part!r}{where}", hint=_hint_for_unknown(part, names))
     listed = ", ".join(matching[:MOST_LISTED]) + (", …" if len(matching) > MOST_LISTED else "")
+    if called:
+        raise UsageError(f"{len(called)} runs are named {part!r}: {listed}", hint="Give one of these names whole.")
     if len(part) < LEAST_PART:
         why = f"{part!r} is too short for a part of a run's name: it could be {listed}"
         raise UsageError(why, hint=f"Give {LEAST_PART} characters or more.")

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from zlib import crc32
 import msgspec
 
 from console.core.fault import UsageError
+from console.core.names import slug
 from console.core.run import Manifest, Shard, Summary
 from console.core.tally import RunFold, without_output
 from console.store.atomic import PRIVATE, make_private_folder, write_atomically
@@ -23,6 +23,7 @@ from console.store.run_queue import RunQueue
 JOURNAL = "journal.jsonl"
 MANIFEST = "run.json"
 LOCK = "lock"
+KEPT_LOG = "imported.eval"
 CHEAP_BYTES = 1 << 16
 """Journals up to this size are always verified by checksum, as reading them is cheap."""
 SHOWN_DAMAGES = 20
@@ -62,6 +63,11 @@ class RunFolder:
     def index_path(self) -> Path:
         """Saved index of a long journal; derived."""
         return self.path / "index.msgpack"
+
+    @property
+    def kept_log_path(self) -> Path:
+        """The log that the run was imported from, as an `.eval`; only runs imported from Inspect have one."""
+        return self.path / KEPT_LOG
 
     @property
     def lock_path(self) -> Path:
@@ -271,7 +277,7 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
         write_atomically(run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
     except FileExistsError:
         raise UsageError(
-            "a run with this name already exists", where=str(run.path), hint="Choose another --name."
+            "a run with this name already exists", where=str(run.path), hint="Try again: names end at random."
         ) from None
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -292,8 +298,3 @@ def new_run_id(suite: str, model: str, category: str = "", name: str = "", *, sh
     parts = [slug(name)] if name else [slug(model), slug(suite), slug(category)]
     part_of_plan = f"{shard.number}of{shard.of}" if shard else ""
     return "-".join(part for part in (stamp, *parts, part_of_plan, tail) if part)
-
-
-def slug(text: str, limit: int = 40) -> str:
-    """Reduce foreign text to lower-case letters, digits, `.`, `_` and `-`."""
-    return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-.")[:limit]

@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -20,14 +21,15 @@ from console.core.run import Manifest
 from console.store.atomic import (
     PRIVATE,
     PRIVATE_FOLDER,
+    create_private,
     make_private_folder,
     open_private,
-    sync_folder,
     write_atomically,
     write_private,
 )
+from console.store.durable import sync_file, sync_folder
 from console.store.journal import JournalReader
-from console.store.journal_line import as_json, encode
+from console.store.journal_line import as_json, encode_foreign
 from console.store.lock import RunLock, RunLocked
 from console.store.runs import RunFolder
 
@@ -95,7 +97,7 @@ class StagedRun:
         Raises:
             UsageError: writing failed.
         """
-        lines = [encode(record) for record in records]
+        lines = [encode_foreign(record) for record in records]
         self._buffer += lines
         self._buffered += sum(map(len, lines))
         if self._buffered >= _FLUSHED_BYTES:
@@ -117,6 +119,20 @@ class StagedRun:
         except OSError as error:
             raise _not_writable(self._root, error) from None
 
+    def add_file(self, name: str, write: Callable[[BinaryIO], object]) -> None:
+        """Add a file to the run's folder; `write` is called with it, open and empty.
+
+        Raises:
+            UsageError: writing failed, or what `write` raises.
+        """
+        try:
+            with create_private(self._run.path / name) as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise _not_writable(self._root, error) from None
+
     def publish(self, manifest: Manifest) -> RunFolder:
         """Turn it into a run and return the run.
 
@@ -126,7 +142,7 @@ class StagedRun:
         run = RunFolder(self._root / manifest.id)
         try:
             self.flush()
-            os.fsync(self._journal.fileno())
+            sync_file(self._journal.fileno())
             write_atomically(self._run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
             self._progress_path.unlink(missing_ok=True)
             self._close()

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING
 
 from console.core.fault import UsageError
+from console.core.names import folded
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
 
 if TYPE_CHECKING:
@@ -146,11 +147,11 @@ def _checked(archive: Path, opened: zipfile.ZipFile, limits: ArchiveLimits) -> I
     seen: set[str] = set()
     for info in infos:
         reason = _unsafe_name(info.filename) or _unsafe_kind(info) or _oversize(info, limits)
-        if not reason and info.filename.casefold() in seen:
+        if not reason and folded(info.filename) in seen:
             reason = "occurs twice"
         if reason:
             raise UsageError(f"refused: member {info.filename!r} {reason}", where=str(archive))
-        seen.add(info.filename.casefold())
+        seen.add(folded(info.filename))
         if not info.is_dir():
             yield info
 

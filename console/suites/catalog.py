@@ -16,6 +16,7 @@ import tomli
 
 from console.config.paths import DataRoots, find_data_roots
 from console.core.fault import UsageError
+from console.core.names import normalized
 from console.core.run import Manifest
 from console.core.suggestion import nearest
 from console.suites.benchmark import BUILT_IN, Benchmark, OfficialData, built_in
@@ -78,15 +79,15 @@ class Catalog:
         Raises:
             UsageError: unknown suite, or invalid `suite.toml`.
         """
-        entry = self._scan().get(name)
+        entry = self._scan().get(normalized(name))
         if entry is None:
-            raise self._damaged.get(name) or self._unknown(name)
+            raise self._damaged.get(normalized(name)) or self._unknown(name)
         return entry
 
     def hidden_by(self, name: str) -> list[str]:
         """Return a warning for each folder hidden by the suite of this name."""
         self._scan()
-        return self._hidden.get(name, [])
+        return self._hidden.get(normalized(name), [])
 
     def is_own_format(self, entry: SuiteEntry) -> bool:
         """Return whether a suite has a built-in format."""
@@ -113,7 +114,7 @@ class Catalog:
         try:
             entry = read_entry(folder, origin)
         except UsageError as error:
-            self._damaged.setdefault(folder.name, error)
+            self._damaged.setdefault(normalized(folder.name), error)
             self._warnings.append(str(error))
             return
         if self._roots.user:
@@ -182,7 +183,7 @@ def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
         raise UsageError("`comparable` must be true or false, and `source` a table", where=str(place))
     facts = {str(key): str(value) for key, value in cast(dict[str, Any], source).items()}
     return SuiteEntry(
-        name=folder.name,
+        name=normalized(folder.name),
         format=form or PYTHON,
         folder=folder,
         title=_text(table, "title", place) or folder.name,

@@ -4,6 +4,7 @@ Applies the scoring rules of the suite; needs no network, key or model. Only the
 that cannot be judged is answered with its number and the error; the other lines are unaffected.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
@@ -103,8 +104,13 @@ def _parse(line: Line) -> Row | UsageError:
     if not isinstance(row, dict):
         return UsageError("must be a JSON object")
     fields = cast(Row, row)
-    bad_name = next((name for name in _NAMES if isinstance(fields.get(name), dict | list)), None)
+    bad_name = next((name for name in _NAMES if not _is_name(fields.get(name))), None)
     return UsageError(f"`{bad_name}` must be a string or a number") if bad_name else fields
+
+
+def _is_name(value: object) -> bool:
+    """Return whether a value can be echoed: JSON has no NaN."""
+    return math.isfinite(value) if isinstance(value, float) else not isinstance(value, dict | list)
 
 
 def _check_rows(checker: LineChecker, rows: Sequence[Row]) -> Sequence[Row | UsageError]:

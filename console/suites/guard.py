@@ -16,6 +16,7 @@ from typing import Any, cast
 from console.core.captured_output import capture_output
 from console.core.comparison import Comparison
 from console.core.fault import Fault, UsageError
+from console.core.signalled import BySignal
 from console.suites.returned import WrongType, check_item, checked
 from console.suites.suite import Report, Suite
 
@@ -39,8 +40,8 @@ _SAYS_ITS_PLACE = WrongType | TookTooLong
 
 
 def is_of_code(error: BaseException) -> bool:
-    """Return whether an exception counts as a fault of code: any `Exception` or `sys.exit`, but not a signal."""
-    return isinstance(error, Exception) or type(error) is SystemExit
+    """Return whether an exception counts as a fault of code: any, `KeyboardInterrupt` too, except those of signals."""
+    return not isinstance(error, BySignal)
 
 
 def guard(suite: Suite) -> Suite:
@@ -53,7 +54,18 @@ def describe_error(error: BaseException, suite: Suite) -> str:
     place, raised = place_of(error, suite)
     if isinstance(error, _SAYS_ITS_PLACE):
         return f"{error} ({place})"
-    return f"{type(error).__name__}: {error}" + (f" ({place}{raised})" if place else "")
+    return _words(error) + (f" ({place}{raised})" if place else "")
+
+
+def _words(error: BaseException) -> str:
+    """Return type and message of an exception, whose own code may fail as well."""
+    try:
+        text = str(error)
+    except BaseException as failure:
+        if not is_of_code(failure):
+            raise
+        text = f"its message cannot be read: {type(failure).__name__}"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
@@ -106,7 +118,9 @@ class _Guarded:
             value = getattr(suite, name) if hasattr(type(suite), name) else _default(suite, name)
         except (UsageError, Fault, AttributeError):
             raise
-        except Exception as error:
+        except BaseException as error:
+            if not is_of_code(error):
+                raise
             raise _error(suite, name, error) from error
         if name.startswith("_") or name == "play" or not callable(value):
             return value
@@ -128,7 +142,7 @@ def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Call
         try:
             with capture_output():
                 value = checked(name, method, method(*args, **kwargs))
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             if not is_of_code(error):
                 raise
             return _in_place_of(suite, name, error)
@@ -149,7 +163,7 @@ def _guarded_iterator(suite: Suite, name: str, method: Callable[..., Any], value
             return
         except (UsageError, Fault):
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             if not is_of_code(error):
                 raise
             raise _error(suite, name, error) from error
@@ -177,6 +191,6 @@ def _in_place_of(suite: Suite, name: str, error: BaseException) -> Comparison | 
 
 def _error(suite: Suite, name: str, error: BaseException) -> SuiteError:
     place, raised = place_of(error, suite)
-    cause = str(error) if isinstance(error, _SAYS_ITS_PLACE) else f"{type(error).__name__}: {error}"
+    cause = str(error) if isinstance(error, _SAYS_ITS_PLACE) else _words(error)
     message = f"`{name}` of the suite {suite.entry.name} failed: {cause}{raised}"
     return SuiteError(message, where=place, hint=_HINT)

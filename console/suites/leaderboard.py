@@ -97,8 +97,13 @@ class LeaderboardRules(Protocol):
         """
         ...
 
-    def fits(self, categories: Collection[str]) -> bool:
-        """Return whether the rules apply to runs with these categories."""
+    @property
+    def legend(self) -> str:
+        """Reason why another number than the expected one ranks; empty if the expected one does."""
+        ...
+
+    def misfit(self, categories: Collection[str]) -> str:
+        """Return why the rules do not apply to a suite with these categories; empty if they do."""
         ...
 
     def counts(self, category: str) -> bool:
@@ -136,10 +141,14 @@ class PassRates:
     headings: Mapping[str, str] = {}
     score = ""
 
-    def fits(self, categories: Collection[str]) -> bool:
+    def __init__(self, legend: str = "") -> None:
+        """Rank by pass rate; `legend` says why, where another ranking is expected."""
+        self.legend = legend
+
+    def misfit(self, categories: Collection[str]) -> str:
         """Accept any categories."""
         del categories
-        return True
+        return ""
 
     def counts(self, category: str) -> bool:
         """Count all categories."""
@@ -169,11 +178,12 @@ class ScoreMeans:
     columns: tuple[str, ...] = ()
     sums: tuple[str, ...] = ()
     details: tuple[DetailTable, ...] = ()
+    legend: str = ""
 
-    def fits(self, categories: Collection[str]) -> bool:
+    def misfit(self, categories: Collection[str]) -> str:
         """Accept any categories."""
         del categories
-        return True
+        return ""
 
     def counts(self, category: str) -> bool:
         """Count all categories."""

@@ -7,8 +7,6 @@ from console.suites.benchmark import built_in
 from console.suites.benchmarks import find_benchmark
 from console.suites.leaderboard import LeaderboardRules, PassRates, ScoreMeans
 
-PASS_RATES = PassRates()
-
 
 def rules_for(
     own: LeaderboardRules | None, suite_format: str, categories: Collection[str], headline: str
@@ -18,13 +16,17 @@ def rules_for(
     Args:
         own: `Suite.leaderboard`, if any.
         suite_format: the format recorded in the runs; empty: unknown, so all built-in ones are tried.
-        categories: categories of the counted runs.
+        categories: categories of the suite, or of the counted runs if the suite is not installed.
         headline: headline score of the runs; empty: the pass rate.
     """
+    why = ""
     for rules in (own, *_rules_of(suite_format)):
-        if rules is not None and rules.score == headline and rules.fits(categories):
-            return rules
-    return ScoreMeans(headline) if headline else PASS_RATES
+        if rules is not None and rules.score == headline:
+            misfit = rules.misfit([category for category in categories if rules.counts(category)])
+            if not misfit:
+                return rules
+            why = why or f"ranked by pass rate: {misfit}"
+    return ScoreMeans(headline) if headline else PassRates(legend=why)
 
 
 def _rules_of(suite_format: str) -> Iterator[LeaderboardRules]:

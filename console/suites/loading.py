@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from console.core.captured_output import capture_output
 from console.core.fault import UsageError
+from console.core.signalled import BySignal
 from console.suites.suite import Suite, SuiteEntry
 
 LOAD_S = 10.0
@@ -112,7 +113,9 @@ def open_plugin(name: str, place: str, entry: SuiteEntry) -> Suite:
         lacking = lacking_parts(suite)
     except UsageError:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if isinstance(error, BySignal):
+            raise
         problem = f"cannot open {entry.name}: {type(error).__name__}: {error}"
         raise refusal(name, place, problem) from error
     if lacking:

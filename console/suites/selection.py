@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
+from console.core.names import find_name
 from console.core.run import Selection
 from console.core.suggestion import nearest
 from console.suites.modes import find_mode
@@ -38,7 +39,8 @@ def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterab
     groups = _groups(suite, categories)
     chosen_names: dict[str, None] = {}
     for name in names:
-        members = [name] if name in own else groups.get(name, [])
+        known = find_name(name, own)
+        members = [known] if known is not None else groups.get(find_name(name, groups) or "", [])
         if not members:
             close = nearest(name, [*own, *groups])
             hint = f"Did you mean {close}?" if close else f"It has: {', '.join(own)}."
@@ -116,13 +118,14 @@ class _OfferedCases:
 
 def _named(offered: _OfferedCases, selection: Selection, suite: Suite) -> list[Case]:
     cases = {case.id: case for case in offered}
-    for case_id in selection.ids:
-        if case_id not in cases:
+    chosen_ids = {case_id: find_name(case_id, cases) for case_id in selection.ids}
+    for case_id, known in chosen_ids.items():
+        if known is None:
             close = nearest(case_id, offered.ids)
             where = " in the chosen categories" if case_id in offered.ids else ""
             hint = f"Did you mean {close}?" if close and not where else ""
             raise UsageError(f"{suite.entry.name} has no case {case_id!r}{where}", where="--ids", hint=hint)
-    return offered.in_order(selection.ids)
+    return offered.in_order(known for known in chosen_ids.values() if known is not None)
 
 
 def _limited(cases: Iterable[Case], selection: Selection) -> list[Case]:

@@ -9,6 +9,8 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,6 +22,8 @@ from textual.content import Content
 from textual.filter import LineFilter, Monochrome, NoColor
 
 from console.config.paths import WorkspacePaths
+from console.core.fault import UsageError
+from console.engine.background import failures_reported
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.actions import EXPORTS_RUNS, Action
@@ -27,6 +31,7 @@ from console.tui.app_services import AppServices
 from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import LOOK_EVERY_S
+from console.tui.desktop import clipboard_program, copy_by_program
 from console.tui.frame_output import AsciiFilter, FrameOutput
 from console.tui.key_dispatch import KeyQueue, do_action, find_method, responders_on
 from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
@@ -112,6 +117,7 @@ class ConsoleApp(App[int]):
         self.output = FrameOutput(self, self._after_first_frame)
         self.crash: BaseException | None = None
         """The error that ended the app, if any."""
+        self._until_unmounted = ExitStack()
         catch_fatal_errors(self, self._end_with)
 
     # Styles ----------------------------------------------------------------------------------------------------------
@@ -144,6 +150,7 @@ class ConsoleApp(App[int]):
 
     def on_mount(self) -> None:
         """Set the user's keys, subscribe to changes, and start polling the runs."""
+        self._until_unmounted.enter_context(failures_reported(self._end_by_background))
         key_map, workspace = self.services.key_map, self.services.workspace
         self.set_keymap(key_map.for_textual())
         for mistake in key_map.mistakes:
@@ -164,6 +171,19 @@ class ConsoleApp(App[int]):
         else:  # started with a run, which is read first
             self.mode_change_signal.subscribe(self, lambda _: workspace.read_once())
             loop.call_later(LOAD_AHEAD_S, workspace.read_once)
+
+    def on_unmount(self) -> None:
+        """Stop handling errors of threads and tasks."""
+        self._until_unmounted.close()
+
+    def _end_by_background(self, name: str, error: Exception) -> None:
+        """End the app with an unexpected error of a thread or task, as if it had occurred in a callback."""
+        del name
+
+        def fail() -> None:
+            raise error
+
+        self.services.workspace.hand_over(fail)
 
     def _end_with(self, error: BaseException | None) -> None:
         """Store the error that ended the app; `run_app` raises it."""
@@ -287,6 +307,18 @@ class ConsoleApp(App[int]):
             self.screen.action_copy_text()
         else:
             self.services.notify(Content("ctrl+q quits; q goes back."))
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy by OSC 52 and, in a terminal known to ignore it, by a program."""
+        super().copy_to_clipboard(text)
+        if not self.is_web and (command := clipboard_program(os.environ)):
+            self.run_worker(partial(self._copy_by_program, command, text), thread=True, group="copy")
+
+    def _copy_by_program(self, command: Sequence[str], text: str) -> None:
+        try:
+            copy_by_program(command, text, os.environ)
+        except UsageError as error:
+            self.services.from_thread(self.services.refuse, error)
 
     # Quitting --------------------------------------------------------------------------------------------------------
 

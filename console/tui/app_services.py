@@ -1,5 +1,6 @@
 """`AppServices`: the app's implementation of `Services`."""
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -111,9 +112,11 @@ class AppServices:
     def copy(self, text: str, name: str) -> None:
         """Copy text without control characters to the clipboard, and confirm. `name` is trusted."""
         from console.core.text import without_hidden
+        from console.tui.desktop import clipboard_program
 
         self._app.copy_to_clipboard(without_hidden(text))
-        self.notify(Content(f"Copied {name} (through the terminal, OSC 52)."))
+        program = [] if self._app.is_web else clipboard_program(os.environ)
+        self.notify(Content(f"Copied {name} ({f'by {program[0]}' if program else 'through the terminal, OSC 52'})."))
 
     def export_text(self, text: str, path: Path) -> None:
         self.exports.export_text(text, path)

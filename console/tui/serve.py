@@ -12,6 +12,7 @@ from typing import Any
 
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
+from console.engine.background import start_task
 
 HOST = "127.0.0.1"
 DRIVER = "TEXTUAL_DRIVER"
@@ -107,7 +108,7 @@ def _server(command: str, port: int, report: Callable[[str], object]) -> Any:
 
         async def on_startup(self, app: Any) -> None:
             """Schedule the report of the address for when the server accepts connections."""
-            self._announcing = asyncio.get_running_loop().create_task(self._announce())
+            self._announcing = start_task(self._announce(), "announcement")
 
         async def _announce(self) -> None:
             await _reachable(port)

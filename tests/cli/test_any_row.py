@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.fuzz_budget import BUDGET, made_up
-from support.made_up_json import LINES, as_text, damaged
+from support.made_up_json import LINES, as_text, confused, damaged
 
 from console.cli.exitcode import Exit
 from console.config.paths import find_data_roots
@@ -120,6 +120,29 @@ def test_rows_at_large_and_rows_that_are_nearly_right(suite: str, data: st.DataO
     row = damaged(SAMPLES[suite]).map(as_text)
     lines = data.draw(st.lists(row | row | row | LINES, min_size=1, max_size=6))
     assert_each_answered(suite, [line for line in lines if line.strip()])
+
+
+@pytest.mark.parametrize("suite", SAMPLES)
+def test_rows_with_each_type_in_each_field(suite: str) -> None:
+    rows = [row for sample in SAMPLES[suite] for row in confused(sample)]
+    assert len(rows) > 100
+    assert_each_answered(suite, [as_text(row) for row in rows if row])
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999"])
+@pytest.mark.parametrize("field", ["id", "case", "run", "conversation", "module"])
+def test_what_is_echoed_is_json(console: Any, home: Path, field: str, number: str) -> None:
+    """JSON has no NaN: a line is refused for it, or answered without it."""
+    row = {key: value for key, value in CAVE[0].items() if key != field}
+    (home / "in.jsonl").write_text(json.dumps(row)[:-1] + f', "{field}": {number}}}\n')
+    ended = console("check", "cavebench", "in.jsonl")
+    (answer,) = [json.loads(line, parse_constant=pytest.fail) for line in ended.out.splitlines()]
+    if field in ("id", "case"):
+        assert ended.code == Exit.USAGE
+        assert f"`{field}` must be a string or a number" in answer["error"]
+    else:
+        assert ended.code == Exit.OK
+        assert answer["id"] == "t"
 
 
 def test_conversations_that_are_nearly_right() -> None:

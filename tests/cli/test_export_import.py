@@ -189,3 +189,29 @@ def test_layouts_of_other_benchmarks_are_refused(console, finished, bfcl):
         ended = console(*line)
         assert (ended.code, ended.out) == (Exit.USAGE, ""), line
         assert ended.err
+
+
+def test_a_written_file_is_opened_on_request(console, home, bfcl, monkeypatch):
+    folder = home / "bin"
+    folder.mkdir()
+    for name in ("xdg-open", "open"):
+        (folder / name).write_text(f"#!/bin/sh\nprintf %s \"$1\" > '{home}/opened'\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("WSL_DISTRO_NAME", raising=False)
+    ended = console("export", bfcl, "--format", "html", "-o", "report.html", "--open")
+    assert ended.code == Exit.OK, ended.err
+    assert (home / "opened").read_text() == str(home / "report.html")
+    console("export", bfcl, "--format", "site", "-o", "pages", "--open")
+    assert (home / "opened").read_text() == str(home / "pages" / "index.html")
+
+
+def test_text_on_stdout_is_not_opened_and_a_missing_opener_is_a_warning(console, home, bfcl, monkeypatch):
+    monkeypatch.setenv("PATH", str(home))
+    refused = console("export", bfcl, "--open")
+    assert refused.code == Exit.USAGE
+    assert "only a file can be opened" in refused.err
+    ended = console("export", bfcl, "-o", "rows.csv", "--open")
+    assert ended.code == Exit.OK
+    assert "cannot be opened" in ended.err
+    assert (home / "rows.csv").exists()

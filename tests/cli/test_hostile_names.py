@@ -201,15 +201,20 @@ def test_every_verb_is_walked() -> None:
 
 @pytest.mark.parametrize("words", list(LEAVES), ids=" ".join)
 def test_nothing_of_a_name_is_obeyed(
-    console: Callable[..., Any], place: HostileWorkspace, words: tuple[str, ...]
+    console: Callable[..., Any],
+    place: HostileWorkspace,
+    words: tuple[str, ...],
+    record_property: Callable[[str, object], None],
 ) -> None:
     cap = ("-c", "1", "--option", "max_turns=2", "--max-tokens", "9000")
     stopped = console("run", "-m", MODEL, "-s", SUITE, *cap, "--json", *place.options)
     assert stopped.code == Exit.BUDGET, stopped.err
     played, outputs = stopped.data["run"], place.root / attack("outputs")
     assert console("export", played, "--format", "verifiers", "-o", outputs, *place.options).code == Exit.OK
+    lines = list(lines_of(words, LEAVES[words], place, values(place, played, outputs)))
+    record_property("trials", len(lines))
     marks = 0
-    for line in lines_of(words, LEAVES[words], place, values(place, played, outputs)):
+    for line in lines:
         ended = console(*line, *place.options)
         shown = ended.out + ended.err
         assert not RAW.search(shown), (line, RAW.search(shown), shown)

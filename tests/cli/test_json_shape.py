@@ -74,6 +74,7 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "run_document": ["export", runs[0]],
         "prompt": ["branch", f"{runs[0]}#{case}", "--show-prompt"],
         "findings": ["doctor", "--offline"],
+        "sandbox_attacks": ["doctor", "--sandbox-attacks"],
         "bfcl_models": ["bfcl", "models"],
         "bfcl_categories": ["bfcl", "test-categories"],
         "bfcl_results": ["bfcl", "results", "--result-dir", str(home)],

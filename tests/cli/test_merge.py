@@ -6,11 +6,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from cli.conftest import live_in, signals_kept
 
 from console.__main__ import main
 from console.core.case import Key
+from console.core.outcome import Outcome, Verdict
+from console.store.journal_line import decode, encode
 from console.store.notes import Note, Notes
 
 SUITE = ("-m", "sim/hasty", "-s", "bfcl-starter", "--category", "memory_kv,simple_python,multi_turn_base", "-r", "2")
@@ -107,6 +110,17 @@ def test_of_doubled_rollouts_the_first_answer_counts(console, shards):
     finished = [line for line in united if '"t":"finished"' in line]
     assert all(line in manifest_of[shards[0]] for line in finished if json.loads(line)["key"][0] in manifest_of[again])
     assert len(finished) == merged.data["summary"]["planned"]
+
+
+def test_an_answer_counts_before_a_rollout_that_broke_earlier(console, shards):
+    again = play(console, "--shard", "1/3")
+    lines = journal_of(shards[0]).read_bytes().splitlines()
+    place = next(number for number, line in enumerate(lines) if b'"t":"finished"' in line)
+    broken = msgspec.structs.replace(decode(lines[place]), verdict=Verdict(Outcome.BROKEN, "server"), output=None)
+    lines[place] = encode(broken).removesuffix(b"\n")
+    journal_of(shards[0]).write_bytes(b"\n".join(lines) + b"\n")
+    assert console("merge", *shards, "--json").data["summary"]["tally"]["broken"] == 1
+    assert console("merge", *shards, again, "--json").data["summary"]["tally"].get("broken", 0) == 0
 
 
 @pytest.mark.parametrize(

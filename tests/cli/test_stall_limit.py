@@ -69,7 +69,7 @@ async def test_code_of_nobody_is_left_alone_and_an_alarm_that_was_set_goes_off_a
     before = signal.signal(signal.SIGALRM, lambda number, frame: loop.call_soon_threadsafe(rung.set) and None)
     left, _ = signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
-        with stall_limit.stall_limit(lambda name: False, limit_s=0.1):
+        with stall_limit.StallLimit(loop, lambda name: False, limit_s=0.1).watching():
             time.sleep(0.4)  # noqa: ASYNC251 - it is about code that blocks
         assert not rung.is_set()
         await asyncio.wait_for(rung.wait(), 30)

@@ -88,7 +88,9 @@ MISTAKES = [
     ('[a]\nid = "x"\n', 5, "unknown key 'id'", "Did you mean model_id?"),
     ('[a]\nmodel_id = "x"\nlimits = { timout_s = 3 }\n', 6, "unknown key 'timout_s'", "timeout_s"),
     ('[a]\nmodel_id = "x"\n[a.price]\nim = 3\n', 7, "unknown key 'im'", "in"),
-    ('[a]\nmodel_id = "x"\ntop_p = 0.5\n', 6, "unknown key 'top_p'", "params"),
+    ('[a]\nmodel_id = "x"\nlogprobs = 5\n', 6, "unknown key 'logprobs'", "params"),
+    ('[a]\nmodel_id = "x"\ntop_p = 1\nparams = { top_p = 0.5 }\n', 6, "unknown key 'top_p'", "params"),
+    ('[a]\nmodel_id = "x"\ncustom_llm_provider = "azure"\n', 6, "unknown key 'custom_llm", "provider"),
     ('[a]\nbase_url = "http://x"\n', 4, "[a] has no model_id", "model_id"),
     ("[a]\nmodel_id = 3\n", 5, "model_id", ""),
     ('[a]\nmodel_id = "x"\nmode = "tools"\n', 6, "mode", '"fc"'),
@@ -345,3 +347,21 @@ def test_an_address_with_a_key_is_refused_and_not_shown(load, address):
 def test_an_address_without_a_key_is_taken(load, address):
     book = load(f'[a]\nmodel_id = "m"\nbase_url = "{address}"\n')
     assert (book.mistakes, book.models["a"].base_url) == ([], address)
+
+
+def test_parameters_of_other_tools_are_taken_with_a_warning(load):
+    text = (
+        '[a]\nmodel_id = "x"\ntop_p = 0.5\ncustom_llm_provider = "openai"\nseed = 1\n[a.params]\nseed_of = 2\n'
+        '[b]\nmodel_id = "y"\nstop = ["."]\n'
+    )
+    book = load(text)
+    assert book.mistakes == []
+    assert book.models["a"].params == {"top_p": 0.5, "seed": 1, "seed_of": 2}
+    assert book.models["b"].params == {"stop": ["."]}
+    places = [(warning.partition(": ")[0], warning.split("] ")[1].split()[0]) for warning in book.warnings]
+    assert places == [
+        ("models.toml:3", "top_p"),
+        ("models.toml:4", "custom_llm_provider"),
+        ("models.toml:5", "seed"),
+        ("models.toml:10", "stop"),
+    ]

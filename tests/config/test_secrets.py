@@ -3,8 +3,11 @@
 import base64
 import json
 import string
+import unicodedata
+from collections.abc import Callable
 from urllib.parse import quote
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -159,3 +162,49 @@ def test_decoded_json_is_redacted_at_any_depth():
     expected = {"a": [{REDACTED: f"x{REDACTED}y"}, 1, None, True], "b": REDACTED}
     assert redact.value(value) == redact.known_value(value) == expected
     assert redact.known_value(["sk-abcdefghijklmnop"]) == ["sk-abcdefghijklmnop"], "a model may speak of such keys"
+
+
+ESCAPES: dict[str, Callable[[str], str]] = {
+    "hexadecimal": lambda letter: f"\\x{ord(letter):02x}",
+    "octal": lambda letter: f"\\{ord(letter):03o}",
+    "unicode": lambda letter: f"\\u{ord(letter):04x}",
+    "long unicode": lambda letter: f"\\U{ord(letter):08X}",
+    "escaped twice": lambda letter: f"\\\\u{ord(letter):04X}",
+    "by name": lambda letter: f"\\N{{{unicodedata.name(letter)}}}",
+    "full width": lambda letter: chr(ord(letter) + 0xFEE0),
+    "mathematical": lambda letter: chr(0x1D41A + ord(letter) - ord("a")) if letter.islower() else letter,
+    "over two lines": lambda letter: f"{letter}\\\n",
+}
+ESCAPED_KEY = "vkQ7zEw31TnbXs0Lq"
+
+
+@given(st.data())
+def test_a_key_in_any_mix_of_escapes_is_found_and_what_is_around_it_stays(data: st.DataObject) -> None:
+    begin = data.draw(st.integers(0, len(ESCAPED_KEY) - 12))
+    hows = data.draw(st.lists(st.sampled_from([*ESCAPES.values(), str]), min_size=17, max_size=17))
+    piece = "".join(how(letter) for how, letter in zip(hows, ESCAPED_KEY[begin:], strict=False))
+    piece = piece.removesuffix("\\\n")
+    before, after = (
+        data.draw(st.sampled_from(["", "é 'it: ", "f(x='\\n\\x41", "½ "])),
+        data.draw(st.sampled_from(["", "') é", "\\n"])),
+    )
+    assert Redactor(["another key 0815", ESCAPED_KEY])(before + piece + after) == f"{before}{REDACTED}{after}"
+
+
+@given(st.text(), st.text(st.sampled_from("\\\\uxN{}0123456789abcdef\n"), max_size=40))
+def test_texts_without_a_key_are_as_they_were(text: str, escapes: str) -> None:
+    redactor = Redactor([ESCAPED_KEY, KEY, "zz19-aa4"])
+    assert redactor(text + escapes) == text + escapes
+    assert redactor.known(escapes + text) == escapes + text
+
+
+@given(
+    st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=9, max_size=40),
+    st.text(max_size=9),
+    st.text(max_size=9),
+)
+def test_any_secret_is_found_at_any_place(secret: str, before: str, after: str) -> None:
+    if is_worth_hiding(secret):
+        assert secret not in Redactor([secret]).known(before + secret + after)
+        data = msgspec.json.encode({"a": [before.encode("utf-8", "replace").decode() + secret]})
+        assert Redactor([secret]).may_be_in(data)

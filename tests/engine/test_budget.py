@@ -57,6 +57,18 @@ def test_a_reply_without_usage_counts_by_its_length() -> None:
     assert 2300 <= meter.tokens < 2400, "the whole conversation is sent again"
 
 
+def test_calls_that_use_a_cap_up_exactly_still_fit() -> None:
+    meter = BudgetMeter(Budget(cost_usd=1.0, tokens=1000))
+    meter.add_reply(reply(Usage(input=200, output=50, cost_usd=0.25)), PRICED)
+    assert meter.reserve(0, 0.25, 250)
+    assert meter.reserve(1, 0.5, 500)
+    assert not meter.reserve(2, 0.0, 1)
+    assert not meter.reserve(2, 0.25, 0)
+    meter.release(0)
+    meter.release(1)
+    assert meter.reserve(2, 0.75, 750)
+
+
 def test_tokens_and_errors_are_capped() -> None:
     meter = BudgetMeter(Budget(tokens=1000, errors=1))
     meter.add_reply(reply(Usage(input=990, output=20)), PRICED)

@@ -34,6 +34,9 @@ class SayingHost:
 
     def began(self, frame: Any) -> None: ...
 
+    def admit(self, record: Any) -> Any:
+        return record
+
     def model_answered(self, role: str) -> None: ...
 
     def release_reservation(self, key: Key, n: int) -> None: ...

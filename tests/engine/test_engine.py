@@ -351,7 +351,7 @@ async def test_the_budget_stops_the_run_and_a_higher_one_goes_on(tmp_path: Path,
     model = script(always_right)
     suite = DialogueSuite(20, 1, judged=False)
     engine = new_engine(tmp_path / "r", suite, concurrency=8, budget=Budget(cost_usd=300.0))
-    closed = await engine.run()
+    closed = await asyncio.wait_for(engine.run(), 60)
     assert closed.reason == "budget"
     assert engine.budget_meter.cost_usd <= 300.0
     assert engine.budget_meter.cost_usd + 150 > 300.0, "as much was played as certainly fits"
@@ -382,6 +382,33 @@ async def test_a_provider_that_asks_for_an_hour_holds_the_run_until_somebody_say
     await until(lambda: "3600 s more" in engine.status().message or "3599 s more" in engine.status().message)
     assert [one.why for one in engine.status().activities] == ["come back in an hour"]
     assert model.asked == 1
+    engine.handle_command(Command("retry_now"))
+    assert (await asyncio.wait_for(task, 60)).reason == "completed"
+    assert set(ended(engine).values()) == {Outcome.PASSED}
+
+
+async def test_no_further_case_starts_while_the_provider_asks_to_wait(tmp_path: Path, script: Script) -> None:
+    held, end_first = asyncio.Event(), asyncio.Event()
+
+    async def hold_one(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        if text.startswith("d0"):
+            await held.wait()
+            await end_first.wait()
+        elif text.startswith("d1"):
+            held.set()
+            await watch.pause_run(Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0))
+        return right(text)
+
+    model = script(hold_one)
+    engine = new_engine(tmp_path / "r", DialogueSuite(4, 1, judged=False), concurrency=2)
+    task = asyncio.create_task(engine.run())
+    await asyncio.wait_for(held.wait(), 60)
+    await until(lambda: "s more" in engine.status().message)
+    end_first.set()
+    await until(lambda: "d0-1" in ended(engine))
+    for _ in range(10):  # a freed slot is given away within a few turns of the loop
+        await asyncio.sleep(0)
+    assert model.asked == 2
     engine.handle_command(Command("retry_now"))
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
     assert set(ended(engine).values()) == {Outcome.PASSED}
@@ -445,6 +472,29 @@ async def test_a_replay_that_asks_something_else_is_reported(tmp_path: Path, scr
     assert asked[-1] == "d0-1 turn 0!"
     notes = [record.data for record in records(engine) if isinstance(record, Noted) and record.kind == "divergence"]
     assert notes == [{"unused_effects": 1}]
+
+
+async def test_equal_requests_of_a_conversation_are_replayed_in_their_order(tmp_path: Path, script: Script) -> None:
+    asked: list[str] = []
+
+    async def stop_at_third(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        asked.append(text)
+        if len(asked) == 3:
+            engine.cancel()
+            await asyncio.Event().wait()
+        return Reply(f"answer {len(asked)}")
+
+    class Insistent(DialogueSuite):
+        async def play(self, case: Case, stage: Any, setting: Setting) -> Any:
+            return [(await stage.ask([{"role": "user", "content": "again"}])).content for _ in range(3)]
+
+    script(stop_at_third)
+    engine = new_engine(tmp_path / "r", Insistent(1, 1, judged=False))
+    assert (await engine.run()).reason == "stopped"
+    engine = new_engine(tmp_path / "r", Insistent(1, 1, judged=False))
+    await engine.run()
+    (finished,) = [record for record in records(engine) if isinstance(record, Finished)]
+    assert finished.output == ["answer 1", "answer 2", "answer 4"]
 
 
 async def test_a_disk_that_is_full_at_the_end_is_waited_for(

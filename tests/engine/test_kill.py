@@ -2,14 +2,15 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted, last_text
 from support.child_process import run_module
 
-from console.core.record import AnyRecord, Asked, Finished
+from console.core.record import AnyRecord, Asked, Finished, Noted, Scored
+from console.engine.recorded_effects import fingerprint
 from console.store.journal import JournalReader
 
 POINTS = [
@@ -82,9 +83,15 @@ def read(folder: Path) -> list[AnyRecord]:
 
 
 def results(folder: Path) -> dict[str, object]:
-    ended = [record for record in read(folder) if isinstance(record, Finished)]
+    """What came of every case: its end, and all that was noted of it, each as often as it stands in the journal."""
+    journaled = read(folder)
+    ended = [record for record in journaled if isinstance(record, Finished)]
     assert len({record.key for record in ended}) == len(ended), "a case was finished twice"
-    return {record.key.case: (record.verdict, record.output, record.calls) for record in ended}
+    noted: defaultdict[str, Counter[bytes]] = defaultdict(Counter)
+    for record in journaled:
+        if isinstance(record, Noted | Scored):
+            noted[record.key.case][fingerprint(record)] += 1
+    return {record.key.case: (record.verdict, record.output, record.calls, noted[record.key.case]) for record in ended}
 
 
 @pytest.mark.parametrize(
@@ -114,13 +121,16 @@ def test_killed_and_resumed_equals_undisturbed(
     assert again == [], "a journaled call was asked again"
 
 
-def test_every_other_signal_at_every_point(witness: Witness, tmp_path: Path) -> None:
+def test_every_other_signal_at_every_point(
+    witness: Witness, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     """SIGTERM, SIGINT and SIGHUP where a line is not half written; then resumed equals undisturbed."""
     points = [[point, count] for point, count in POINTS if not point.startswith("half")]
     done = run_module("signalled_runs", tmp_path, witness.server.base_url, json.dumps(points), timeout_s=600)
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(told) == 3 * len(points)
+    record_property("trials", len(told))
     for one in told:
         assert one["sent"], one
         assert one["equal"], one

@@ -1,25 +1,34 @@
 """What a suite of another package hands over: a case that cannot be kept is broken, and no other case is touched."""
 
 import asyncio
+import json
 import math
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.dialogue_suite import DialogueSuite
+from support.fuzz_budget import made_up
 from support.killable_run import prepared
 
-from console.core.case import Case, Setting
+from console.config.redaction import Redactor
+from console.core.case import Case, Key, Setting
 from console.core.chat import ChatRequest, Reply
 from console.core.live import EndpointState
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Scored
 from console.engine import endpoints
 from console.engine.engine import Engine
+from console.engine.journal_door import JournalDoor
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader
+from console.store.journal_line import decode, encode, encode_foreign, scrub
 from console.store.runs import create_run
+from console.suites.guard import SuiteError
 from console.suites.stage import Stage
 
 
@@ -81,6 +90,14 @@ async def no_json() -> object:
     return object()
 
 
+async def not_a_number() -> float:
+    return math.nan
+
+
+async def three() -> int:
+    return 3
+
+
 ASK: Any = [{"role": "user", "content": "d1-1 turn 0"}]
 ACTS: dict[str, Callable[[Any], Any]] = {
     "score beyond its range": lambda stage: stage.score("x", 1e16),
@@ -90,6 +107,14 @@ ACTS: dict[str, Callable[[Any], Any]] = {
     "note that is no JSON": lambda stage: stage.note("x", object()),
     "note that is too deep": lambda stage: stage.note("x", deep()),
     "note of a kind that is no text": lambda stage: stage.note(5, 1),
+    "score that is NaN": lambda stage: stage.score("x", math.nan),
+    "threshold that is infinite": lambda stage: stage.score("x", 1.0, threshold=math.inf),
+    "note with NaN": lambda stage: stage.note("x", [{"deep": math.nan}]),
+    "effect whose request holds NaN": lambda stage: stage.perform("x", math.nan, three),
+    "effect that is NaN": lambda stage: stage.perform("x", 1, not_a_number),
+    "call with NaN in its parameters": lambda stage: stage.ask(ASK, params={"temperature": math.nan}),
+    "call with a key that is no text": lambda stage: stage.ask([{"role": "user", "content": {5: "d1-1 turn 0"}}]),
+    "tool with an infinity": lambda stage: stage.ask(ASK, tools=[{"type": "function", "minimum": -math.inf}]),
     "effect that is no JSON": lambda stage: stage.perform("x", 1, no_json),
     "call at a turn that is a text": lambda stage: stage.ask(ASK, turn="1"),
     "call at a step beyond its range": lambda stage: stage.ask(ASK, step=2**60),
@@ -103,6 +128,13 @@ VALUES: dict[str, Any] = {
     "no verdict": {"verdict": None},
     "output that is no JSON": {"output": object()},
     "output that is too deep": {"output": deep()},
+    "output with NaN": {"output": {"deep": [math.nan]}},
+    "output with an infinity": {"output": -math.inf},
+    "output with a key that is no text": {"output": {1: "x"}},
+    "output with bytes": {"output": [b"x"]},
+    "output with a set": {"output": {"x"}},
+    "output with a date": {"output": datetime(2026, 1, 2, tzinfo=UTC)},
+    "detail with NaN": {"verdict": Verdict(Outcome.PASSED, detail={"a": math.nan})},
 }
 
 
@@ -120,11 +152,68 @@ async def test_what_cannot_be_kept_breaks_its_case_alone(
     assert "could not be read back" in ended[1].verdict.messages[0]
 
 
-async def test_a_score_that_is_no_number_is_kept_as_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    suite = Faulty(lambda stage: stage.score("x", math.nan))
-    ended, records = await finished_of(tmp_path, monkeypatch, suite)
+async def test_a_score_that_could_not_be_determined_is_kept_as_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended, records = await finished_of(tmp_path, monkeypatch, Faulty(lambda stage: stage.score("x", None)))
     assert {record.verdict.outcome for record in ended} == {Outcome.PASSED}
     assert [record.value for record in records if isinstance(record, Scored)] == [None]
+
+
+def standard(value: Any) -> Any:
+    """What comes back: lists in place of tuples, U+FFFD in place of lone surrogates."""
+    if isinstance(value, dict):
+        return {standard(key): standard(item) for key, item in cast(dict[Any, Any], value).items()}
+    return [standard(item) for item in value] if isinstance(value, list | tuple) else scrub(value)
+
+
+ODD = st.sampled_from(
+    [math.nan, math.inf, -0.0, 2**63, 2**64, -(2**64), 10**400, b"x", {1}, {2: 3}, (1, "x"), "\ud800"]
+)
+ODD_KEYS = st.sampled_from([1, None, True, "\ud800", "\ud801"])
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()) | ODD,
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(st.text() | ODD_KEYS, inner),
+    max_leaves=8,
+)
+
+
+@made_up(400)
+@given(output=ANYTHING)
+def test_what_is_kept_comes_back_as_it_was_or_is_refused(output: Any) -> None:
+    record = Finished(at=1.0, key=Key("a"), verdict=Verdict(Outcome.PASSED), output=output)
+    try:
+        admitted = JournalDoor(Redactor()).admit(record)
+    except SuiteError:
+        assert not is_json(output)
+        return
+    back = decode(encode(admitted)[:-1])
+    assert isinstance(back, Finished)
+    assert back.output == standard(output)
+    assert repr(back.output).replace("-0.0", "0.0") == repr(standard(output)).replace("-0.0", "0.0"), "no other type"
+    foreign = decode(encode_foreign(record)[:-1])
+    assert foreign == back
+
+
+@made_up(200)
+@given(output=ANYTHING)
+def test_what_no_journal_holds_is_broken_in_an_import(output: Any) -> None:
+    record = Finished(at=1.0, key=Key("a"), verdict=Verdict(Outcome.PASSED), output=output)
+    back = decode(encode_foreign(record)[:-1])
+    assert isinstance(back, Finished)
+    if back.verdict.outcome is Outcome.PASSED:
+        assert back.output == standard(output)
+    else:
+        assert back.verdict.outcome is Outcome.BROKEN
+        assert not is_json(output)
+
+
+def is_json(value: Any) -> bool:
+    """Whether Python writes it as strict JSON with numbers that others read, and reads the same."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False)) == value and "\\ud" not in json.dumps(value)
+    except (TypeError, ValueError):
+        return False
 
 
 async def test_a_mistake_of_ours_after_a_case_is_a_broken_case_and_no_completed_run_without_it(tmp_path, monkeypatch):

@@ -17,13 +17,14 @@ from support.inspect_logs import (
     write_zstd_eval,
 )
 
+from console.__main__ import main
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.engine.plan import reopen
 from console.exchange.imports import importing, json_stream, zip_members
 from console.exchange.imports.formats import ImportSettings, find_items
-from console.exchange.imports.importing import ImportReport
+from console.exchange.imports.importing import ImportReport, report_object
 from console.exchange.run_reader import RunReader, read_document
 from console.insight.conversation import Conversation
 from console.insight.passage import PassageKind
@@ -106,11 +107,128 @@ def test_a_number_that_is_no_verdict_stands_for_the_run(log_of: Any):
 
 @pytest.mark.parametrize(
     ("value", "outcome"),
-    [("C", "passed"), ("I", "failed"), (True, "passed"), (0.0, "failed"), ("1.0", "passed"), ("no", "failed")],
+    [
+        *(("C", "passed"), ("I", "failed"), (True, "passed"), (0.0, "failed"), ("1.0", "passed"), ("no", "failed")),
+        *((80, "passed"), (-0.5, "failed"), (0.7 + 0.2 + 0.1, "passed"), ("N", "failed")),
+    ],
 )
 def test_values_that_say_whether_it_passed(tmp_path: Path, value: Any, outcome: str):
     _, report = imported(write_json_log(tmp_path / "log.json", [sample("a", value)]))
     assert report.outcomes == {outcome: 1}
+    assert report.partial == {}
+
+
+@pytest.mark.parametrize(("value", "words"), [("P", "match is 0.5"), (0.25, "match is 0.25"), ("0.999", "0.999")])
+def test_a_partial_value_fails_and_says_so(log_of: Any, capsys: pytest.CaptureFixture[str], value: Any, words: str):
+    path = log_of([sample("a", value), sample("b", "C")])
+    folder, report = imported(path)
+    assert report.outcomes == {"passed": 1, "failed": 1}
+    assert report.partial == {"match": 1}
+    rollout = RunReader(folder).side.rollouts["a", 0]
+    assert (rollout.reason, rollout.subject) == ("partial score", "match")
+    assert words in rollout.message
+    main(["import", str(path), "--runs", str(path.parent / "again")])
+    assert "1 rollout has a match between 0 and 1: counted as failed" in " ".join(capsys.readouterr().out.split())
+
+
+def test_ids_with_slashes_are_found_in_an_archive(tmp_path: Path):
+    members = eval_members([sample("org/repo-1"), sample("org/repo-2", "I")])
+    _, report = imported(write_eval(tmp_path / "log.eval", members))
+    assert (report.problems, report.outcomes) == ([], {"passed": 1, "failed": 1})
+    del members["summaries.json"]
+    _, report = imported(write_eval(tmp_path / "bare.eval", members))
+    assert (report.problems, report.outcomes) == ([], {"passed": 1, "failed": 1})
+
+
+# Totals ---------------------------------------------------------------------------------------------------------------
+
+GROUPED = {"metric": {"type": "metric", "name": "accuracy", "params": {}}, "group_key": "kind"}
+BY_MEAN = {**GROUPED, "all": "groups", "all_label": "overall", "name_template": "g_{group_name}"}
+
+
+def totals_of(reducer: str | None, **numbers: float) -> Json:
+    """Return one scorer's totals as Inspect writes them: plain ones, and those of two groupings."""
+    metrics: dict[str, Json] = {}
+    for name, value in numbers.items():
+        of_groups = {"k1": GROUPED, "k2": GROUPED, "all": GROUPED, "g_k1": BY_MEAN, "overall": BY_MEAN}.get(name)
+        group = {"group": "grouped", "params": of_groups} if of_groups else {"params": {}}
+        metrics[name] = {"name": name, "value": value, **group}
+    return {"name": "match", "scorer": "match", "reducer": reducer, "metrics": metrics}
+
+
+def test_totals_of_reducers_and_groups_are_computed_as_inspect_does(log_of: Any):
+    """The numbers are those of Inspect 0.3.285 for these values."""
+    values = {"a": ["C", "I", "P"], "b": ["C", "C", "I"], "c": ["I", "I", "C"]}
+    samples = [
+        sample(name, value, epoch=epoch, metadata={"kind": "k1" if name == "a" else "k2"})
+        for name, of_epochs in values.items()
+        for epoch, value in enumerate(of_epochs, 1)
+    ]
+    scores = [
+        totals_of("mean", accuracy=0.5, stderr=0.0962250448649376, k1=0.5, k2=0.5, all=0.5, g_k1=0.5, overall=0.5),
+        totals_of("at_least_2", accuracy=1 / 3, std=0.5773502691896258, k1=0, k2=0.5, all=1 / 3, overall=0.25),
+        totals_of("pass_at_2", accuracy=7 / 9, var=0.037037037037037035, k1=2 / 3, k2=5 / 6, overall=0.75),
+        totals_of("pass_k_2", accuracy=1 / 9, k1=0),
+        totals_of("max", accuracy=1),
+        totals_of("median", accuracy=0.5, k1=0.5),
+        totals_of("mode", accuracy=2 / 3),
+    ]
+    head = header(samples, results={"total_samples": 9, "scores": scores})
+    _, report = imported(log_of(samples, head))
+    assert len(report.totals) == sum(len(scorer["metrics"]) for scorer in scores)
+    assert [total for total in report.totals if not total.agrees] == []
+
+
+def test_totals_are_the_same_after_a_stopped_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from console.store import staged_run
+
+    monkeypatch.setattr(staged_run, "_FLUSHED_BYTES", 1)
+    samples = [
+        sample("a", value, epoch=epoch, metadata={"kind": "k1"}) for epoch, value in enumerate(["C", "I", "C"], 1)
+    ]
+    scores = [totals_of("at_least_2", accuracy=1, k1=1)]
+    path = write_json_log(
+        tmp_path / "log.json", samples, header(samples, results={"total_samples": 3, "scores": scores})
+    )
+    (item,) = find_items(path)
+
+    def stop_at_two(done: int, planned: int | None) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(item.form.load(path, ImportSettings(tmp_path / "runs", progress=lambda path: stop_at_two)))
+    _, report = imported(path)
+    assert [total.agrees for total in report.totals] == [True, True]
+
+
+def test_a_total_of_an_unknown_function_reads_not_computed(log_of: Any, capsys: pytest.CaptureFixture[str]):
+    samples = [sample("a", "C"), sample("b", "I")]
+    scores = [totals_of(None, accuracy=0.75, elegance=0.25), totals_of("weighted", accuracy=0.5)]
+    scores[0]["metrics"]["stderr"] = {"name": "stderr", "value": 0.1, "params": {"cluster": "kind"}}
+    path = log_of(samples, header(samples, results={"total_samples": 2, "scores": scores}))
+    _, report = imported(path)
+    assert [(total.metric, total.ours, total.agrees) for total in report.totals] == [
+        ("accuracy", 0.5, False),
+        ("elegance", None, None),
+        ("stderr", None, None),
+        ("accuracy", None, None),
+    ]
+    assert [total["agrees"] for total in report_object(report)["totals"]] == [False, None, None, None]
+    main(["import", str(path), "--runs", str(path.parent / "again")])
+    lines = [line for line in capsys.readouterr().out.splitlines() if "match" in line]
+    assert "≠" in lines[0]
+    assert all("not computed" in line and "≠" not in line for line in lines[1:])
+
+
+@pytest.mark.parametrize("template", ["{group_name:>999999999}", "{group_name.__class__}", "{0}"])
+def test_the_template_of_a_group_is_never_executed(tmp_path: Path, template: str):
+    samples = [sample("a", "C", metadata={"kind": "k1"})]
+    score = totals_of("mean", k1=1)
+    score["metrics"]["k1"]["params"] = {**GROUPED, "name_template": template}
+    head = header(samples, results={"total_samples": 1, "scores": [score]})
+    _, report = imported(write_json_log(tmp_path / "log.json", samples, head))
+    assert [total.ours for total in report.totals] == [None]
 
 
 def test_every_scorer_keeps_its_name_and_members_of_a_score_theirs(log_of: Any):

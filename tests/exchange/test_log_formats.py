@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.exchange.imports.formats import ImportSettings, find_items
@@ -14,6 +15,7 @@ from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
+from console.suites.run_suite import open_run_suite
 
 Json = dict[str, Any]
 CHAT = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}]
@@ -49,6 +51,11 @@ class Imported:
 
     def conversation(self, place: int = 0) -> Conversation:
         return self._reader.conversation(self.rollouts[place].key)
+
+    def comparison(self, place: int) -> Comparison | None:
+        conversation = self.conversation(place)
+        suite = open_run_suite(self.folder.manifest(), None)
+        return suite.compare(conversation.case, conversation.finished)
 
     def texts(self, place: int = 0) -> list[tuple[str, str]]:
         return [(passage.kind.value, passage.text) for passage in self.conversation(place).passages]
@@ -175,10 +182,85 @@ def test_likelihoods_and_filters_of_lm_eval(tmp_path: Path):
     }
     strict, loose = lm_sample(0, 0.0, filter="strict", **choices), lm_sample(0, 1.0, filter="loose", **choices)
     (run,) = imports(write_lines(tmp_path / "samples_mc.jsonl", strict, loose), "lm-eval")
-    assert [rollout.key.case for rollout in run.rollouts] == ["0/strict", "0/loose"]
-    assert run.rollouts[1].scores == {"exact_match,loose": 1.0}
+    (rollout,) = run.rollouts
+    assert (rollout.key.case, rollout.scores) == ("0", {"exact_match,strict": 0.0, "exact_match,loose": 1.0})
     assert ("assistant", " blue") in run.texts()
     assert any('"-0.5"' in text for _, text in run.texts())
+
+
+def test_filters_of_lm_eval_are_metrics_of_a_document_not_further_documents(tmp_path: Path):
+    """Lines of the second filter follow those of all documents, however many there are."""
+    stamp = "2026-01-02T03-04-05.678901"
+    number = 1200
+    lines = [
+        lm_sample(place, float(place % 2 == 0 or name == "loose"), filter=name, filtered_resps=[f"2 {name}"])
+        for name in ("strict", "loose")
+        for place in range(number)
+    ]
+    path = write_lines(tmp_path / f"samples_add_{stamp}.jsonl", *lines)
+    means = {"exact_match,strict": 0.5, "exact_match,loose": 1.0}
+    samples = {"add": {"original": number, "effective": number}}
+    write_json(tmp_path / f"results_{stamp}.json", {"results": {"add": means}, "n-samples": samples})
+    (run,) = imports(path, "lm-eval")
+    assert (run.report.samples, run.report.missing) == (number, 0)
+    assert run.report.outcomes == {"passed": number // 2, "failed": number // 2}
+    assert [(total.score, total.reported, total.agrees) for total in run.report.totals] == [
+        ("exact_match,strict", 0.5, True),
+        ("exact_match,loose", 1.0, True),
+    ]
+    assert run.conversation(1).output["answer"] == "2 strict"
+    comparison = run.comparison(1)
+    assert comparison is not None
+    assert [(row.name, row.mark.value) for row in comparison.pairs[0].rows] == [
+        ("answer", "≠"),
+        ("score exact_match,strict", "≠"),
+        ("score exact_match,loose", "="),
+    ]
+    assert run.conversation(1).source["filtered_resps"] == {"strict": ["2 strict"], "loose": ["2 loose"]}
+
+
+def test_repeats_of_lm_eval_are_rollouts_of_which_only_the_first_was_scored(tmp_path: Path):
+    stamp = "2026-01-02T03-04-05.678901"
+    lines = [
+        lm_sample(place, float(name == "majority"), filter=name, resps=[["2", "3", "2"]], filtered_resps=["2"])
+        for name in ("first", "majority")
+        for place in range(2)
+    ]
+    path = write_lines(tmp_path / f"samples_add_{stamp}.jsonl", *lines)
+    write_json(tmp_path / f"results_{stamp}.json", {"n-samples": {"add": {"effective": 2}}})
+    (run,) = imports(path, "lm-eval")
+    assert [rollout.slot for rollout in run.rollouts] == [(name, number) for name in "01" for number in range(3)]
+    assert run.report.outcomes == {"failed": 2, "undecided": 4}
+    assert run.report.missing == 0
+    assert [run.texts(number)[1] for number in range(3)] == [("assistant", "2"), ("assistant", "3"), ("assistant", "2")]
+    assert [rollout.calls for rollout in run.rollouts] == [1] * 6
+    assert "scores the responses to a document together" in run.rollouts[1].message
+
+
+def test_scores_that_lm_eval_gave_each_repeat_are_those_of_its_rollouts(tmp_path: Path):
+    line = lm_sample(0, 1.0, resps=[["2", "3", "2"]], filtered_resps=[["2", "3", "2"]], exact_match=[1.0, 0.0, 1.0])
+    (run,) = imports(write_lines(tmp_path / "samples_add.jsonl", line), "lm-eval")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.PASSED]
+
+
+def test_files_of_lm_eval_that_were_joined_keep_their_documents_apart(tmp_path: Path):
+    lines = [lm_sample(0, value, filter=name) for value in (0.0, 1.0) for name in ("strict", "loose")]
+    (run,) = imports(write_lines(tmp_path / "samples_add.jsonl", *lines), "lm-eval")
+    assert [(rollout.key.case, rollout.outcome) for rollout in run.rollouts] == [
+        ("0", Outcome.FAILED),
+        ("0~2", Outcome.PASSED),
+    ]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["{", "[]", '"x"', '{"doc_id": null}', '{"resps": 3}', '{"doc_id": [1], "resps": {"a": 1}, "metrics": "x"}'],
+)
+def test_lines_of_lm_eval_that_are_none_are_named_and_the_others_read(tmp_path: Path, damage: str):
+    path = write_lines(tmp_path / "samples_add.jsonl", lm_sample(0, 1.0), damage, lm_sample(1, float("nan")))
+    (run,) = imports(path, "lm-eval")
+    assert {"0", "1"} <= {rollout.key.case for rollout in run.rollouts}
+    assert len(run.rollouts) + len(run.report.problems) == 3
 
 
 # promptfoo ------------------------------------------------------------------------------------------------------------
@@ -301,25 +383,25 @@ def test_conversations_with_and_without_scores(tmp_path: Path):
     assert run.conversation(1).source == {"note": "kept"}
 
 
-def test_instances_of_every_eval_ever_with_their_aggregate(tmp_path: Path):
-    def line(sample: str, result: str, score: float) -> Json:
-        return {
-            "schema_version": "0.3.0",
-            "evaluation_id": "e1",
-            "model_id": "org/m",
-            "evaluation_name": "sums",
-            "evaluation_result_id": result,
-            "sample_id": sample,
-            "interaction_type": "single_turn",
-            "input": {"raw": "1+1?", "reference": ["2"]},
-            "output": {"raw": ["2"]},
-            "answer_attribution": [{"turn_idx": 0, "extracted_value": "2"}],
-            "evaluation": {"score": score, "is_correct": score == 1},
-        }
+def instance(sample: str, result: str, score: float, **more: Any) -> Json:
+    return {
+        "schema_version": "0.3.0",
+        "evaluation_id": "e1",
+        "model_id": "org/m",
+        "evaluation_name": "sums",
+        "evaluation_result_id": result,
+        "sample_id": sample,
+        "interaction_type": "single_turn",
+        "input": {"raw": "1+1?", "reference": ["2"]},
+        "output": {"raw": ["2"]},
+        "answer_attribution": [{"turn_idx": 0, "extracted_value": "2"}],
+        "evaluation": {"score": score, "is_correct": score == 1} | more,
+    }
 
-    path = write_lines(
-        tmp_path / "e1.jsonl", line("a", "r1", 1), line("a", "r2", 0.5), line("b", "r1", 0), line("b", "r2", 0)
-    )
+
+def test_instances_of_every_eval_ever_with_their_aggregate(tmp_path: Path):
+    lines = [instance("a", "r1", 1), instance("a", "r2", 0.5), instance("b", "r1", 0), instance("b", "r2", 0)]
+    path = write_lines(tmp_path / "e1.jsonl", *lines)
     results = [
         {"evaluation_result_id": name, "metric_config": {"metric_name": metric}, "score_details": {"score": score}}
         for name, metric, score in (("r1", "accuracy", 0.5), ("r2", "style", 0.25))
@@ -329,6 +411,18 @@ def test_instances_of_every_eval_ever_with_their_aggregate(tmp_path: Path):
     assert run.outcomes == [Outcome.PASSED, Outcome.FAILED]
     assert run.rollouts[0].scores == {"accuracy": 1.0, "is_correct": 1.0, "style": 0.5}
     assert [total.agrees for total in run.report.totals] == [True, True]
+
+
+def test_instances_that_say_whether_they_are_correct_are_believed(tmp_path: Path):
+    lines = [
+        instance("a", "r1", 0.6, is_correct=True),
+        instance("b", "r1", 0.9, is_correct=False),
+        instance("c", "r1", 0.9, is_correct=None),
+    ]
+    (run,) = imports(write_lines(tmp_path / "e1.jsonl", *lines), "every-eval-ever")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.FAILED]
+    assert [rollout.reason for rollout in run.rollouts] == ["", "sums", "partial score"]
+    assert run.report.partial == {"sums": 1}
 
 
 # What is wrong --------------------------------------------------------------------------------------------------------

@@ -256,6 +256,7 @@ def test_an_earlier_site_is_replaced_whole_and_nothing_else_ever_is(tmp_path: Pa
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_two_thousand_long_cases_stay_within_their_part_of_fifty_megabytes(tmp_path: Path) -> None:
     count, shared = 2000, "You are asked for a sum. " * 60
     recorder = Recorder(tmp_path / "runs", cases=count, name="long", model=ModelFacts("m"))

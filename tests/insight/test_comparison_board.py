@@ -52,7 +52,7 @@ def test_a_whole_bfcl_row_follows_the_official_formula():
 
 
 def test_what_only_journals_hold_is_filled_in_and_says_when_it_is_incomplete():
-    entries = {"bfcl": {"format_sensitivity": 5200, "multiple": 10}}
+    entries = {"bfcl": ENTRIES["bfcl"] | {"format_sensitivity": 5200}}
     categories = {"format_sensitivity": (5, 5, 0), "multiple": (10, 0, 0)}
     (board,) = leaderboards([known("r", categories)], entries)
     assert board.rows[0].cells["cost_usd"].value == 1.0
@@ -65,11 +65,13 @@ def test_what_only_journals_hold_is_filled_in_and_says_when_it_is_incomplete():
     assert pretended.rows[0].cells["cost_usd"].value is None
 
 
-def test_missing_categories_count_as_nothing_and_are_said():
+def test_an_aggregate_with_missing_categories_has_no_number():
     (board,) = leaderboards([known("r", {"multiple": (5, 0, 0), "live_simple": (10, 0, 0)})], ENTRIES)
     cells = board.rows[0].cells
-    assert cells["overall"].note == "incomplete: 1 of 21 categories complete"
-    assert cells["overall"].value == pytest.approx((10 * 0.25 + 10 * 0.25) / 100)
+    assert (cells["overall"].value, cells["overall"].note) == (None, "2 of 21 categories")
+    assert (cells["live"].value, cells["live"].note) == (None, "1 of 4 categories")
+    assert board.rank(0) is None
+    assert board.rules.remarks(cells) == ["overall: 2 of 21 categories"]
     assert cells["multiple"].note == "incomplete: 5 of 10"
     assert cells["live_simple"].note == ""
     assert (cells["multi_turn"].value, cells["multi_turn"].note) == (None, "N/A")
@@ -80,9 +82,18 @@ def test_incomplete_rows_rank_after_complete_ones():
     worse, better = dict(WHOLE), dict.fromkeys(names.SCORING[:-1], (10, 0, 0))
     (board,) = leaderboards([known("a", worse, model="whole"), known("b", better, model="part")], ENTRIES)
     assert [row.model for row in board.rows] == ["whole", "part"]
-    assert board.rows[1].headline(board).value > board.rows[0].headline(board).value
-    assert board.rows[1].cells["web_search"].value is None, "N/A, as in the official tables, when a part is missing"
-    assert board.rows[1].cells["agentic"].value is not None
+    assert [board.rank(place) for place in range(2)] == [1, None]
+    assert board.rows[1].headline(board).value is None
+    assert board.rows[1].cells["web_search"].value is None
+    assert board.rows[1].cells["multi_turn"].value == 1.0
+
+
+def test_a_suite_without_an_official_number_ranks_by_pass_rate():
+    entries = {"bfcl": dict.fromkeys(names.SCORING[:18], 10)}
+    (board,) = leaderboards([known("r", dict.fromkeys(names.SCORING[:18], (8, 2, 0)))], entries)
+    assert board.columns[0] == "passed"
+    assert (board.rank(0), board.rows[0].headline(board).value) == (1, 0.8)
+    assert board.rules.legend == "ranked by pass rate: the suite has 17 of the 21 categories of the official score"
 
 
 def test_failed_inferences_count_as_officially_and_are_said():
@@ -112,12 +123,6 @@ def test_which_runs_count():
     assert row.cells["parallel"].value == 1.0
     other = known("other", {"parallel": (3, 7, 0)}, at=10, dataset={"digest": "x"})
     assert leaderboards([*runs, other], ENTRIES)[0].rows[0].cells["multiple"].value is None
-
-
-def test_the_weights_of_missing_live_categories_come_from_the_data():
-    entries = {"bfcl": {"live_simple": 10, "live_multiple": 30, "live_parallel": 5, "live_parallel_multiple": 5}}
-    (board,) = leaderboards([known("r", {"live_simple": (10, 0, 0)})], entries)
-    assert board.rows[0].cells["live"].value == pytest.approx(10 / 50)
 
 
 def test_other_suites_rank_by_what_they_measure():
@@ -167,8 +172,8 @@ class TwoHalves(PassRates):
     def counts(self, category):
         return category != "warm-up"
 
-    def fits(self, categories):
-        return set(categories) <= {"left", "right"}
+    def misfit(self, categories):
+        return "" if set(categories) <= {"left", "right"} else "the suite has other categories"
 
     def cells(self, played):
         cells = super().cells(played)

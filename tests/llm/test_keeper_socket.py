@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from console.engine.background import start_task
 from console.llm.endpoint import Unwatched
 from console.llm.limits.keeper_socket import LocalKeepers, endpoint_digest, keepers_folder
 from console.llm.limits.limiter import Limiter
@@ -21,7 +22,7 @@ class Engine:
     """A process's limiter of an endpoint, connected."""
 
     def __init__(self, endpoint: str, ceiling: int | None, rpm: int | None = None) -> None:
-        self.keepers = LocalKeepers()
+        self.keepers = LocalKeepers(start_task)
         self.share = LimitShare(ceiling, rpm, 600.0)
         self.limiter = Limiter("e", ceiling=ceiling, rpm=rpm, share=self.share)
         self.way = self.keepers.connect(endpoint, self.share)
@@ -135,10 +136,11 @@ def test_sockets_go_where_paths_are_short_enough(tmp_path: Path, monkeypatch: py
 async def test_a_killed_process_is_followed_by_another(endpoint: str) -> None:
     program = (
         "import asyncio\n"
+        "from console.engine.background import start_task\n"
         "from console.llm.limits.keeper_socket import LocalKeepers\n"
         "from console.llm.limits.share import LimitShare\n"
         "async def main():\n"
-        "    keepers = LocalKeepers()\n"
+        "    keepers = LocalKeepers(start_task)\n"
         "    share = LimitShare(4, None, 600.0)\n"
         f"    keepers.connect({endpoint!r}, share)\n"
         "    share.attach(lambda: print('lease', flush=True), lambda *_: None)\n"

@@ -71,6 +71,15 @@ async def test_a_wait_too_long_for_one_request_pauses_everybody(seen):
     assert limiter.pause_s == pytest.approx(3600, abs=5)
 
 
+async def test_a_shorter_pause_does_not_end_a_longer_one(seen, clock):
+    limiter = Limiter("x")
+    limiter.pause(40.0)
+    limiter.pause(5.0)
+    assert limiter.pause_s == 40.0
+    limiter.pause(50.0)
+    assert limiter.pause_s == 50.0
+
+
 async def refuse(limiter, seen, count):
     """Fill the gate, have so many refused, and give everything back."""
     slots = [await acquire(limiter, seen) for _ in range(limiter.state().limit)]
@@ -212,6 +221,18 @@ async def test_requests_per_minute_are_spread(seen):
     for _ in range(4):
         limiter.release(await acquire(limiter, seen))
     assert 0.14 <= time.monotonic() - began < 30
+
+
+async def test_after_three_faults_in_a_row_three_calls_at_once_are_risked_until_one_succeeds(seen):
+    limiter = Limiter("x", ceiling=64)
+    slot = await acquire(limiter, seen)
+    for _ in range(2):
+        limiter.faulted()
+    assert limiter.state().limit > 3
+    limiter.faulted()
+    assert limiter.state().limit == 3
+    limiter.succeeded(slot)
+    assert limiter.state().limit > 3
 
 
 async def test_a_provider_that_goes_down_is_probed_by_one_until_it_is_back(seen):

@@ -34,9 +34,10 @@ CONTENT = [
     ("content_parts", "The weather is fine", "stop"),
     ("no_stream_options", "The weather is fine", "stop"),
     ("no_stream", "The weather is fine", "stop"),
-    ("strange_calls", "x", "stop"),
     ("second_choice", "ok", "stop"),
     ("success_code", "ok", "stop"),
+    ("citations", "The weather is fine", "stop"),
+    ("summary_parts", "The weather is fine", "stop"),
 ]
 
 
@@ -63,6 +64,12 @@ STREAMED = [
     ("s_stop_everywhere", "The weather is fine"),
     ("s_null_word", "The weather is fine"),
     ("nan", "ok"),
+    ("s_null_delta_at_the_end", "The weather is fine"),
+    ("s_filter_results", "The weather is fine"),
+    ("s_restated", "The weather is fine"),
+    ("s_restated_each_time", "The weather is fine"),
+    ("s_text_beside_deltas", "The weather is fine"),
+    ("s_reason_twice", "The weather is fine"),
 ]
 
 
@@ -102,7 +109,6 @@ async def test_a_flood_of_chunks_is_read_to_the_end(connect, question, seen):
 CALLS = [
     ("bad_args", [("call_a", "f", '{"city": "Ber')]),
     ("dict_args", [("call_a", "f", '{"city": "Köln"}')]),
-    ("null_tool", [("call_0", "", "")]),
     ("function_call", [("call_0", "f", "{}")]),
 ]
 

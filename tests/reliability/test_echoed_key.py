@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted
-from support.echoes import ANSWERS, ERRORS, install, pieces_in
+from support.echoes import ANSWERS, DECODED, ERRORS, install, pieces_in
 from support.lookup_suite import number_of, results, right, write_suite
 
 from console.cli import history
@@ -36,7 +36,7 @@ def test_no_piece_of_an_echoed_key_is_anywhere(console, home: Path, monkeypatch,
     install(monkeypatch)
     monkeypatch.setenv("ECHOED_KEY", KEY)
     monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
-    names = [*ANSWERS, *ERRORS]
+    names = [*ANSWERS, *DECODED, *ERRORS]
 
     def answer(request: dict[str, Any]) -> Scripted:
         """Every second case is answered right, so that the run goes on."""

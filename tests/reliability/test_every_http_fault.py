@@ -17,7 +17,10 @@ ANSWERS = {
     *("s_splitutf8", "s_surrogate_split", "s_aftdone", "s_other_choice", "s_late_end", "s_never_ends"),
     *("s_stop_everywhere", "s_null_word", "second_choice", "success_code"),
     *("s_stall_done", "s_reasoning", "s_flood", "big10mb", "nan", "surrogate"),
-    *("bad_args", "dict_args", "null_tool", "s_noindex", "s_all_zero", "function_call", "strange_calls"),
+    *("bad_args", "dict_args", "s_noindex", "s_all_zero", "function_call"),
+    *("s_null_delta_at_the_end", "s_filter_results", "s_restated", "s_restated_each_time", "s_reason_twice"),
+    "s_text_beside_deltas",
+    *("citations", "summary_parts"),
     *("usage_missing", "usage_negative", "usage_zero", "usage_absurd", "usage_full"),
 }
 """What a model has said, however oddly: that is judged, as the benchmark would judge it."""
@@ -29,6 +32,7 @@ APART = {"r429_hour"}
 """Holds the whole run: test_provider_outage.py."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_no_fault_is_ever_a_score(console, home: Path, record_property) -> None:
     names = sorted(FAULTS.keys() - APART)

@@ -62,7 +62,7 @@ def outside(home: Path) -> set[Path]:
     return {path for path in home.rglob("*") if path.is_file()}
 
 
-def test_commands_and_exports(console, home: Path, hostile: Path) -> None:
+def test_commands_and_exports(console, home: Path, hostile: Path, record_property) -> None:
     before = outside(home)
     ended = console("run", "-m", "m", "-s", "lookups", "--data", hostile)
     assert ended.code == 0, ended.err
@@ -74,6 +74,7 @@ def test_commands_and_exports(console, home: Path, hostile: Path) -> None:
     told += [console(*line) for line in (("show", run.name), ("review", run.name, "--all"), ("failures", run.name))]
     told += [console("show", f"{run.name}#{one['case']}") for one in listed if "\x00" not in one["case"]]
     told += [console("runs"), console("show", "\x1b]52;c;aGk=\x07"), console("resume", "[/x]")]
+    record_property("trials", len(told) + len(EXPORT_FILES))
     for one in told:
         shown = one.out + one.err
         assert not FOREIGN.search(shown), FOREIGN.search(shown)

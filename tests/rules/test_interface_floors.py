@@ -8,7 +8,7 @@ ROOM = "console.tui."
 SCREENS = "console.tui.screens."
 FLOORS = [
     {"actions", "symbols", "textual_patches", "themes"},
-    {"data", "frame_output", "keymap", "sanitize", "shell_commands"},
+    {"data", "desktop", "frame_output", "keymap", "sanitize", "shell_commands"},
     {"render"},
     {"widgets"},
     {"suite_views"},

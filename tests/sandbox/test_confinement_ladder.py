@@ -77,6 +77,8 @@ DENIED = {
     "filters": "prctl:seccomp",
     "namespaces and mounts": "unshare,mount,mount_setattr",
     "namespaces and Landlock": "unshare,landlock_create_ruleset",
+    "limits": "prlimit64,setrlimit",
+    "process attributes": "prctl",
     "everything": "unshare,mount,mount_setattr,landlock_create_ruleset,prctl:seccomp",
 }
 
@@ -96,14 +98,20 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     "denied",
     [
-        pytest.param(calls, id=name, marks=() if name in ("user namespaces", "everything") else pytest.mark.slow)
+        pytest.param(
+            calls,
+            id=name,
+            marks=() if name in ("user namespaces", "limits", "process attributes", "everything") else pytest.mark.slow,
+        )
         for name, calls in DENIED.items()
     ],
 )
 def test_doctor_plays_a_turn_where_calls_are_denied(denied: str) -> None:
     ended = on_such_a_machine(denied, "doctor", "--offline")
     assert "✓ cave turn: run and graded" in ended.stdout, ended.stdout + ended.stderr
-    for call, layer in (("unshare", "namespaces"), ("mount", "mounts"), ("mount_setattr", "mounts")):
+    layers = {"unshare": "namespaces", "mount": "mounts", "mount_setattr": "mounts", "prlimit64": "limits"}
+    layers["prctl"] = "no new privileges (Operation not permitted), seccomp"
+    for call, layer in layers.items():
         assert (call not in denied.split(",")) or f"{layer} (" in ended.stdout
     if "unshare" in denied:
         assert "namespaces (unshare: Operation not permitted)" in ended.stdout

@@ -39,6 +39,8 @@ class Said:
     ends_without_last: bool = False
     """Whether the stream ends properly, but without its last event."""
     headers: dict[str, str] = field(default_factory=dict[str, str])
+    events: list[Any] | None = None
+    """Sent in place of all other events; bytes as they are."""
 
 
 def pieces(text: str) -> list[str]:
@@ -230,8 +232,11 @@ class ApiServer:
         if said.status != "200 OK" or word not in EVENTS_BY_API:
             exchange.answer_json(said.error, said.status if word in EVENTS_BY_API else "404 Not Found", **said.headers)
             return
+        self._stream(exchange, said, word)
+
+    def _stream(self, exchange: Exchange, said: Said, word: str) -> None:
         send = exchange.begin_lines() if word == "chat" else exchange.begin_events()
-        events = EVENTS_BY_API[word](said)
+        events = EVENTS_BY_API[word](said) if said.events is None else said.events
         if said.error_event is not None:
             events = [*events[: len(events) // 2], said.error_event]
         if said.ends_without_last:

@@ -60,7 +60,7 @@ class Exchange:
     def begin_lines(self) -> Callable[[object], None]:
         """Send the head of a stream of one JSON value a line; return what sends a value."""
         self._begin(b"application/x-ndjson")
-        return lambda value: self.piece(json.dumps(value).encode() + b"\n")
+        return lambda value: self.piece((value if isinstance(value, bytes) else json.dumps(value).encode()) + b"\n")
 
     def _begin(self, kind: bytes) -> None:
         self._chunked = True

@@ -10,6 +10,7 @@ import pytest
 
 from console.core.case import Case, Key, Setting
 from console.core.fault import UsageError
+from console.core.names import slug
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
@@ -17,7 +18,7 @@ from console.store.journal import JournalWriter
 from console.store.lock import RunLock, RunLocked, is_held
 from console.store.notes import Note, Notes
 from console.store.run_list import find_run, list_runs
-from console.store.runs import RunFolder, create_run, new_run_id, slug
+from console.store.runs import RunFolder, create_run, new_run_id
 
 
 def manifest(name: str) -> Manifest:
@@ -86,8 +87,18 @@ def test_a_runs_own_name_is_told_from_a_part_of_anothers(tmp_path: Path) -> None
     assert find_run(tmp_path, "mem").name.endswith("mem-40d1")
     assert find_run(tmp_path, "ab").name.endswith("ab-7f1d")
     create_run(tmp_path, manifest("2026-01-01T1003-mem-40d2"))
-    with pytest.raises(UsageError, match="matches 2 runs"):
+    with pytest.raises(UsageError, match="2 runs are named 'mem'") as error:
         find_run(tmp_path, "mem")
+    assert error.value.hint == "Give one of these names whole."
+
+
+def test_a_short_name_given_twice_asks_for_no_longer_one(tmp_path: Path) -> None:
+    for name in ("2026-01-01T1000-b3-40d1", "2026-01-01T1001-b3-40d2"):
+        create_run(tmp_path, manifest(name))
+    with pytest.raises(UsageError, match=r"2 runs are named 'b3': .*-40d[12], ") as error:
+        find_run(tmp_path, "b3")
+    assert error.value.hint == "Give one of these names whole."
+    assert find_run(tmp_path, "2026-01-01T1000-b3-40d1").name.endswith("d1")
 
 
 @pytest.mark.parametrize("part", ["2", "k1", "-"])

@@ -31,7 +31,7 @@ class Oracle:
         self.strangers = 0
         for number, case in enumerate(cases):
             entry = entry_of(case)
-            messages, _ = question_of(entry, wording, GENERIC[mode])
+            messages, _, _ = question_of(entry, wording, GENERIC[mode])
             answers = scripted_answers_for(entry, mode)
             wrong = number % 10 == 3 and bool(answers.wrong)
             said = _scripted(answers.wrong[number % len(answers.wrong)] if wrong else answers.right, mode)

@@ -4,6 +4,7 @@
 """
 
 import json
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -19,12 +20,14 @@ CUT_AT = 42
 """Characters of a key that are sent where an echo is cut short."""
 
 ANSWERS: dict[str, Callable[[Exchange], None]] = {}
+DECODED: dict[str, Callable[[Exchange], None]] = {}
+"""Answers that hold the key only once they are decoded."""
 ERRORS: dict[str, Callable[[Exchange], None]] = {}
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `fault:echo_NAME` be asked for, for the length of a test."""
-    for name, play in (ANSWERS | ERRORS).items():
+    for name, play in (ANSWERS | DECODED | ERRORS).items():
         monkeypatch.setitem(FAULTS, f"echo_{name}", play)
 
 
@@ -121,6 +124,48 @@ def call_arguments_in_pieces(e: Exchange) -> None:
         return
     pieces = [{"index": 0, "function": {"arguments": text[at : at + 5]}} for at in range(0, len(text), 5)]
     stream(e, chunk(calls(call("", index=0))), *(chunk(calls(piece)) for piece in pieces), chunk({}, "tool_calls"))
+
+
+@answer
+def call_arguments_half_escaped(e: Exchange) -> None:
+    text = "".join(f"\\u{ord(x):04x}" if place % 2 else x for place, x in enumerate(key_of(e)))
+    both(e, calls(call(f'{{"number": "{text}"}}', name="look_up", index=0)), "tool_calls")
+
+
+def source_call(e: Exchange, spell: Callable[[str], str]) -> None:
+    """A call as source text, with the key in an escaped spelling that a parser decodes."""
+    both(e, {"content": f"[look_up(number='{''.join(map(spell, key_of(e)))}')]"})
+
+
+@answer
+def source_call_in_hexadecimal(e: Exchange) -> None:
+    source_call(e, lambda letter: f"\\x{ord(letter):02x}")
+
+
+@answer
+def source_call_in_octal(e: Exchange) -> None:
+    source_call(e, lambda letter: f"\\{ord(letter):o}" if not letter.isdigit() else letter)
+
+
+@answer
+def source_call_by_name(e: Exchange) -> None:
+    source_call(e, lambda letter: f"\\N{{{unicodedata.name(letter)}}}")
+
+
+def source_call_in_two_texts(e: Exchange) -> None:
+    """A parser joins texts beside each other; no piece of them is long enough to be a secret's."""
+    texts = [key_of(e)[at : at + 8] for at in range(0, len(key_of(e)), 8)]
+    both(e, {"content": f"[look_up(number={' '.join(map(repr, texts))})]"})
+
+
+DECODED["source_call_in_two_texts"] = source_call_in_two_texts
+
+
+@answer
+def source_call_with_folding_letters(e: Exchange) -> None:
+    """A parser folds the letters of names."""
+    name = "".join(chr(ord(letter) + 0xFEE0) for letter in key_of(e))
+    both(e, {"content": f"[look_up(number=ｘ{name}), ｘ{name}(ｘ{name}=1)]"})
 
 
 @answer

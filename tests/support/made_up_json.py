@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, cast
 
@@ -109,6 +109,29 @@ LINES = (VALUES_AND_DEEP | st.just({})).map(as_text) | st.sampled_from(
     )
 )
 """Lines at large, most of them JSON."""
+
+
+KINDS: tuple[Any, ...] = (
+    None, True, 7, 10**400, -0.5, float("nan"), "x", [], ["x"], [{"a": 1}], {}, {"a": {"b": [1]}},
+)  # fmt: skip
+"""A value of each type that JSON has."""
+
+
+def confused(sample: Any) -> Iterator[Any]:
+    """Yield the sample with each of its values, at any depth, replaced by one of each type."""
+    for kind in KINDS:
+        if type(kind) is not type(sample) or kind != sample:
+            yield copy.deepcopy(kind)
+    parts: list[tuple[Any, Any]] = []
+    if isinstance(sample, dict):
+        parts = list(cast(dict[Any, Any], sample).items())
+    elif isinstance(sample, list):
+        parts = list(enumerate(cast(list[Any], sample)))
+    for step, part in parts:
+        for other in confused(part):
+            changed = copy.copy(sample)
+            changed[step] = other
+            yield changed
 
 
 def change(value: Any, rng: Random) -> Any:

@@ -29,7 +29,8 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampl
     for name, value in (("TZ", "UTC"), ("DESK_KEY", "sk-desk-0123456789abcdef"), ("XDG_CONFIG_HOME", str(tmp_path)),
                         ("XDG_DATA_HOME", str(tmp_path)), ("XDG_STATE_HOME", str(tmp_path))):  # fmt: skip
         monkeypatch.setenv(name, value)
-    for name in ("NO_COLOR", "OPENAI_API_KEY"):
+    terminal = ("TERM_PROGRAM", "VTE_VERSION", "WSL_DISTRO_NAME", "__CFBundleIdentifier")
+    for name in ("NO_COLOR", "OPENAI_API_KEY", *terminal):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(paths, "checkout", lambda: None)
     monkeypatch.setattr(launch_fields, "has_ray", lambda: True)  # whatever is installed here

@@ -40,6 +40,25 @@ def boom(self):
 HomeScreen.action_sort = boom
 """
 BROKEN_WORKER = BROKEN + "HomeScreen.action_sort = lambda self: self.run_worker(lambda: boom(self), thread=True)\n"
+BROKEN_THREAD = (
+    BROKEN
+    + """
+import console.tui.data.workspace as workspace
+def sort(self):
+    workspace.read_models = lambda paths: boom(self)
+    self.services.workspace.read_models()
+HomeScreen.action_sort = sort
+"""
+)
+BROKEN_TASK = (
+    BROKEN
+    + """
+from console.engine.background import start_task
+async def fail(self):
+    boom(self)
+HomeScreen.action_sort = lambda self: start_task(fail(self), "task") and None
+"""
+)
 RESTORED = b"\x1b[?1049l"
 
 
@@ -146,7 +165,9 @@ def test_a_closed_terminal_ends_the_app_whoever_got_the_signal(terminal: Callabl
     assert one.wait_unread() == 129
 
 
-@pytest.mark.parametrize("broken", [BROKEN, BROKEN_WORKER], ids=["key", "worker"])
+@pytest.mark.parametrize(
+    "broken", [BROKEN, BROKEN_WORKER, BROKEN_THREAD, BROKEN_TASK], ids=["key", "worker", "thread", "task"]
+)
 def test_a_crash_shows_no_values_and_restores_the_terminal(terminal: Callable[..., Any], broken: str) -> None:
     one = terminal(broken + PROGRAM)
     one.read_until(b"SUITES")

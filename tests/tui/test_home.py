@@ -5,9 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.recorded_runs import Recorder
 from support.screen_text import assert_until
 from textual.widgets import Static
 
+from console.core.outcome import Outcome
+from console.suites.catalog import RECORDED
 from console.tui.app import ConsoleApp
 from console.tui.screens.home.lists import RunList
 from console.tui.screens.home.screen import HomeScreen
@@ -118,6 +121,16 @@ async def test_resume_refuses_with_the_cure_when_the_suite_is_gone(opened: Any, 
         await settle(app, pilot)
         assert "gone" in app.services.messages[-1].plain
         assert app.screen.where == "home"
+
+
+async def test_resume_says_why_an_imported_run_cannot_be_played(opened: Any, workspace: Any, settle: Any) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=1, format=RECORDED)
+    recorder.finish(recorder.start("a"), Outcome.BROKEN, "server")
+    recorder.close()
+    async with opened() as (app, pilot):
+        await pilot.press("tab", "r")
+        await settle(app, pilot)
+        assert "recorded by another tool" in app.services.messages[-1].plain
 
 
 async def test_resume_has_nothing_to_do_on_a_finished_run(opened: Any, workspace: Any, frame: Frame) -> None:

@@ -131,8 +131,8 @@ def foreign(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequen
     return fill
 
 
-async def assert_clean_everywhere(opened: Any, size: tuple[int, int], runs: Sequence[RunFolder], find: str) -> None:
-    """Walk through everything; nothing of what is painted can act on a terminal."""
+async def assert_clean_everywhere(opened: Any, size: tuple[int, int], runs: Sequence[RunFolder], find: str) -> int:
+    """Walk through everything; nothing of what is painted can act on a terminal. Return how many screens there were."""
     async with opened(size) as (app, pilot):
         names = []
         async for name in tour_screens(app, pilot, *runs):
@@ -142,11 +142,14 @@ async def assert_clean_everywhere(opened: Any, size: tuple[int, int], runs: Sequ
         assert_no_control_byte(app)
         assert set(PLACES) <= set(names)
         assert app.is_running
+        return len(names)
 
 
 @pytest.mark.timeout(600)
-async def test_hostile_text_on_every_screen(opened: Any, foreign: Any, all_hostile: tuple[str, ...]) -> None:
-    await assert_clean_everywhere(opened, (80, 24), foreign(all_hostile), "red")
+async def test_hostile_text_on_every_screen(
+    opened: Any, foreign: Any, all_hostile: tuple[str, ...], record_property: Any
+) -> None:
+    record_property("trials", await assert_clean_everywhere(opened, (80, 24), foreign(all_hostile), "red"))
 
 
 @pytest.mark.slow
@@ -160,8 +163,8 @@ async def test_hostile_text_on_every_screen(opened: Any, foreign: Any, all_hosti
     suppress_health_check=list(HealthCheck),
 )
 @given(texts=st.lists(DENSE, min_size=12, max_size=12, unique=True))
-async def test_any_text_on_every_screen(opened: Any, foreign: Any, texts: list[str]) -> None:
-    await assert_clean_everywhere(opened, (160, 45), foreign(texts), "w")
+async def test_any_text_on_every_screen(opened: Any, foreign: Any, record_property: Any, texts: list[str]) -> None:
+    record_property("trials", await assert_clean_everywhere(opened, (160, 45), foreign(texts), "w"))
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

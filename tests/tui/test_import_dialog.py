@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from console.core.fault import UsageError
 from console.exchange.imports.formats import ImportItem, import_formats
-from console.exchange.imports.importing import ImportReport
+from console.exchange.imports.importing import CheckedTotal, ImportReport
 from console.exchange.imports.log import Problem
 from console.tui.data.import_session import ImportSession
 from console.tui.dialogs.import_dialog import ImportDialog
@@ -107,3 +107,31 @@ async def test_how_far_it_is_stays_in_sight_below_long_reports(size: tuple[int, 
         await pilot.press("enter")
         await assert_until(pilot, lambda: "esc stops" in text_of(app))
         assert "second.json  1 200 of 4 000 samples   file 2 of 2" in text_of(app).replace("\u202f", " ")
+
+
+class FinishedImport(ImportSession):
+    """An import that has ended, with totals that agree, differ and were not computed."""
+
+    def start(self, text: str) -> None:
+        """Begin nothing: it has ended."""
+        totals = [
+            CheckedTotal("match", "accuracy", 0.5, 0.5),
+            CheckedTotal("match", "mean", 0.5, 0.25),
+            CheckedTotal("match", "elegance", 0.75, None),
+        ]
+        report = ImportReport(text, "run", "tool", "1", "suite", "m", False, 2, {}, 0, {}, [], totals, {"match": 2})
+        self.reports = [report]
+
+
+async def test_totals_that_were_not_computed_and_partial_scores_are_in_words(opened: Any, tmp_path: Path):
+    async with opened((120, 30)) as (app, pilot):
+        app.push_screen(ImportDialog(lambda: FinishedImport(tmp_path, None)))
+        await assert_until(pilot, lambda: isinstance(app.screen, ImportDialog))
+        app.screen.query_one(Input).value = "log.json"
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "elegance" in text_of(app))
+        shown = text_of(app)
+    assert "match accuracy: 0.5 in the log, 0.5 here =" in shown
+    assert "match mean: 0.5 in the log, 0.25 here ≠" in shown
+    assert "match elegance: 0.75 in the log not computed" in shown
+    assert "2 rollouts have a match between 0 and 1: counted as failed" in shown

@@ -20,6 +20,7 @@ from console.insight.filter import read_filter
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.suites import run_suite
+from console.suites.catalog import RECORDED
 from console.tui.app import ConsoleApp
 from console.tui.editor import pager_command
 from console.tui.screens.review.case_actions import case_text
@@ -615,6 +616,7 @@ async def test_again_for_all_names_the_price_first(
 ) -> None:
     spawned: list[dict[str, Any]] = []
     monkeypatch.setattr("console.engine.process.spawn_engine", lambda run, **more: spawned.append(more))
+    monkeypatch.setattr("console.engine.plan.reopen", lambda *places: None)
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
@@ -629,6 +631,24 @@ async def test_again_for_all_names_the_price_first(
         await pilot.press("r")
         await assert_until(pilot, lambda: len(spawned) == 2)
         assert spawned[1]["only"] == ("live_multiple_118-41",)
+
+
+@pytest.mark.parametrize("pressed", ["r", "R"])
+@pytest.mark.parametrize(("shape", "said"), [(RECORDED, "recorded by another tool"), ("", "")])
+async def test_a_run_that_cannot_be_played_is_not_said_to_be_asked_again(
+    pressed: str, shape: str, said: str, opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spawned: list[dict[str, Any]] = []
+    monkeypatch.setattr("console.engine.process.spawn_engine", lambda run, **more: spawned.append(more))
+    recorder = Recorder(workspace.root / "runs", cases=1, format=shape, suite="recorded")  # a suite that is not there
+    recorder.finish(recorder.start("a"), Outcome.FAILED, "value_error:string", cost_usd=0.0)
+    folder = recorder.close()
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press(pressed)
+        await assert_until(pilot, lambda: app.services.messages and said in app.services.messages[-1].plain)
+        assert "Retrying" not in app.services.messages[-1].plain
+        assert not spawned
 
 
 # Untrusted text ------------------------------------------------------------------------------------------------------

@@ -108,6 +108,7 @@ def ascii_marks() -> Iterator[None]:
         setattr(SYMBOLS, name, getattr(Symbols(), name))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 async def test_asked_for_ascii_every_screen_is_ascii(ascii_marks: None, opened: Any, workspace: Any) -> None:
     run = plain_run(workspace.root / "runs").folder

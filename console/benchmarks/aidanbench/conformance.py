@@ -51,6 +51,11 @@ class _TextLine(msgspec.Struct, frozen=True):
     text: str
 
 
+class _JudgeLine(msgspec.Struct, frozen=True):
+    text: str | None
+    """None: the judge sent no text, which the reference cannot read either."""
+
+
 class _Message(msgspec.Struct, frozen=True):
     role: str = ""
     content: str | None = None
@@ -139,12 +144,12 @@ def _answer(line: _TextLine) -> dict[str, Any]:
     return {"value": reply_tags.answer_of(line.text)}
 
 
-def _coherence(line: _TextLine) -> dict[str, Any]:
-    return {"value": to_json(reply_tags.strict_coherence(line.text))}
+def _coherence(line: _JudgeLine) -> dict[str, Any]:
+    return {"value": to_json(reply_tags.strict_coherence(line.text or ""))}
 
 
-def _similarity(line: _TextLine) -> dict[str, Any]:
-    return {"value": to_json(reply_tags.strict_similarity(line.text))}
+def _similarity(line: _JudgeLine) -> dict[str, Any]:
+    return {"value": to_json(reply_tags.strict_similarity(line.text or ""))}
 
 
 def _format(line: _FormatLine) -> dict[str, Any]:
@@ -173,8 +178,8 @@ _KINDS: dict[str, _Kind[Any]] = {
     "loop": _Kind(_LoopLine, _loop),
     "verdict": _Kind(_VerdictLine, _verdict),
     "answer": _Kind(_TextLine, _answer),
-    "coherence": _Kind(_TextLine, _coherence),
-    "similarity": _Kind(_TextLine, _similarity),
+    "coherence": _Kind(_JudgeLine, _coherence),
+    "similarity": _Kind(_JudgeLine, _similarity),
     "format": _Kind(_FormatLine, _format),
     "novelty": _Kind(_NoveltyLine, _novelty),
 }

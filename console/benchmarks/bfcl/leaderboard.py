@@ -1,4 +1,4 @@
-"""BFCL's leaderboard by the official formula, in which missing categories count as 0.
+"""BFCL's leaderboard by the official formula, except that an aggregate with missing categories has no number.
 
 Columns are in the order of the official summary tables, except that cost and latency come last. Numbers based on only
 some of the entries are marked incomplete. Failed inferences are scored as answers, like the official scorer does.
@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from console.benchmarks.bfcl.rules import categories as names
 from console.benchmarks.bfcl.rules.aggregate import (
-    NUMBER_WITH_GAPS,
     PARTS,
     Accuracy,
     Standing,
     gaps,
     interval,
     latency_figures,
+    missing,
     spread,
 )
 from console.core.case import Key
@@ -91,10 +91,19 @@ class BfclLeaderboard:
     )
     headings: Mapping[str, str] = _HEADINGS
     score = ""
+    legend = ""
 
-    def fits(self, categories: Collection[str]) -> bool:
-        """Accept official categories only."""
-        return bool(categories) and all(category in names.ALL for category in categories)
+    def misfit(self, categories: Collection[str]) -> str:
+        """Accept suites with all categories of the overall score, and no others than the official ones."""
+        if any(category not in names.ALL for category in categories):
+            return "the suite has categories of its own"
+        needed = PARTS["overall"]
+        present = sum(category in categories for category in needed)
+        return (
+            ""
+            if present == len(needed)
+            else f"the suite has {present} of the {len(needed)} categories of the official score"
+        )
 
     def counts(self, category: str) -> bool:
         """Count all categories except prerequisites of memory."""
@@ -117,8 +126,8 @@ class BfclLeaderboard:
         for name, part in Standing(accuracy_of).sums.items():
             played_parts = [category for category in PARTS[name] if category in cells]
             column = _COLUMN_OF.get(name, name)
-            if not played_parts or not (part.is_known or name in NUMBER_WITH_GAPS):
-                sums[column] = MISSING
+            if not part.is_known:
+                sums[column] = Cell(None, note=missing(name, intervals)) if played_parts else MISSING
                 continue
             failed = _failed_words(sum(tallies[category].broken for category in played_parts))
             note = "; ".join(filter(None, (gaps(name, whole), failed)))
@@ -128,10 +137,10 @@ class BfclLeaderboard:
 
     def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
         """Return notes on missing categories of Overall, and on failed inferences."""
-        missing, _, failed = cells["overall"].note.partition("; ")
-        if missing and not missing.startswith(INCOMPLETE):
-            missing, failed = "", missing
-        remarks = [f"overall: {missing}; missing ones count as 0"] if missing else []
+        first, _, failed = cells["overall"].note.partition("; ")
+        if first.endswith(_JUDGED):
+            first, failed = "", first
+        remarks = [f"overall: {first}"] if first else []
         holding = [name for name in cells if name in names.ALL and cells[name].note.endswith(_JUDGED)]
         if failed or holding:
             listed = ", ".join(self.headings.get(name, name.replace("_", " ")) for name in holding)

@@ -33,7 +33,10 @@ from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
 from console.llm.reply import ReplyBuilder
 from console.llm.wires.anthropic import anthropic_body, read_message
+from console.llm.wires.bedrock import BEDROCK, converse_body, read_converse
 from console.llm.wires.chat import ChatAssembly, chat_body
+from console.llm.wires.cohere import COHERE, cohere_body, read_cohere
+from console.llm.wires.completeness import finish_of
 from console.llm.wires.gemini import gemini_body, read_candidates
 from console.llm.wires.responses import read_response, responses_body
 from console.suites.suite import Row
@@ -109,9 +112,24 @@ _PATHS = {
     "responses": "{base}/responses",
     "anthropic": "{base}/messages",
     "gemini": "{base}/models/{model}:generateContent",
+    "bedrock": "{base}/model/{model}/converse",
+    "cohere": "{base}/chat",
+    "writer": "{base}/chat",
 }
-_BODIES = {"responses": responses_body, "anthropic": anthropic_body, "gemini": gemini_body}
-_READERS = {"responses": read_response, "anthropic": read_message, "gemini": read_candidates}
+_BODIES = {
+    "responses": responses_body,
+    "anthropic": anthropic_body,
+    "gemini": gemini_body,
+    "bedrock": converse_body,
+    "cohere": cohere_body,
+}
+_READERS: Mapping[str, Callable[[Mapping[str, Any], str], Reply]] = {
+    "responses": read_response,
+    "anthropic": read_message,
+    "gemini": read_candidates,
+    "bedrock": lambda body, _: read_converse(body, finish_of(str(body.get("stopReason")), BEDROCK) or "stop"),
+    "cohere": lambda body, _: read_cohere(body, finish_of(str(body.get("finish_reason")), COHERE) or "stop"),
+}
 
 
 def _readable(chunk: Any) -> Any:

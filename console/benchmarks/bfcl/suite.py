@@ -125,7 +125,7 @@ class BfclSuite(Suite):
         from console.benchmarks.bfcl.conversation.single_turn import question_of
 
         entry = entry_of(case)
-        messages, tools = question_of(self._with_functions(entry), self.wording, self.handler(setting))
+        messages, tools, _ = question_of(self._with_functions(entry), self.wording, self.handler(setting))
         if names.is_single_turn(entry.category):
             return estimate_single(messages, tools)
         return estimate_turns(messages, tools, len(entry.question))

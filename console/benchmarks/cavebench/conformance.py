@@ -285,7 +285,10 @@ def _cost(row: Row) -> Row:
     arguments = msgspec.convert(row, _Arguments)
     expected = [read_argument(item) for item in arguments.expected_arguments]
     actual = cast("dict[str, Any]", read_values(arguments.actual_arguments))
-    return {"result": mismatch_cost(expected, actual)}
+    try:
+        return {"result": mismatch_cost(expected, actual)}
+    except TypeError as error:  # a name or a type that is a list, with which the reference crashes, too
+        raise EvaluatorError(str(error)) from None
 
 
 def _tool(row: Row) -> Row:

@@ -5,12 +5,15 @@ import asyncio
 from console.cli.doctor_checks import BAD, GOOD, WARNING, Finding
 from console.core.fault import UsageError
 
-_SANDBOX_HINT = "Suites that run code written by the model need Linux with Landlock or user namespaces."
+_SANDBOX_HINT = (
+    "Suites that run code written by the model need Linux with Landlock or user namespaces, or macOS with sandbox-exec."
+)
 
 
 def check_sandbox() -> list[Finding]:
     """Return how well this machine confines model-written code, and whether such code runs; plays a real turn."""
     from console.benchmarks.cavebench.conversation.trial import play_trial
+    from console.sandbox.level import UNSEEN
     from console.sandbox.probe import reached_level
 
     try:
@@ -18,7 +21,7 @@ def check_sandbox() -> list[Finding]:
         level = trial.level or reached_level()
     except (UsageError, OSError) as error:
         return [Finding("sandbox", "confinement", BAD, f"no worker could be started: {error}", _SANDBOX_HINT)]
-    missing = f"Missing: {', '.join(level.missing)}." if level.missing else ""
+    missing = f"Missing: {', '.join(level.missing)}." if level.missing else UNSEEN if level.seatbelt else ""
     text = level.text.removeprefix("sandbox: ")
     confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else WARNING, text, missing)
     name = f"{trial.mode} turn"

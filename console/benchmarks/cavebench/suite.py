@@ -62,11 +62,17 @@ class CaveBenchSuite(Suite):
         return options
 
     def notices(self, setting: Setting) -> list[str]:
-        """Return a notice if code cannot be confined and that was accepted."""
+        """Return notices of an accepted lack of confinement, and of scenarios with tools that JSON mode cannot send."""
         from console.sandbox.probe import reached_level
 
         level = reached_level() if read_options(setting).trusted else None
-        return [level.warning] if level is not None and not level.is_enough else []
+        weak = [level.warning] if level is not None and not level.is_enough else []
+        return [*weak, *(self._unsendable() if mode_of(setting) == "json" else ())]
+
+    def _unsendable(self) -> Iterator[str]:
+        listed = [f"{item.name} ({item.source.unsendable})" for item in self._scenarios if item.source.unsendable]
+        if listed:
+            yield f"json mode leaves out scenarios with tools that have no JSON schema: {', '.join(listed)}"
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
         """Check that the package for cave mode is installed.
@@ -90,12 +96,12 @@ class CaveBenchSuite(Suite):
         )
 
     def categories(self) -> Sequence[Category]:
-        """Return one category per scenario; those that need a live runtime exist in cave mode only."""
+        """Return one category per scenario; some exist in cave mode only."""
         return [
             Category(
                 item.name,
                 len(item.conversations),
-                modes=("cave",) if item.needs_runtime else ("cave", "json"),
+                modes=("cave",) if item.needs_cave_mode else ("cave", "json"),
                 group=item.family,
             )
             for item in self._scenarios

@@ -53,8 +53,7 @@ class RecordedSuite(Suite):
             actual=answer if answer else None,
             decisive=not passed,
         )
-        rows = [Row(mark=Mark.SAME if passed else Mark.DIFFERS, name=f"score {name}", actual=_text(value))
-                for name, value in scores.items()]  # fmt: skip
+        rows = [_score_row(name, value, verdict) for name, value in scores.items()]
         pair = Pair(row.mark, expected=" | ".join(targets), actual=answer, rows=(row, *rows), kind="result")
         return Comparison(sentence=_sentence(verdict), pairs=(pair,), rule="\n".join(verdict.messages))
 
@@ -72,6 +71,12 @@ class RecordedSuite(Suite):
 
 def _cannot_be_played(name: str) -> UsageError:
     return UsageError(f"{name} was recorded by another tool", hint="It can be reviewed and compared, not played.")
+
+
+def _score_row(name: str, value: Any, verdict: Verdict) -> Row:
+    """Return the row of a score; of a failed rollout, those that are right by themselves are marked so."""
+    is_right = verdict.outcome is Outcome.PASSED or verdict.scores.get(name, 0.0) >= 1
+    return Row(mark=Mark.SAME if is_right else Mark.DIFFERS, name=f"score {name}", actual=_text(value))
 
 
 def _sentence(verdict: Verdict) -> str:

@@ -77,7 +77,7 @@ def run(args: BranchArguments) -> int:
         runs_path=reader.folder.path.parent,
     )
     folder, prepared = start(plan)
-    play(folder, prepared, args.output)
+    folder = play(folder, prepared, args.output).folder
     history = read_history(folder)
     show_report(args.output, history, report_of(history, args.data))
     args.output.info(f"compare: eval-console compare {reader.folder.name} {folder.name}")

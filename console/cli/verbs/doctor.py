@@ -1,14 +1,21 @@
 """Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and say how to fix problems."""
 
 import argparse
+import asyncio
 import dataclasses
+from typing import TYPE_CHECKING
 
 from console.cli import doctor_checks
 from console.cli.doctor_checks import ABSENT, BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.target_arguments import add_target_arguments, target_of
+from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
+from console.sandbox.level import UNSEEN
+
+if TYPE_CHECKING:
+    from console.sandbox.attack_scene import AttackResult
 
 FINDINGS = JsonKind(
     "findings",
@@ -23,6 +30,16 @@ TRIAL = JsonKind(
     {"findings": "as in `findings`", "entry": "a working entry for models.toml"},
 )
 
+SANDBOX_ATTACKS = JsonKind(
+    "sandbox_attacks",
+    "doctor --sandbox-attacks",
+    "Attacks on the sandbox of this machine, each played for real.",
+    {
+        "level": "confinement of the worker, as in a run's record",
+        "held": "number of attacks that did not succeed",
+        "attacks": "area, name, held (true or false) and reason of each",
+    },
+)
 _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
 
@@ -31,6 +48,7 @@ class DoctorArguments(Arguments):
 
     offline: bool
     deep: bool
+    sandbox_attacks: bool
     model_to_try: str
     on: str | None
     workers: int | None
@@ -40,6 +58,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("--offline", action="store_true", help="do not contact the endpoints")
     parser.add_argument("--deep", action="store_true", help="read every line of every run's journal")
+    parser.add_argument(
+        "--sandbox-attacks",
+        action="store_true",
+        help="play hostile code in the sandbox of this machine, and say what held; exit code 1 if something did not",
+    )
     parser.add_argument(
         "--try",
         dest="model_to_try",
@@ -51,13 +74,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: DoctorArguments) -> int:
-    """Check everything, or try one model; the exit code is 2 if something is bad.
+    """Check everything, try one model, or attack the sandbox; the exit code is 2 if something is bad.
 
     Raises:
-        UsageError: no such model.
+        UsageError: no such model, or no worker can be started.
     """
     if args.model_to_try:
         return _try(args)
+    if args.sandbox_attacks:
+        return _attack(args)
     findings = [
         *doctor_checks.check_python(),
         *doctor_checks.check_open_files(),
@@ -95,6 +120,44 @@ def _try(args: DoctorArguments) -> int:
         _show(args, findings)
         args.output.text(entry)
     return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
+
+
+def _attack(args: DoctorArguments) -> int:
+    from console.sandbox.exchange import WorkerLost
+
+    try:
+        results = asyncio.run(_play_attacks(args))
+    except WorkerLost as lost:
+        raise UsageError(f"the sandbox cannot be started: {lost.message}") from None
+    except OSError as error:
+        raise UsageError(f"the attacks cannot be prepared: {error.strerror or error}") from None
+    level, held = results[0].level, sum(result.held for result in results)
+    if args.json:
+        attacks = [
+            {"area": each.attack.area, "name": each.attack.name, "held": each.held, "reason": each.reason}
+            for each in results
+        ]
+        args.output.data(SANDBOX_ATTACKS, {"level": level.as_json(), "held": held, "attacks": attacks})
+    else:
+        args.output.text(level.text, "strong")
+        for text in (*level.missing, *([UNSEEN] if level.seatbelt else [])):
+            args.output.text(f"  {text}")
+        args.output.text(f"{held} of {len(results)} attacks held")
+    return Exit.OK if held == len(results) else Exit.BELOW
+
+
+async def _play_attacks(args: DoctorArguments) -> list["AttackResult"]:
+    from console.sandbox.attack_scene import play_attacks
+
+    results: list[AttackResult] = []
+    async for result in play_attacks():
+        if not args.json:
+            if not results or results[-1].attack.area != result.attack.area:
+                args.output.text(result.attack.area, "strong")
+            state = "good" if result.held else "bad"
+            args.output.text(f"  {_SIGNS[state]} {result.attack.name}: {result.reason}", state)
+        results.append(result)
+    return results
 
 
 def _show(args: Arguments, findings: list[Finding]) -> None:

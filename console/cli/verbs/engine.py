@@ -55,5 +55,5 @@ def run(args: EngineArguments) -> int:
     except RunLocked as locked:
         args.output.warn(str(locked))
         return Exit.LOCKED
-    save_overview(folder)
-    return exit_code(folder.summary(), None, None, ending.signal)
+    save_overview(ending.folder)
+    return exit_code(ending.folder.summary(), None, None, ending.signal)

@@ -40,6 +40,7 @@ class ExportArguments(Arguments):
     which: list[str]
     form: str | None
     out: Path | None
+    open: bool
     hub_dataset: str | None
     hub_task: str | None
     hub_source: str | None
@@ -61,6 +62,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; text formats default to stdout (`-`)"
     )
+    parser.add_argument("--open", action="store_true", help="open what was written in the desktop's program for it")
     hub = parser.add_argument_group(f"for {_HUB}")
     hub.add_argument("--hub-dataset", metavar="TEXT", help="the benchmark's name on the Hub: organization/name")
     hub.add_argument("--hub-task", metavar="TEXT", help="the task, as named in the dataset's eval.yaml")
@@ -87,6 +89,8 @@ def run(args: ExportArguments) -> int:
         return _report_written(args, folder, name, _export_hub(args, folder, out or Path(form.folder)))
     if not form.extension:
         return _report_written(args, folder, name, form.write_folder(folder, out, args.data))
+    if out is None and args.open and form.is_text:
+        raise UsageError("only a file can be opened", where="--open", hint="Name one with -o PATH.")
     if out is None and not form.is_text:
         out = Path(f"{folder.name}{form.extension}")
     document, why = form.read(folder, args.data)
@@ -123,6 +127,7 @@ def _write_site(args: ExportArguments, folders: list[RunFolder], out: Path) -> i
         args.output.data(EXPORT, {**_fields(folders[0], "site", [out]), "simulated": simulated})
     else:
         args.output.text(f"{out / 'index.html'}{'  (simulated)' if simulated else ''}")
+    _open(args, out / "index.html")
     return Exit.OK
 
 
@@ -157,11 +162,23 @@ def _write_text(args: ExportArguments, folder: RunFolder, form: str, text: str) 
 def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: Sequence[Path]) -> int:
     if args.json:
         args.output.data(EXPORT, _fields(folder, form, paths))
-        return Exit.OK
-    mark = "  (simulated)" if folder.manifest().simulated else ""
-    for path in paths:
-        args.output.text(f"{path}{mark}")
+    else:
+        mark = "  (simulated)" if folder.manifest().simulated else ""
+        for path in paths:
+            args.output.text(f"{path}{mark}")
+    _open(args, paths[0])
     return Exit.OK
+
+
+def _open(args: ExportArguments, path: Path) -> None:
+    """Open a file if the user asked for it; it is written either way, so a failure is a warning."""
+    if args.open:
+        from console.tui.desktop import open_outside
+
+        try:
+            open_outside(path)
+        except UsageError as error:
+            args.output.warn(str(error))
 
 
 def _fields(folder: RunFolder, form: str, paths: Sequence[Path]) -> dict[str, object]:

@@ -10,7 +10,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.imports.formats import ImportItem, ImportSettings, find_items, import_formats
-from console.exchange.imports.importing import ImportReport, report_object
+from console.exchange.imports.importing import ImportReport, partial_words, report_object, total_sign
 from console.exchange.json_kind import JsonKind
 
 IMPORTS = JsonKind(
@@ -101,13 +101,15 @@ def show_import(output: Output, report: ImportReport) -> None:
     output.text(f"imported from {report.file} ({source})")
     if report.missing:
         output.text(f"{report.missing} more rollouts are announced by the log but missing", "warning")
+    for words in partial_words(report):
+        output.text(words, "warning")
     for problem in report.problems[:_SHOWN_PROBLEMS]:
         output.text(f"{problem.where}: {problem.why}", "warning")
     if len(report.problems) > _SHOWN_PROBLEMS:
         output.text(f"… and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them", "warning")
     if report.totals:
         rows = [
-            (total.score, total.metric, _number(total.reported), _number(total.ours), "=" if total.agrees else "≠")
+            (total.score, total.metric, _number(total.reported), _number(total.ours), total_sign(total))
             for total in report.totals
         ]
         output.rows(("score", "metric", "in the log", "here", ""), rows, right=frozenset({2, 3}))

@@ -78,8 +78,8 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     output.rows(
         ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
     )
-    if board.legend:
-        output.prose(board.legend, "warning")
+    for legend in filter(None, (board.rules.legend, board.legend)):
+        output.prose(legend, "warning")
     for row in board.rows:
         for name in columns:
             if note := row.cells[name].note:

@@ -13,6 +13,7 @@ from console.cli.parser import Arguments
 from console.config.models import ModelBook, ModelConfig, key_state, load_models, public_address
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
+from console.core.names import find_name
 from console.core.provider import provider_of
 from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
@@ -72,7 +73,7 @@ def run(args: ModelsArguments) -> int:
 
 
 def _ping(book: ModelBook, name: str, output: Output) -> int:
-    model = book.models.get(name)
+    model = book.models.get(find_name(name, book.models) or "")
     if model is None:
         close = nearest(name, list(book.models))
         hint = f"Did you mean {close}?" if close else "`eval-console models` lists them."

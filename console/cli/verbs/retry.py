@@ -11,6 +11,7 @@ from console.cli.resuming import ResumingArguments, resume_run
 from console.cli.target_arguments import add_target_arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
+from console.core.names import find_name
 from console.core.suggestion import nearest
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
@@ -46,6 +47,7 @@ def run(args: RetryArguments) -> int:
     only = frozenset(split(args.ids))
     if only:
         case_ids = [case.id for case in reopen(folder, args.models, args.data).cases]
+        only = frozenset(find_name(case, case_ids) or case for case in only)
         for case in only - set(case_ids):
             close = nearest(case, case_ids)
             raise UsageError(

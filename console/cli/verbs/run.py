@@ -329,6 +329,7 @@ def _play(
 
     output, folder = args.output, create_run(prepared.runs_root, prepared.manifest)
     ending = play(folder, prepared, output, player=player)
+    folder = ending.folder
     history = read_history(folder)
     report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
     show_report(output, history, report)

@@ -14,6 +14,7 @@ from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION, Annotation, annotation_counts, label_counts
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
+from console.core.names import normalized
 from console.core.run import Manifest
 from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
@@ -103,7 +104,10 @@ def played_of(history: History, case: str) -> list[PlayedRollout]:
     Raises:
         UsageError: the run has no such case (names the nearest).
     """
-    matching = [played for played in history.played if case in (played.case.id, str(played.key))]
+    named = normalized(case)
+    matching = [
+        played for played in history.played if named in (normalized(played.case.id), normalized(str(played.key)))
+    ]
     if not matching:
         close = nearest(case, [played.case.id for played in history.played])
         hint = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."

@@ -7,6 +7,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION
 from console.core.fault import UsageError
+from console.core.names import find_name
 from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
 from console.exchange.json_kind import JsonKind
@@ -117,11 +118,12 @@ def _tag(text: str | None) -> str | None:
 
 
 def _rollout(reader: RunReader, case: str, number: int) -> Rollout:
-    rollout = reader.side.rollouts.get((case, number - 1))
+    cases = list(dict.fromkeys(name for name, _ in reader.side.rollouts))
+    known = find_name(case, cases)
+    rollout = reader.side.rollouts.get((known or case, number - 1))
     if rollout is not None:
         return rollout
-    cases = list(dict.fromkeys(name for name, _ in reader.side.rollouts))
-    if case in cases:
+    if known is not None:
         raise UsageError(f"{case} has no rollout {number}", where="--rollout")
     close = nearest(case, cases)
     raise UsageError(

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from console.core.fault import UsageError
+from console.engine.background import start_task
 from console.engine.forced_exit import skip_shutdown
 from console.engine.workers.messages import NotUnderstood, Piece
 from console.engine.workers.remote_player import WorkerGone, WorkerLink
@@ -85,7 +86,7 @@ class WorkerActor:
         """
         facts = await asyncio.to_thread(self._session.prepare, setup, map(fetch, parts))
         if self._watchdog is None:
-            self._watchdog = asyncio.create_task(self._end_when_abandoned())
+            self._watchdog = start_task(self._end_when_abandoned(), "watchdog")
         return facts
 
     async def survey(self, keys: list[str]) -> tuple[str, dict[str, str]]:

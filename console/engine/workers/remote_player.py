@@ -6,7 +6,7 @@ flight are paid twice. Messages of an assignment that is over are refused.
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -16,6 +16,7 @@ from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import EndpointState, WorkerState
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost
+from console.engine.background import start_task
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.endpoints import Endpoints
 from console.engine.local_conversation import broken
@@ -265,7 +266,7 @@ class RemotePlayer:
         self._failed_spawns = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._ready = asyncio.Event()
-        self._keepers = LocalKeepers()
+        self._keepers = LocalKeepers(start_task)
         self._pause_reason = ""
         self._is_watched = self._is_closed = self._is_cluster_gone = False
 
@@ -302,7 +303,7 @@ class RemotePlayer:
             raise refusal
         for worker in workers:
             self._take(worker)
-        self._keep(self._watch_cluster())
+        self._keep(self._watch_cluster(), "watch of the cluster")
         if refusals:
             self.context.notify(f"{len(workers)} of {number} workers started; the others: {refusals[0]}")
 
@@ -393,11 +394,11 @@ class RemotePlayer:
             worker.send(messages.PauseCalls(self._pause_reason))
         if self._is_watched:
             worker.send(messages.Watched(on=True))
-        self._keep(self._listen(worker))
+        self._keep(self._listen(worker), f"connection to worker {worker.number}")
         self._ready.set()
 
-    def _keep(self, work: Any) -> None:
-        task = asyncio.create_task(work)
+    def _keep(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = start_task(work, name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -450,7 +451,7 @@ class RemotePlayer:
         for conversation in list(worker.conversations.values()):
             conversation.lose(worker)
         if not self._is_cluster_gone:
-            self._keep(self._replace(worker.number))
+            self._keep(self._replace(worker.number), f"replacement of worker {worker.number}")
 
     async def _replace(self, place: int) -> None:
         lost_at = time.monotonic()
@@ -668,7 +669,7 @@ class RemoteConversation:
             self._end.set_exception(error)
 
     def _answer(self, message: messages.Reserve | messages.WaitToRetry | messages.PauseRun) -> None:
-        task = asyncio.create_task(self._grant(message))
+        task = start_task(self._grant(message), f"request of {self.job.key}")
         self._requests.add(task)
         task.add_done_callback(self._requests.discard)
 

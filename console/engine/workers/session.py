@@ -23,9 +23,11 @@ from console.core.fault import Fault, UsageError
 from console.core.live import Began
 from console.core.record import AnyRecord
 from console.core.run import ModelFacts
+from console.engine.background import start_task
 from console.engine.budget import worst_case
 from console.engine.endpoints import Endpoints
-from console.engine.local_conversation import LocalConversation
+from console.engine.journal_door import JournalDoor, RecordT
+from console.engine.local_conversation import LocalConversation, cancelled_by_code
 from console.engine.plan import program_versions, weights_digests, weights_folder
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
@@ -69,6 +71,7 @@ class WorkerSession:
         self._setup: Setup | None = None
         self._suite: Suite | None = None
         self._jobs: dict[int, asyncio.Task[None]] = {}
+        self._cancelled: set[int] = set()
         self._contexts: dict[int, WorkerContext] = {}
         self._activities: dict[int, messages.Activity] = {}
         self._awake = asyncio.Event()
@@ -124,7 +127,7 @@ class WorkerSession:
         suite.check_needs(cases, manifest.setting)
         self._setup, self._suite = setup, suite
         self.models, self.endpoints = setup.models, Endpoints(setup.models, manifest)
-        self.redactor = redactor_for(setup.models.values())
+        self.door = JournalDoor(redactor_for(setup.models.values()))
         self._reader, self._writer = LineReader(setup.epoch), LineWriter(setup.epoch)
         self.pause_reason = ""
         self.may_call = asyncio.Event()
@@ -210,9 +213,10 @@ class WorkerSession:
     def _receive(self, message: messages.ToWorker) -> None:
         match message:
             case messages.Play():
-                self._jobs[message.job] = asyncio.create_task(self._play(message), name=str(message.key))
+                self._jobs[message.job] = start_task(self._play(message), str(message.key))
             case messages.Cancel(job=job):
                 if job in self._jobs:
+                    self._cancelled.add(job)
                     self._jobs[job].cancel()
             case messages.Answer(job=job, call=call):
                 if job in self._contexts:
@@ -232,22 +236,25 @@ class WorkerSession:
         assert self._suite is not None
         context = self._contexts[play.job] = WorkerContext(self, play)
         recorded = ConversationEffects()
+        job = Job(play.case, play.key)
+        conversation = LocalConversation(job, recorded, context, self._suite, self._setup.manifest.setting)
         try:
             for record in play.records:
                 recorded.add(record)
-            job = Job(play.case, play.key)
-            conversation = LocalConversation(job, recorded, context, self._suite, self._setup.manifest.setting)
             finished = await conversation.play()
             fault = messages.FaultFacts.of(conversation.fault) if conversation.fault else None
             self.send(messages.Ended(play.job, finished, fault), soon=True)
-        except asyncio.CancelledError:
-            pass  # its result is no longer wanted
+        except asyncio.CancelledError as error:
+            if play.job not in self._cancelled:  # else its result is no longer wanted
+                finished = conversation.finished(cancelled_by_code(error, self._suite))
+                self.send(messages.Ended(play.job, finished, None), soon=True)
         except Exception as error:  # an internal error: the engine records the outcome
             self.send(messages.Failed(play.job, f"{type(error).__name__}: {error}"[:400]), soon=True)
         finally:
             self._activities.pop(play.job, None)
             self._contexts.pop(play.job, None)
             self._jobs.pop(play.job, None)
+            self._cancelled.discard(play.job)
 
     @property
     def is_abandoned(self) -> bool:
@@ -279,17 +286,17 @@ class WorkerContext:
         finally:
             del self._waiting[call]
 
+    def admit(self, record: RecordT) -> RecordT:
+        return self._session.door.admit(record)
+
     def append(self, record: AnyRecord) -> None:
-        self._session.send(messages.Recorded(self._job, record))
+        self._session.send(messages.Recorded(self._job, self.admit(record)))
 
     def endpoint(self, role: str) -> Endpoint:
         return self._session.endpoints.of(role)
 
     def facts(self, role: str) -> ModelFacts:
         return self._session.endpoints.facts(role)
-
-    def redact(self, text: str) -> str:
-        return self._session.redactor(text)
 
     def began(self, frame: Began) -> None:
         if self._session.is_watched:

@@ -17,6 +17,7 @@ from typing import Any
 from uuid import UUID
 
 from console import __version__
+from console.core.names import slug
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval, mean_interval, rate_interval
 from console.core.statistics.sample import Observation, sample_of
@@ -27,7 +28,7 @@ from console.exchange.run_reader import read_document
 from console.insight.conversation import Conversation
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
 from console.store.journal_line import scrub
-from console.store.runs import RunFolder, slug
+from console.store.runs import RunFolder
 
 VERSION = "0.3.0"
 PASSED = "passed"

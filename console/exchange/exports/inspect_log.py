@@ -2,7 +2,8 @@
 
 A rollout is a sample, its number (from 1) the epoch. Passed and failed become the score values `C` and `I`; broken
 rollouts have an error and undecided ones no score, so neither enters an average there. Sample names that could leave a
-folder are replaced by a slug with a digest; the true id is kept in the metadata.
+folder are replaced by a slug with a digest; the true id is kept in the metadata. A run that was imported from
+an Inspect log is exported as that log.
 """
 
 import hashlib
@@ -16,11 +17,21 @@ from math import fsum, sqrt
 from statistics import stdev
 from typing import Any
 
+from console.core.names import slug
 from console.core.outcome import Outcome
 from console.exchange.document import Item, RunDocument
-from console.exchange.exports.inspect_messages import model_events, model_output, model_usage, target_of, transcript
+from console.exchange.exports.inspect_kept import kept_log
+from console.exchange.exports.inspect_messages import (
+    inspect_role,
+    model_events,
+    model_name,
+    model_output,
+    model_usage,
+    role_usage,
+    target_of,
+    transcript,
+)
 from console.store.journal_line import scrub
-from console.store.runs import slug
 
 VERSION = 2
 _VALUES = {Outcome.PASSED: "C", Outcome.FAILED: "I"}
@@ -30,7 +41,9 @@ _SCORER = "eval_console"
 
 
 def eval_log(document: RunDocument) -> bytes:
-    """Return the log as the bytes of a zip file."""
+    """Return the log as the bytes of a zip file; of an imported log, it is the log itself."""
+    if document.kept_log is not None:
+        return kept_log(document.kept_log, document.annotations())
     samples = [_sample(item, document) for item in document.items]
     header = _header(document)
     files = {f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples}
@@ -75,8 +88,9 @@ def _header(document: RunDocument) -> dict[str, Any]:
                 "sample_ids": ids,
                 "shuffled": False,
             },
-            "model": manifest.model.model_id or manifest.model.name,
+            "model": model_name(manifest),
             "model_args": {},
+            "model_roles": {inspect_role(role): _model(model_name(manifest, role)) for role in manifest.roles},
             "config": {"epochs": manifest.rollouts},
             "packages": {},
             "scorers": _scorers(document.items),
@@ -99,9 +113,15 @@ def _header(document: RunDocument) -> dict[str, Any]:
         "stats": {
             "started_at": created,
             "completed_at": _moment(manifest.at + summary.seconds),
-            "model_usage": model_usage(manifest.model.name, document.items),
+            "model_usage": model_usage(manifest, document.items),
+            "role_usage": role_usage(manifest, document.items),
         },
     }
+
+
+def _model(name: str) -> dict[str, Any]:
+    """Return a model as Inspect lists it by role."""
+    return {"model": name, "config": {}, "args": {}}
 
 
 def _outcomes(items: Sequence[Item]) -> dict[str, int]:
@@ -175,9 +195,9 @@ def _sample(item: Item, document: RunDocument) -> dict[str, Any]:
         "input": next((str(message["content"]) for message in messages if message["role"] == "user"), rollout.title),
         "target": target_of(item),
         "messages": messages,
-        "output": model_output(item, document.manifest.model.name),
+        "output": model_output(item, document.manifest),
         "scores": _scores(item),
-        "events": model_events(item.conversation, document.manifest.model.name),
+        "events": model_events(item.conversation, document.manifest),
         "metadata": {
             "case": rollout.key.case,
             "category": rollout.category,
@@ -188,7 +208,8 @@ def _sample(item: Item, document: RunDocument) -> dict[str, Any]:
             **({"scores": rollout.scores} if rollout.scores else {}),
             **{kind: text for kind, text in (item.annotations or {}).items() if text},
         },
-        "model_usage": model_usage(document.manifest.model.name, [item]),
+        "model_usage": model_usage(document.manifest, [item]),
+        "role_usage": role_usage(document.manifest, [item]),
         "total_time": rollout.seconds,
     }
     if item.graded is None and not item.is_setup:
@@ -214,7 +235,7 @@ def _scores(item: Item) -> dict[str, Any]:
 
 
 def _summary(sample: dict[str, Any]) -> dict[str, Any]:
-    fields = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "total_time")
+    fields = ("id", "epoch", "input", "target", "metadata", "scores", "model_usage", "role_usage", "total_time")
     error = sample.get("error")
     return (
         {name: sample[name] for name in fields} | ({"error": error["message"]} if error else {}) | {"completed": True}

@@ -5,11 +5,13 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from console.core.chat import Reply, ToolCall
+from console.core.chat import Reply, ToolCall, Usage
+from console.core.run import Manifest
 from console.exchange.document import Item
 from console.insight.conversation import Conversation, Exchange
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
 
+MODEL, JUDGE, EMBEDDING = "model", "judge", "embedding"
 _ROLES = {"developer": "system", "function": "tool"}
 _STOPS = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls", "content_filter": "content_filter"}
 _EXPECTED = ("ground_truth", "possible_answer", "answer", "expected", "target")
@@ -29,13 +31,25 @@ def transcript(conversation: Conversation | None) -> list[Message]:
     return [*(_message(normalized_message(message)) for message in last.messages), _assistant(last.asked.reply)]
 
 
-def model_events(conversation: Conversation | None, model: str) -> list[dict[str, Any]]:
+def model_name(manifest: Manifest, role: str = MODEL) -> str:
+    """Return the name of the model in a role, by which its calls and its usage are listed."""
+    facts = manifest.model if role == MODEL else manifest.roles.get(role, manifest.model)
+    return facts.model_id or facts.name
+
+
+def model_events(conversation: Conversation | None, manifest: Manifest) -> list[dict[str, Any]]:
     """Return every call as a model event; calls of a judge have Inspect's grader role."""
-    return [_event(exchange, model) for exchange in (conversation.exchanges if conversation else [])]
+    return [_event(exchange, manifest) for exchange in (conversation.exchanges if conversation else [])]
 
 
-def _event(exchange: Exchange, model: str) -> dict[str, Any]:
+def inspect_role(role: str) -> str:
+    """Return Inspect's name of a role other than the model's."""
+    return "grader" if role == JUDGE else role
+
+
+def _event(exchange: Exchange, manifest: Manifest) -> dict[str, Any]:
     asked = exchange.asked
+    model = model_name(manifest, asked.role)
     event: dict[str, Any] = {
         "event": "model",
         "timestamp": datetime.fromtimestamp(asked.at, UTC).isoformat(),
@@ -47,7 +61,7 @@ def _event(exchange: Exchange, model: str) -> dict[str, Any]:
         "config": {},
         "output": _output(asked.reply, model),
     }
-    return event if asked.role == "model" else event | {"role": "grader"}
+    return event if asked.role == MODEL else event | {"role": inspect_role(asked.role)}
 
 
 def _tool(tool: dict[str, Any]) -> dict[str, Any]:
@@ -75,8 +89,9 @@ def _tool(tool: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def model_output(item: Item, model: str) -> dict[str, Any]:
+def model_output(item: Item, manifest: Manifest) -> dict[str, Any]:
     """Return the model's last answer."""
+    model = model_name(manifest)
     exchanges = item.conversation.exchanges if item.conversation else []
     replies = [exchange.asked.reply for exchange in exchanges if exchange.asked.role == "model"]
     return _output(replies[-1], model) if replies else {"model": model, "choices": [], "completion": ""}
@@ -90,15 +105,49 @@ def _output(reply: Reply, model: str) -> dict[str, Any]:
         "time": reply.latency_s,
     }
     if reply.usage is not None:
-        out["usage"] = _usage(reply.usage.input, reply.usage.output)
+        out["usage"] = _inspect_usage(reply.usage)
     return out
 
 
-def model_usage(model: str, items: Iterable[Item]) -> dict[str, Any]:
-    """Return the token usage of rollouts under the model's name."""
-    listed = list(items)
-    used = _usage(sum(item.rollout.input_tokens for item in listed), sum(item.rollout.output_tokens for item in listed))
-    return {model: used}
+def model_usage(manifest: Manifest, items: Iterable[Item]) -> dict[str, Any]:
+    """Return the token usage of rollouts by model."""
+    used: dict[str, Usage] = {model_name(manifest): Usage()}
+    for role, usage in _usage_by_role(manifest, items).items():
+        name = model_name(manifest, role)
+        used[name] = _sum(used.get(name, Usage()), usage)
+    return {name: _inspect_usage(usage) for name, usage in used.items()}
+
+
+def role_usage(manifest: Manifest, items: Iterable[Item]) -> dict[str, Any]:
+    """Return the token usage of rollouts by role; as in Inspect, the model itself has none."""
+    used = _usage_by_role(manifest, items)
+    return {inspect_role(role): _inspect_usage(usage) for role, usage in used.items() if role != MODEL}
+
+
+def _usage_by_role(manifest: Manifest, items: Iterable[Item]) -> dict[str, Usage]:
+    """Return the token usage of rollouts by role.
+
+    What a rollout used beyond its calls is for embeddings, or of a run whose calls did not report it.
+    """
+    used: dict[str, Usage] = {}
+    other = EMBEDDING if EMBEDDING in manifest.roles else MODEL
+    for item in items:
+        left_in, left_out = item.rollout.input_tokens, item.rollout.output_tokens
+        for exchange in item.conversation.exchanges if item.conversation else []:
+            if (usage := exchange.asked.reply.usage) is not None:
+                role = exchange.asked.role
+                used[role] = _sum(used.get(role, Usage()), usage)
+                left_in, left_out = left_in - usage.input, left_out - usage.output
+        if left_in > 0 or left_out > 0:
+            left = Usage(max(left_in, 0), max(left_out, 0))
+            used[other] = _sum(used.get(other, Usage()), left)
+    return used
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        one.input + other.input, one.output + other.output, one.cached + other.cached, one.reasoning + other.reasoning
+    )
 
 
 def target_of(item: Item) -> str:
@@ -112,8 +161,16 @@ def target_of(item: Item) -> str:
     return expected if isinstance(expected, str) else json.dumps(expected, default=str)
 
 
-def _usage(sent: int, got: int) -> dict[str, int]:
-    return {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got}
+def _inspect_usage(usage: Usage) -> dict[str, int]:
+    """Convert usage; Inspect counts cached input apart from other input."""
+    cached = min(usage.cached, usage.input)
+    shown = {
+        "input_tokens": usage.input - cached,
+        "output_tokens": usage.output,
+        "total_tokens": usage.input + usage.output,
+    }
+    parts = {"input_tokens_cache_read": cached, "reasoning_tokens": usage.reasoning}
+    return shown | {name: number for name, number in parts.items() if number}
 
 
 def _assistant(reply: Reply) -> Message:

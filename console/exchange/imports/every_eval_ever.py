@@ -142,6 +142,7 @@ def _sample(records: list[Table], name: str, rollout: int, names: dict[str, str]
         label = names.get(text(line.get("evaluation_result_id"))) or text(line.get("evaluation_name")) or "score"
         scores[label] = LogScore(judged.get("score"), answer=attributed[-1] if attributed else "")
         scores.setdefault("is_correct", LogScore(judged.get("is_correct")))
+    is_correct = table(record.get("evaluation")).get("is_correct")
     return LogSample(
         id=name,
         epoch=rollout,
@@ -151,6 +152,7 @@ def _sample(records: list[Table], name: str, rollout: int, names: dict[str, str]
         calls=calls,
         answer=attributed[-1] if attributed else calls[-1].reply.content if calls else None,
         scores=scores,
+        passed=is_correct if isinstance(is_correct, bool) else None,
         error=text(record.get("error")),
         seconds=(amount(performance.get("latency_ms")) or 0.0) / 1000,
         input_tokens=count(usage.get("input_tokens")),

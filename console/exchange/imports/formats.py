@@ -89,7 +89,7 @@ def report_of(folder: RunFolder, path: Path, tool: str) -> ImportReport:
 def _log_format(form: LogFormat) -> ImportFormat:
     def load(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
         for number, log in enumerate(form.open(path)):
-            yield import_log(log, path, settings.runs_root, number, settings.progress(path))[1]
+            yield import_log(log, path, settings.runs_root, number, settings.progress(path), form.keep)[1]
 
     return ImportFormat(form.name, form.meaning, form.recognizes, load)
 

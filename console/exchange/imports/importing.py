@@ -5,18 +5,20 @@ Logs are read sample by sample, so their size does not affect memory. Duplicate 
 
 import hashlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
 from console.core.json_text import decode_as
-from console.core.record import Closed, Finished, Opened
+from console.core.record import Closed, Finished, Opened, Started
 from console.core.run import Summary
-from console.exchange.imports.log import Log, LogHead, LogSample, Problem
+from console.exchange.imports.log import Log, LogHead, LogSample, Problem, table
 from console.exchange.imports.records import SampleRecords, manifest_of, started_at, suite_name
-from console.exchange.imports.verdict import decisive_name, named_numbers
-from console.store.runs import RunFolder, new_run_id
+from console.exchange.imports.totals import ScoreValues
+from console.exchange.imports.verdict import decisive_name, is_partial, named_numbers
+from console.store.runs import KEPT_LOG, RunFolder, new_run_id
 from console.store.staged_run import StagedRun
 
 _KEPT_PROBLEMS = 200
@@ -32,10 +34,14 @@ class CheckedTotal(msgspec.Struct, frozen=True):
     metric: str
     reported: float
     ours: float | None
+    """None if it cannot be computed here."""
 
     @property
-    def agrees(self) -> bool:
-        return self.ours is not None and abs(self.ours - self.reported) <= _TOLERANCE * max(1.0, abs(self.reported))
+    def agrees(self) -> bool | None:
+        """True if both are equal; None if ours was not computed."""
+        if self.ours is None:
+            return None
+        return abs(self.ours - self.reported) <= _TOLERANCE * max(1.0, abs(self.reported))
 
 
 class ImportReport(msgspec.Struct, frozen=True):
@@ -58,6 +64,8 @@ class ImportReport(msgspec.Struct, frozen=True):
     """Data without a place in our records: number of samples by name; it is kept under Raw."""
     problems: list[Problem]
     totals: list[CheckedTotal]
+    partial: dict[str, int] = {}
+    """Rollouts that failed because their score is between 0 and 1: their number by score."""
 
 
 def outcome_counts(summary: Summary) -> dict[str, int]:
@@ -77,10 +85,16 @@ class _State(msgspec.Struct):
     is_graded_by_number: bool = False
     """True if the decisive score has values other than pass and fail."""
     repeats: int = 1
+    partial: dict[str, int] = msgspec.field(default_factory=dict[str, int])
 
 
 def import_log(
-    log: Log, path: Path, runs_root: Path, number: int = 0, progress: Progress = lambda done, planned: None
+    log: Log,
+    path: Path,
+    runs_root: Path,
+    number: int = 0,
+    progress: Progress = lambda done, planned: None,
+    keep: Callable[[Path, IO[bytes]], None] | None = None,
 ) -> tuple[RunFolder, ImportReport]:
     """Import one evaluation and return the run and a report.
 
@@ -90,14 +104,19 @@ def import_log(
         number: index of the evaluation in the file.
         runs_root: folder of runs.
         progress: called after each sample.
+        keep: writes the log as the run is to keep it, if it is to.
 
     Raises:
         UsageError: the log became unreadable, or the runs folder cannot be written; finished work is kept.
     """
-    staged = StagedRun(runs_root, stage_name(log.head, path, number))
+    name = stage_name(log.head, path, number)
+    staged = StagedRun(runs_root, name)
     try:
-        state = _import_samples(log, staged, progress)
-        folder, report = _publish(log, path, staged, state)
+        values = ScoreValues([recipe for metrics in log.head.recipes.values() for recipe in metrics.values()])
+        state = _import_samples(log, staged, progress, values)
+        if keep is not None and stage_name(log.head, path, number) == name:
+            staged.add_file(KEPT_LOG, partial(keep, path))
+        folder, report = _publish(log, path, staged, state, values)
     except BaseException:
         staged.close()
         raise
@@ -111,8 +130,8 @@ def stage_name(head: LogHead, path: Path, number: int) -> str:
     return hashlib.sha256(repr(identity).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def _import_samples(log: Log, staged: StagedRun, progress: Progress) -> _State:
-    state, taken = _resume_staged(staged)
+def _import_samples(log: Log, staged: StagedRun, progress: Progress, values: ScoreValues) -> _State:
+    state, taken = _resume_staged(staged, values)
     records = SampleRecords(log.head)
     if not state.samples:
         staged.append([Opened(at=started_at(log.head), pid=0)])
@@ -121,6 +140,7 @@ def _import_samples(log: Log, staged: StagedRun, progress: Progress) -> _State:
         case_id = _free_id(sample, taken, doubled, state)
         taken.add((case_id, sample.epoch))
         _count(sample, log.head, state)
+        values.add(case_id, named_numbers(sample.scores), table(sample.data.get("metadata")))
         _note(log.problems[named:], state)
         named = len(log.problems)
         staged.append(records.records(sample, case_id), lambda: state)
@@ -136,14 +156,21 @@ def _note(problems: list[Problem], state: _State) -> None:
             state.problems.append(problem)
 
 
-def _resume_staged(staged: StagedRun) -> tuple[_State, set[tuple[str, int]]]:
-    """Return the progress of an earlier import of the same log, and its tries."""
+def _resume_staged(staged: StagedRun, values: ScoreValues) -> tuple[_State, set[tuple[str, int]]]:
+    """Return the progress of an earlier import of the same log, and its tries; their scores are added to `values`."""
     try:
         state = decode_as(staged.state, _State)
     except ValueError:
         return _State(), set()
-    finished = (record.key for record in staged.reader().iter_all() if isinstance(record, Finished))
-    return state, {(key.case, key.rollout) for key in finished}
+    taken: set[tuple[str, int]] = set()
+    metadata: dict[str, Any] = {}
+    for record in staged.reader().iter_all():
+        if isinstance(record, Started):
+            metadata = table(record.case.data.get("metadata"))
+        elif isinstance(record, Finished):
+            taken.add((record.key.case, record.key.rollout))
+            values.add(record.key.case, record.verdict.scores, metadata)
+    return state, taken
 
 
 def _free_id(sample: LogSample, taken: set[tuple[str, int]], doubled: dict[tuple[str, int], int], state: _State) -> str:
@@ -175,10 +202,15 @@ def _count(sample: LogSample, head: LogHead, state: _State) -> None:
     decisive = decisive_name(sample, head.decisive)
     if decisive:
         state.decisive = state.decisive or decisive
-        state.is_graded_by_number |= named_numbers(sample.scores)[decisive] not in (0.0, 1.0)
+        number = named_numbers(sample.scores)[decisive]
+        state.is_graded_by_number |= number not in (0.0, 1.0)
+        if is_partial(sample, number):
+            state.partial[decisive] = state.partial.get(decisive, 0) + 1
 
 
-def _publish(log: Log, path: Path, staged: StagedRun, state: _State) -> tuple[RunFolder, ImportReport]:
+def _publish(
+    log: Log, path: Path, staged: StagedRun, state: _State, values: ScoreValues
+) -> tuple[RunFolder, ImportReport]:
     head = log.head
     staged.append([Closed(at=started_at(head), reason=head.ended, message=head.message)])
     headline = state.decisive if state.is_graded_by_number else ""
@@ -209,19 +241,36 @@ def _publish(log: Log, path: Path, staged: StagedRun, state: _State) -> tuple[Ru
         samples=state.samples,
         outcomes=outcome_counts(summary),
         missing=max(0, (head.samples or 0) - state.samples),
+        partial=state.partial,
         unplaced=state.unplaced,
         problems=state.problems,
-        totals=list(_totals(head, summary.scores)),
+        totals=list(_totals(head, summary.scores, values)),
     )
     return folder, report
 
 
-def _totals(head: LogHead, scores: dict[str, float]) -> Iterator[CheckedTotal]:
-    """Yield the tool's means next to ours; its other aggregates have no counterpart here."""
+def _totals(head: LogHead, scores: dict[str, float], values: ScoreValues) -> Iterator[CheckedTotal]:
+    """Yield the tool's totals next to ours; of tools whose totals are unknown, only the means."""
     for score, metrics in head.reported.items():
+        recipes = head.recipes.get(score, {})
         for metric, value in metrics.items():
-            if metric in ("accuracy", "mean"):
+            if (recipe := recipes.get(metric)) is not None:
+                yield CheckedTotal(score, metric, value, values.total(recipe))
+            elif metric in ("accuracy", "mean"):
                 yield CheckedTotal(score, metric, value, scores.get(score))
+
+
+def partial_words(report: ImportReport) -> list[str]:
+    """Say which rollouts count as failed although they have a score above 0."""
+    return [
+        f"{number} {'rollout has' if number == 1 else 'rollouts have'} a {score} between 0 and 1: counted as failed"
+        for score, number in report.partial.items()
+    ]
+
+
+def total_sign(total: CheckedTotal) -> str:
+    """Return how the tool's total compares with ours, as shown next to them."""
+    return {True: "=", False: "≠", None: "not computed"}[total.agrees]
 
 
 def report_object(report: ImportReport) -> dict[str, Any]:

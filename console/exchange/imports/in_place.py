@@ -38,8 +38,8 @@ _LEAD_S = 1.0
 """Seconds to wait after the first failure, so that the front end can show it, before indexing the rest."""
 _PAUSES = 3.0
 """Length of pauses, as a multiple of the preceding work."""
-_LAYOUT = 3
-"""Changes with the layout of the cached index."""
+_LAYOUT = 4
+"""Changes with the contents of the cached index."""
 _ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
 _CANNOT_BE_READ = "sample"
 """Kind of the note on an unreadable sample."""
@@ -194,6 +194,16 @@ def _manifest(
     return msgspec.structs.replace(
         manifest, name=path.name, setting=msgspec.structs.replace(manifest.setting, extras=extras)
     )
+
+
+def log_in_place(manifest: Manifest) -> Path | None:
+    """Return the log that a run shows in place; None for other runs.
+
+    Raises:
+        UsageError: the log is missing or was changed.
+    """
+    kept = manifest.setting.extras.get(IN_PLACE)
+    return None if kept is None else _unchanged(msgspec.convert(kept, _LogFile))
 
 
 def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecord]:

@@ -4,6 +4,7 @@ The summaries of an `.eval` suffice for a list; a sample is read when it is open
 sample (`attachment://`, the message pool) are followed one level deep, so that cycles end.
 """
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -24,6 +25,7 @@ from console.exchange.imports.chat import (
 )
 from console.exchange.imports.images import media_name
 from console.exchange.imports.json_log import read_pieces
+from console.exchange.imports.kept_log import keep_eval, keep_json
 from console.exchange.imports.log import (
     Log,
     LogCall,
@@ -41,9 +43,13 @@ from console.exchange.imports.log import (
     without,
 )
 from console.exchange.imports.numbers import amount, count, moment, score_number, seconds
+from console.exchange.imports.recipe import Recipe
 from console.exchange.imports.zip_members import LARGEST_BYTES, BadMember, Member, ZipMembers
+from console.insight.conversation import SIMULATED_USER
 
 TOOL = "inspect_ai"
+_OWN = f"{TOOL}/"
+"""Begins the names of Inspect's own metrics."""
 _VERSIONS = (1, 2)
 _LISTS = {("samples",), ("reductions",)}
 _ATTACHMENT = "attachment://"
@@ -52,10 +58,14 @@ _LARGEST_RESOLVED = 64 << 20
 _MOST_MESSAGES = 20_000
 """Maximum messages read of one request."""
 _SCORING = ("scorers", "scorer")
+_JUDGES = ("grader", "second_judge")
+"""Roles of models that judge, in Inspect's words and in those of our exports."""
 _STATUS = {"success": "completed", "started": "stopped", "cancelled": "stopped", "error": "halted"}
 _FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
 _SAMPLES, _SUMMARIES, _HEADER, _START = "samples/", "summaries.json", "header.json", "_journal/start.json"
 _SHELL = "/sample.json"
+_SAMPLE_MEMBER = re.compile(r"_epoch_\d+(\.json|/sample\.json)\Z", re.ASCII)
+"""Ends the name of a sample's member; ids may have slashes."""
 _PART_OF_SUMMARIES = "_journal/summaries/"
 
 
@@ -115,7 +125,7 @@ class EvalLog:
         names = {
             name: None
             for name in self._members.by_name
-            if name.startswith(_SAMPLES) and (name.endswith(_SHELL) or "/" not in name[len(_SAMPLES) :])
+            if name.startswith(_SAMPLES) and ("/" not in name[len(_SAMPLES) :] or _SAMPLE_MEMBER.search(name))
         }
         summaries = self._read_summaries()
         for summary in summaries:
@@ -260,6 +270,7 @@ def _head(header: Table, path: Path) -> LogHead:
         message=error or ("" if status in ("success", "") else f"the log says: {status}"),
         decisive=_decisive(results),
         reported=_reported(results),
+        recipes=_recipes(results, config),
         simulated=bool(table(spec.get("metadata")).get("simulated")),
         rest={
             **without(spec, "model", "task", "task_display_name", "created", "dataset", "model_generate_config"),
@@ -286,14 +297,52 @@ def _decisive(results: Table) -> str:
     return text(headline.get("score")) or text(first.get("name"))
 
 
+def _scorer_name(scorer: Table) -> str:
+    """Return the name under which the totals of a scorer are shown, with the reducer if it is not the mean."""
+    name = text(scorer.get("name"))
+    return f"{name} ({reducer})" if (reducer := text(scorer.get("reducer"))) not in ("", "mean") else name
+
+
 def _reported(results: Table) -> dict[str, dict[str, float]]:
     reported: dict[str, dict[str, float]] = {}
     for scorer in tables(results.get("scores")):
-        name = text(scorer.get("name"))
-        name = f"{name} ({reducer})" if (reducer := text(scorer.get("reducer"))) not in ("", "mean") else name
         values = {text(key): amount(table(item).get("value")) for key, item in table(scorer.get("metrics")).items()}
-        reported[name] = {key: value for key, value in values.items() if value is not None}
+        reported[_scorer_name(scorer)] = {key: value for key, value in values.items() if value is not None}
     return reported
+
+
+def _recipes(results: Table, config: Table) -> dict[str, dict[str, Recipe]]:
+    """Return how each reported total is computed, by score and metric."""
+    no_reducer = "" if config.get("epochs_reducer") == [] else "mean"
+    recipes: dict[str, dict[str, Recipe]] = {}
+    for scorer in tables(results.get("scores")):
+        plain = Recipe(
+            score=text(scorer.get("name")),
+            scorer=text(scorer.get("scorer")),
+            reducer=text(scorer.get("reducer")) or no_reducer,
+        )
+        recipes[_scorer_name(scorer)] = {
+            text(key): _recipe(plain, table(item)) for key, item in table(scorer.get("metrics")).items()
+        }
+    return recipes
+
+
+def _recipe(plain: Recipe, metric: Table) -> Recipe:
+    """Return how the total of one metric is computed; functions with parameters of their own are unknown."""
+    params = table(metric.get("params"))
+    if (group := text(metric.get("group"))) != "grouped":
+        name = "" if group or without(params) else text(metric.get("name"))
+        return msgspec.structs.replace(plain, metric=name.removeprefix(_OWN))
+    inner = table(params.get("metric"))
+    return msgspec.structs.replace(
+        plain,
+        metric="" if without(table(inner.get("params"))) else text(inner.get("name")).removeprefix(_OWN),
+        group_key=text(params.get("group_key")),
+        name=text(metric.get("name")),
+        template=text(params.get("name_template")) or plain.template,
+        all_label=text(params.get("all_label")) or plain.all_label,
+        is_mean_of_groups=params.get("all") == "groups",
+    )
 
 
 # Samples --------------------------------------------------------------------------------------------------------------
@@ -442,15 +491,19 @@ class _Attachments:
 
 
 def _model_calls(events: list[Table], pool: list[Table]) -> Iterator[LogCall]:
-    """Yield the model calls; those made while scoring or in a grader role belong to the judge."""
+    """Yield the model calls; those made while scoring or in a grader role belong to the judge.
+
+    A model in the role of the user plays the user, as in our own runs.
+    """
     judging: set[str] = set()
     for event in events:
         if event.get("event") == "span_begin":
             if event.get("type") in _SCORING or event.get("parent_id") in judging:
                 judging.add(text(event.get("id")))
         elif event.get("event") == "model":
-            is_judge = event.get("span_id") in judging or event.get("role") == "grader"
-            yield _model_call(event, pool, "judge" if is_judge else "model")
+            is_judge = event.get("span_id") in judging or event.get("role") in _JUDGES
+            is_user = event.get("role") == SIMULATED_USER
+            yield _model_call(event, pool, "judge" if is_judge else SIMULATED_USER if is_user else "model")
 
 
 def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
@@ -570,5 +623,5 @@ def _open_json(path: Path) -> list[Log]:
     return [JsonLog(path)]
 
 
-EVAL = LogFormat("eval", "a log of inspect_ai, .eval", _is_eval, _open_eval)
-JSON = LogFormat("inspect-json", "a log of inspect_ai as JSON", _is_json_log, _open_json)
+EVAL = LogFormat("eval", "a log of inspect_ai, .eval", _is_eval, _open_eval, keep_eval)
+JSON = LogFormat("inspect-json", "a log of inspect_ai as JSON", _is_json_log, _open_json, keep_json)

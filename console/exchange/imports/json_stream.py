@@ -167,17 +167,35 @@ def json_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
     Raises:
         UsageError: the file cannot be read.
     """
+    for number, _, line in placed_lines(path):
+        yield number, line
+
+
+def placed_lines(path: Path) -> Iterator[tuple[int, int, bytes | None]]:
+    """Like `json_lines`, with the position of each line in the file, for `line_at`.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
     try:
         with path.open("rb") as file:
-            number = 0
+            number, place = 0, 0
             while line := file.readline(LARGEST_BYTES):
                 number += 1
+                start, place = place, place + len(line)
                 is_whole = line.endswith(b"\n") or len(line) < LARGEST_BYTES
                 while not is_whole:
                     rest = file.readline(LARGEST_BYTES)
+                    place += len(rest)
                     is_whole = not rest or rest.endswith(b"\n")
                     line = b""
                 if line.strip() or not line:
-                    yield number, line.strip() or None
+                    yield number, start, line.strip() or None
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+
+
+def line_at(file: BinaryIO, place: int) -> bytes:
+    """Return the line at a position of a JSONL file; the position comes from `placed_lines`."""
+    file.seek(place)
+    return file.readline(LARGEST_BYTES).strip()

@@ -1,20 +1,24 @@
 """Samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl` with `results_TIME.json`, from `--log_samples`.
 
-A line is one document under one filter. If a task has several filters, each line is a separate sample.
+A line is one document under one filter; the lines of a further filter follow those of all documents. A document is one
+sample: its scores under several filters are named `METRIC,FILTER`. With `repeats`, each response is a rollout. The
+harness scores the responses to a document together, so that only the first has a score, unless it wrote one for each.
 """
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from console.core.chat import Reply
-from console.core.json_text import read_json
+from console.core.fault import UsageError
+from console.core.json_text import decode_as, read_json
 from console.exchange.imports.chat import conversation
-from console.exchange.imports.json_stream import LARGEST_BYTES
-from console.exchange.imports.jsonl import first_line, line_tables
+from console.exchange.imports.json_stream import LARGEST_BYTES, line_at, placed_lines
+from console.exchange.imports.jsonl import first_line
 from console.exchange.imports.log import (
     Log,
     LogCall,
@@ -30,12 +34,35 @@ from console.exchange.imports.log import (
     text,
     without,
 )
-from console.exchange.imports.numbers import amount, count, moment
+from console.exchange.imports.numbers import amount, count, moment, score_number
 
 TOOL = "lm_eval"
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d:.-]+)\.jsonl\Z")
 _PLACED = ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics")
 _NO_FILTER = "none"
+_SCORED_TOGETHER = "lm_eval scores the responses to a document together; the first one has the score"
+
+
+class _Lines(msgspec.Struct, frozen=True):
+    """Where the lines of a file are."""
+
+    documents: dict[tuple[str, int], list[tuple[int, int]]]
+    """Number and position of each document's lines, by id and occurrence: files may have been joined."""
+    filters: list[str]
+    """Names of the filters, in order."""
+    repeats: int
+    """Maximum number of responses to a request."""
+    decisive: str
+    """Metric that the first line names first."""
+
+
+class _Line(msgspec.Struct):
+    """What tells the lines of a file apart; all fields are foreign."""
+
+    doc_id: Any = None
+    filter: Any = None
+    resps: Any = None
+    metrics: Any = None
 
 
 class SamplesLog:
@@ -46,26 +73,68 @@ class SamplesLog:
         self._path = path
         name = _NAME.match(path.name)
         self._task = name["task"] if name else path.stem.removeprefix("samples_")
-        self.head = _head(self._task, _results(path, name["time"] if name else "", self.problems), self._filters())
-
-    def _filters(self) -> list[str]:
-        """Return the names of the filters that occur in the first documents."""
-        names: dict[str, None] = {}
-        for number, record in line_tables(self._path, []):
-            names[text(record.get("filter")) or _NO_FILTER] = None
-            if number > 1000:
-                break
-        return list(names)
+        self._lines = _lines(path, self.problems)
+        self.head = _head(self._task, _results(path, name["time"] if name else "", self.problems), self._lines)
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        """Yield the documents; lines of further filters, which come later, are samples of those filters."""
-        for place, (number, record) in enumerate(line_tables(self._path, self.problems)):
-            if place < skip:
-                continue
-            if "doc_id" not in record:
-                self.problems.append(Problem(f"line {number}", "is not a sample: it has no doc_id"))
-                continue
-            yield _sample(record, self._task, several=len(self.head.rest.get("filters") or ()) > 1)
+        return islice(self._all_samples(), skip, None)
+
+    def _all_samples(self) -> Iterator[LogSample]:
+        several = len(self._lines.filters) > 1
+        try:
+            with self._path.open("rb") as file:
+                for places in self._lines.documents.values():
+                    records = list(self._records(file, places))
+                    yield from _samples(records, self._task, several=several) if records else ()
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
+
+    def _records(self, file: BinaryIO, places: list[tuple[int, int]]) -> Iterator[Table]:
+        for number, place in places:
+            try:
+                yield table(read_json(line_at(file, place)))
+            except ValueError as error:
+                self.problems.append(Problem(f"line {number}", str(error)))
+
+
+def _lines(path: Path, problems: list[Problem]) -> _Lines:
+    """Return where the lines of each document are; lines that are none of a document become problems.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    documents: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    filters: dict[str, dict[str, int]] = {}
+    repeats, decisive = 1, ""
+    for number, place, line in placed_lines(path):
+        try:
+            if line is None:
+                raise ValueError("is too large")
+            read = _read_line(line)
+            if read.doc_id is None:
+                raise ValueError("is not a sample: it has no doc_id")
+        except ValueError as error:
+            problems.append(Problem(f"line {number}", str(error)))
+            continue
+        name, filter_name = text(read.doc_id), text(read.filter) or _NO_FILTER
+        decisive = decisive or next(map(text, listed(read.metrics)), "")
+        repeats = max(repeats, _repeats(listed(read.resps)))
+        counts = filters.setdefault(filter_name, {})
+        occurrence = counts[name] = counts.get(name, 0) + 1
+        documents.setdefault((name, occurrence), []).append((number, place))
+    return _Lines(documents, list(filters), repeats, decisive)
+
+
+def _read_line(line: bytes) -> _Line:
+    """Read what tells a line apart.
+
+    Raises:
+        ValueError: it is not a JSON object.
+    """
+    try:
+        return decode_as(line, _Line)
+    except ValueError:  # NaN and the like, which strict JSON forbids
+        return msgspec.convert(read_json(line), _Line)
 
 
 def _results(path: Path, time: str, problems: list[Problem]) -> Table:
@@ -81,10 +150,10 @@ def _results(path: Path, time: str, problems: list[Problem]) -> Table:
     return {}
 
 
-def _head(task: str, results: Table, filters: list[str]) -> LogHead:
+def _head(task: str, results: Table, lines: _Lines) -> LogHead:
     config = table(results.get("config"))
     of_task = table(table(results.get("results")).get(task))
-    several = len(filters) > 1
+    several = len(lines.filters) > 1
     reported: dict[str, dict[str, float]] = {}
     for name, value in of_task.items():
         metric, comma, filter_name = name.partition(",")
@@ -99,12 +168,14 @@ def _head(task: str, results: Table, filters: list[str]) -> LogHead:
         model=_model(config) or text(results.get("model_name")) or "unknown",
         at=moment(results.get("date")),
         params=table(config.get("gen_kwargs")),
-        samples=count(samples) * max(1, len(filters)) if samples is not None else None,
+        repeats=lines.repeats,
+        samples=count(samples) * lines.repeats if samples is not None else None,
+        decisive=_score_name(lines.decisive, lines.filters[0], several=several) if lines.decisive else "",
         reported=reported,
         simulated=text(config.get("model")) == "dummy",
         rest=without(
             {
-                "filters": filters,
+                "filters": lines.filters,
                 "config": config,
                 "task": table(table(results.get("configs")).get(task)),
                 "results": of_task,
@@ -128,30 +199,68 @@ def _score_name(metric: str, filter_name: str, *, several: bool) -> str:
     return f"{metric},{filter_name}" if several and filter_name else metric
 
 
-def _sample(record: Table, task: str, *, several: bool) -> LogSample:
-    filter_name = text(record.get("filter")) or _NO_FILTER
-    metrics = [text(name) for name in listed(record.get("metrics"))]
-    scores = {
-        _score_name(name, filter_name, several=several): LogScore(record.get(name))
-        for name in metrics
-        if name in record
-    }
+def _samples(records: list[Table], task: str, *, several: bool) -> Iterator[LogSample]:
+    """Yield the responses to one document, given its lines: one for each filter."""
+    record = records[0]
     arguments = list(table(record.get("arguments")).values()) or listed(record.get("arguments"))
+    responses = listed(record.get("resps"))
+    repeats = _repeats(responses)
+    values = [(name, score) for line in records for name, score in _scores(line, several=several)]
+    metrics = [text(name) for line in records for name in listed(line.get("metrics"))]
+    rest = {**without(record, *_PLACED, *metrics), "resps": responses}
+    if several:
+        rest["filtered_resps"] = {
+            text(line.get("filter")) or _NO_FILTER: line.get("filtered_resps") for line in records
+        }
+    for repeat in range(repeats):
+        scores = {name: score for name, value in values if (score := _of_repeat(value, repeat, repeats)) is not None}
+        calls = tuple(_calls(arguments, responses, repeat))
+        yield LogSample(
+            id=text(record.get("doc_id")),
+            epoch=repeat,
+            title=_title(record, arguments),
+            category=task,
+            target=record.get("target"),
+            data={"doc": record.get("doc")},
+            calls=calls,
+            answer=_answer(record) if repeat == 0 else calls[-1].reply.content if calls else None,
+            scores=scores,
+            unscored="" if scores else _SCORED_TOGETHER,
+            rest=rest if repeat == 0 else {},
+        )
+
+
+def _scores(record: Table, *, several: bool) -> Iterator[tuple[str, LogScore]]:
+    filter_name = text(record.get("filter")) or _NO_FILTER
+    answer = _answer(record)
+    for name in map(text, listed(record.get("metrics"))):
+        if name in record:
+            answered = answer if several and isinstance(answer, str) else ""
+            yield _score_name(name, filter_name, several=several), LogScore(record[name], answered)
+
+
+def _of_repeat(score: LogScore, repeat: int, repeats: int) -> LogScore | None:
+    """Return the score of one response: its own, or that of all, which the first one stands for."""
+    values = listed(score.value)
+    if repeats > 1 and len(values) == repeats:
+        return LogScore(values[repeat], score.answer)
+    return score if repeat == 0 else None
+
+
+def _answer(record: Table) -> Any:
     filtered = listed(record.get("filtered_resps"))
-    answer: Any = filtered[0] if len(filtered) == 1 else filtered
-    calls = tuple(_calls(arguments, listed(record.get("resps"))))
-    name = text(record.get("doc_id"))
-    return LogSample(
-        id=f"{name}/{filter_name}" if several else name,
-        title=_title(record, arguments),
-        category=task,
-        target=record.get("target"),
-        data={"doc": record.get("doc")},
-        calls=calls,
-        answer=answer,
-        scores=scores,
-        rest={**without(record, *_PLACED, *metrics), "resps": record.get("resps")},
-    )
+    return filtered[0] if len(filtered) == 1 else filtered
+
+
+def _repeats(responses: list[Any]) -> int:
+    """Return the number of responses to each request of a document."""
+    counts = (1 if _is_likelihood(listed(answers)) else len(listed(answers)) for answers in responses)
+    return max((1, *counts))
+
+
+def _is_likelihood(answers: list[Any]) -> bool:
+    """Return whether this is a log likelihood and whether it is the greedy choice, not two responses."""
+    return len(answers) == 2 and text(answers[1]).title() in ("True", "False") and score_number(answers[0]) is not None
 
 
 def _title(record: Table, arguments: list[Any]) -> str:
@@ -165,21 +274,20 @@ def _parts(argument: Any) -> list[Any]:
     return parts or [""]
 
 
-def _calls(arguments: list[Any], responses: list[Any]) -> Iterator[LogCall]:
-    """Yield the requests: generated texts, or choices ranked by likelihood."""
+def _calls(arguments: list[Any], responses: list[Any], repeat: int) -> Iterator[LogCall]:
+    """Yield the requests of one repeat: generated texts, or choices ranked by likelihood."""
     for place, argument in enumerate(arguments):
         parts = _parts(argument)
         answers = responses[place] if place < len(responses) else None
-        first = listed(answers)[0] if listed(answers) else answers
+        answer = listed(answers)[repeat] if repeat < len(listed(answers)) else None if listed(answers) else answers
         options = table(parts[1]) if len(parts) > 1 else {}
         messages = conversation(_chat(text(parts[0])))
         if len(parts) > 1 and isinstance(parts[1], str):
             yield LogCall(
-                [*messages, {"role": "assistant", "content": parts[1]}], Reply(f"log likelihood {text(first)}")
+                [*messages, {"role": "assistant", "content": parts[1]}], Reply(f"log likelihood {text(answer)}")
             )
         else:
-            for answer in listed(answers) or [answers]:
-                yield LogCall(messages, Reply(text(answer)), params=options)
+            yield LogCall(messages, Reply(text(answer)), params=options)
 
 
 def _chat(prompt: str) -> Any:

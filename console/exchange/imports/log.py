@@ -6,11 +6,12 @@ fetched, and its texts stay foreign.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import IO, Any, Protocol, cast
 
 import msgspec
 
 from console.core.chat import Reply
+from console.exchange.imports.recipe import Recipe
 
 Table = dict[str, Any]
 """A JSON object in a log."""
@@ -35,7 +36,7 @@ class LogCall(msgspec.Struct, frozen=True):
     tools: list[Table] = []
     params: Table = {}
     role: str = "model"
-    """`model`, or `judge` for a model that scores."""
+    """`model`, `judge` for a model that scores, or `user` for one that plays the user."""
     at: float | None = None
     """Time of the answer, seconds since the epoch."""
 
@@ -59,6 +60,10 @@ class LogSample(msgspec.Struct, frozen=True):
     """Scored answer, JSON."""
     scores: dict[str, LogScore] = {}
     """By scorer, in order."""
+    passed: bool | None = None
+    """The tool's own verdict; None if it gives none, so that the decisive score decides."""
+    unscored: str = ""
+    """Why the tool gave it no score; empty if unknown, or if it has one."""
     error: str = ""
     """Reason for not finishing; empty if it finished."""
     earlier_errors: tuple[str, ...] = ()
@@ -99,6 +104,8 @@ class LogHead(msgspec.Struct, frozen=True):
     """Name of the score that decides whether a sample passed; empty: each sample's first."""
     reported: dict[str, dict[str, float]] = {}
     """Aggregates reported by the tool, by score and metric."""
+    recipes: dict[str, dict[str, Recipe]] = {}
+    """How the aggregates are computed, by score and metric; without one, only means are compared with ours."""
     simulated: bool = False
     rest: Table = {}
     """Data without a field here, as recorded."""
@@ -146,6 +153,8 @@ class LogFormat(msgspec.Struct, frozen=True):
     """Test a file by its path and first bytes."""
     open: Callable[[Path], list[Log]]
     """Return the evaluations of a file; raises UsageError for files of another format."""
+    keep: Callable[[Path, IO[bytes]], None] | None = None
+    """Writes the log as an `.eval`, which the run keeps; None if it is no log of Inspect."""
 
 
 def table(value: object) -> Table:

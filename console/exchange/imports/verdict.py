@@ -1,7 +1,8 @@
 """Verdicts for samples that another tool scored; scores keep their names. Pure.
 
 1 and C mean passed, 0 and I failed. Any other number is a score without a verdict: it becomes the run's headline
-(`Manifest.headline`), and a rollout counts as passed if it is above 0. Without a score the rollout is undecided.
+(`Manifest.headline`), and a rollout passes from 1, as Inspect's own `pass_at` and `at_least` count. Between 0 and 1 it
+fails, with a reason of its own, unless the tool says whether it passed. Without a score the rollout is undecided.
 """
 
 import re
@@ -17,6 +18,10 @@ RECORDED_ERROR = "error in the log"
 """Reason of a sample that ended with an error."""
 NOT_SCORED = "no score in the log"
 """Reason of a sample without a score."""
+RIGHT = 1 - 1e-9
+"""Score from which a rollout passes; the tolerance is for sums of weighted parts."""
+PARTIAL = "partial score"
+"""Reason of a sample whose score is between 0 and 1."""
 
 
 def named_numbers(scores: dict[str, LogScore]) -> dict[str, float]:
@@ -49,7 +54,7 @@ def verdict_of(sample: LogSample, decisive: str) -> Verdict:
     """Return the verdict on a sample; `decisive` names the score that decides whether it passed."""
     numbers = named_numbers(sample.scores)
     name = decisive if decisive in numbers else next(iter(numbers), "")
-    messages = tuple(filter(None, (sample.error, *_explanations(sample))))
+    messages = tuple(filter(None, (sample.error, sample.unscored, *_explanations(sample))))
     if not name:
         outcome = Outcome.BROKEN if sample.error else Outcome.UNDECIDED
         error_name = _ERROR_NAME.match(sample.error)
@@ -59,10 +64,20 @@ def verdict_of(sample: LogSample, decisive: str) -> Verdict:
             subject=error_name[0] if error_name else "",
             messages=messages,
         )
-    passed = numbers[name] > 0
-    reason = None if passed else f"{sample.limit} limit" if sample.limit else name
-    outcome = Outcome.PASSED if passed else Outcome.FAILED
-    return Verdict(outcome, reason=reason, messages=messages, scores=numbers)
+    if numbers[name] >= RIGHT if sample.passed is None else sample.passed:
+        return Verdict(Outcome.PASSED, messages=messages, scores=numbers)
+    reason, subject = name, ""
+    if is_partial(sample, numbers[name]):
+        reason, subject = PARTIAL, name
+        messages = (f"{name} is {numbers[name]:.6g}: a rollout passes from 1", *messages)
+    if sample.limit:
+        reason, subject = f"{sample.limit} limit", ""
+    return Verdict(Outcome.FAILED, reason=reason, subject=subject, messages=messages, scores=numbers)
+
+
+def is_partial(sample: LogSample, number: float) -> bool:
+    """Return whether the decisive score is neither wrong nor right, and the tool does not say which it is."""
+    return sample.passed is None and 0 < number < RIGHT
 
 
 def _explanations(sample: LogSample) -> Iterator[str]:

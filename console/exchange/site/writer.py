@@ -1,5 +1,6 @@
 """Writer of sites: pages are written to a temporary folder, which then replaces an earlier site."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -63,7 +64,8 @@ def export_site(
     try:
         staging = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
         try:
-            staging.chmod(0o755)
+            with contextlib.suppress(OSError):  # where modes cannot be set, the site is its owner's
+                staging.chmod(0o755)
             whys = _write(runs, staging, data_path, _PageCount(sum(len(run.order) for run in runs), progress))
             _publish(staging, out)
         finally:

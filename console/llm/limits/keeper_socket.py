@@ -12,9 +12,9 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -28,6 +28,7 @@ _encode = msgspec.json.Encoder().encode
 _to_keeper = msgspec.json.Decoder(ToKeeper).decode
 _from_keeper = msgspec.json.Decoder(FromKeeper).decode
 Send = Callable[[ToKeeper], None]
+StartTask = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 
 
 class Peer(Protocol):
@@ -77,13 +78,15 @@ def keepers_folder() -> Path:
 class LocalKeepers:
     """Connections of this process to the machine's keepers. Belongs to one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, start_task: StartTask) -> None:
+        """Connect to none yet; `start_task` starts a task by this name and reports its failure."""
+        self._start_task = start_task
         self._tasks: dict[asyncio.Task[None], Peer] = {}
         self._servers: dict[Path, _KeeperServer] = {}
 
     def connect(self, endpoint: str, peer: Peer) -> "asyncio.Task[None]":
         """Keep a peer connected to the keeper of an endpoint until the task is canceled."""
-        task = asyncio.create_task(self._keep_connected(endpoint, peer), name=f"keeper {endpoint}")
+        task = self._start_task(self._keep_connected(endpoint, peer), f"keeper {endpoint}")
         self._tasks[task] = peer
         task.add_done_callback(self._tasks.pop)
         return task

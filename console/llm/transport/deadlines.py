@@ -2,7 +2,9 @@
 
 SDK timeouts are none of these: they never fire while a server sends pings or single bytes (specs: reliability §0.3).
 Here only content resets the clock, and one timer serves all three limits. Time in which this program was too busy to
-read is not held against the server: a timer that fires late is extended by the delay.
+read is not held against the server: if the timer of the first two waits fires late, they are extended by the delay, but
+by `_LONGEST_PUT_OFF_S` in all. The total is held by the clock alone: it is never extended, and it is checked with every
+event that is read, since a server that keeps this program busy also keeps the timer from firing.
 """
 
 import asyncio
@@ -18,6 +20,7 @@ _LAST_MARK_S = 5.0
 _LATE_S = 0.02
 """Delay in seconds from which the event loop counts as busy, so that content may be unread."""
 _LONGEST_PUT_OFF_S = 5.0
+"""Maximum seconds by which late timers extend one wait for content."""
 
 
 class Deadlines:
@@ -37,7 +40,7 @@ class Deadlines:
         self._loop = asyncio.get_running_loop()
         self._timeout = asyncio.timeout_at(None)
         self._timer: asyncio.TimerHandle | None = None
-        self._began = self._end = self._due = 0.0
+        self._began = self._end = self._due = self._put_off_s = 0.0
         self._first: float | None = None
 
     async def __aenter__(self) -> "Deadlines":
@@ -68,10 +71,20 @@ class Deadlines:
         now = self._loop.time()
         if self._first is None:
             self._first = now
+        self._put_off_s = 0.0
         self._due = min(self._end, now + (min(self._idle_s, _LAST_MARK_S) if final else self._idle_s))
         if self._timer is not None and self._due < self._timer.when():
             self._timer.cancel()
             self._arm(self._due)
+
+    def check(self) -> None:
+        """Check the total by the clock, wherever the program may be too busy for the timer.
+
+        Raises:
+            Fault: `deadline`, if the time is up.
+        """
+        if self._loop.time() >= self._end:
+            raise self._fault()
 
     def _arm(self, at: float) -> None:
         self._timer = self._loop.call_at(at, self._come_due, at)
@@ -82,8 +95,10 @@ class Deadlines:
         late = now - expected
         if self._due > now:
             self._arm(self._due)
-        elif late > _LATE_S:
-            self._arm(now + min(late, _LONGEST_PUT_OFF_S))
+        elif late > _LATE_S and self._put_off_s < _LONGEST_PUT_OFF_S and now < self._end:
+            put_off_s = min(late, _LONGEST_PUT_OFF_S - self._put_off_s, self._end - now)
+            self._put_off_s += put_off_s
+            self._arm(now + put_off_s)
         else:
             self._timeout.reschedule(now)
 

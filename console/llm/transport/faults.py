@@ -13,6 +13,7 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import as_object
 from console.llm.transport.retry_after import retry_after
 
 _LONGEST_MESSAGE = 400
@@ -72,8 +73,12 @@ or `moderation_service_unavailable`, concern the account or the service.
 """
 _NUMBERS = ("code", "status", "status_code")
 _SUCCESS = {0, 200}
-_ERROR_FIELDS = frozenset({"error", "errors", "type", "message", "detail", "msg", *_NUMBERS})
-"""Every error has one of these fields, or `"object": "error"`."""
+_ERROR_FIELDS = frozenset({"error", "errors", "message", "detail", "msg", "success", "base_resp", *_NUMBERS})
+"""Every error has one of these fields, or `error` as its `object` or `type`."""
+_SUCCESS_WORDS = frozenset({"", "ok", "success", "succeeded"})
+"""Texts that some providers send as the `code` of every answer, without zeros at their ends."""
+_FAILURE_WORDS = frozenset({"error", "fail", "failed", "failure"})
+"""Texts in `status` that are errors; other words name a state, such as `completed`."""
 _CONTEXT = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|prompt|input) length|prompt is too long|input is too long"
     r"|too many (?:input )?tokens|token limit|reduce the length|exceeds? the (?:model'?s )?(?:maximum )?context"
@@ -122,13 +127,14 @@ def provider_error_of(value: Any) -> ProviderError:
     if not isinstance(value, dict):
         return ProviderError(_short(str(value)))
     outer = cast(dict[str, Any], value)
-    inner = outer.get("error") or outer.get("errors") or outer
+    inner = outer.get("error") or outer.get("errors") or (outer["base_resp"] if _has_failed_base(outer) else outer)
     if isinstance(inner, list):
         return provider_error_of(cast(list[Any], inner))
     if not isinstance(inner, dict):
         return ProviderError(_short(str(inner)), _codes(outer))
     fields = cast(dict[str, Any], inner)
-    message = fields.get("message") or fields.get("detail") or fields.get("msg") or json.dumps(fields, default=str)
+    message = fields.get("message") or fields.get("detail") or fields.get("msg") or fields.get("status_msg")
+    message = message or json.dumps(fields, default=str)
     numbers = (_number(fields.get(name)) for name in _NUMBERS)
     number = next((number for number in numbers if number), None)
     return ProviderError(
@@ -136,11 +142,13 @@ def provider_error_of(value: Any) -> ProviderError:
     )
 
 
-def reports_error(value: Any) -> bool:
+def reports_error(value: Any, *, in_answer: bool = False) -> bool:
     """Return True if a decoded body or chunk reports an error, in any known format.
 
-    Without choices, any message is an error; with choices, only unambiguous fields count, since some providers send
-    `"code": 0, "message": "Success"` with every answer.
+    Args:
+        value: the body, a chunk, or a part of one.
+        in_answer: True if it holds part of an answer. Then a mere message is not an error, since some providers send
+            `"code": 0, "message": "Success"` with every answer.
     """
     if isinstance(value, list):
         rows = cast(list[Any], value)
@@ -148,14 +156,30 @@ def reports_error(value: Any) -> bool:
     if not isinstance(value, dict):
         return False
     fields = cast(dict[str, Any], value)
-    if _ERROR_FIELDS.isdisjoint(fields) and fields.get("object") != "error":
+    if "error" in (fields.get("object"), fields.get("type")):
+        return True
+    if _ERROR_FIELDS.isdisjoint(fields):
         return False  # the usual case
-    if fields.get("error") or fields.get("errors") or "error" in (fields.get("object"), fields.get("type")):
+    if fields.get("error") or fields.get("errors"):
+        return True
+    if fields.get("success") is False or fields.get("detail") or _has_failed(fields):
         return True
     numbers = {_number(fields.get(name)) for name in _NUMBERS} - {None}
-    if numbers:
+    if numbers or in_answer:
         return not numbers <= _SUCCESS
-    return not fields.get("choices") and any(fields.get(name) for name in ("message", "detail", "msg", "code"))
+    return any(fields.get(name) for name in ("message", "msg", "code"))
+
+
+def _has_failed(fields: dict[str, Any]) -> bool:
+    """Return True if a code or status in words, or MiniMax's `base_resp`, reports an error."""
+    code, status = fields.get("code"), fields.get("status")
+    if isinstance(code, str) and _number(code) is None and code.strip().strip("0").lower() not in _SUCCESS_WORDS:
+        return True
+    return (isinstance(status, str) and status.strip().lower() in _FAILURE_WORDS) or _has_failed_base(fields)
+
+
+def _has_failed_base(fields: dict[str, Any]) -> bool:
+    return bool(as_object(fields.get("base_resp")).get("status_code"))
 
 
 def fault_of(error: ProviderError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Fault:

@@ -4,13 +4,13 @@ Faults quote the server redacted: texts are redacted before they are cut.
 """
 
 import asyncio
-import json
 from typing import Any
 
 import aiohttp
 
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import TooDeepError, read_json
 from console.llm.reply import ReplyBuilder
 from console.llm.transport.deadlines import Deadlines
 from console.llm.transport.events import Event, EventReader
@@ -25,10 +25,10 @@ def decode(raw: bytes, redact: Redactor) -> Any:
         Fault: `bad_answer`, with the beginning of the body.
     """
     try:
-        return json.loads(raw)
+        return read_json(raw)
     except UnicodeDecodeError:
         reason = "the answer is not UTF-8"
-    except RecursionError:
+    except TooDeepError:
         reason = "the answer is JSON nested too deeply"
     except ValueError:
         reason = "the answer is a web page (a login page?)" if looks_like_html(raw) else "the answer is not JSON"
@@ -37,6 +37,8 @@ def decode(raw: bytes, redact: Redactor) -> Any:
 
 
 _DRAIN_S = 0.25
+_BLANK = b"\xef\xbb\xbf \r\n\t"
+"""Bytes that may precede an answer: a byte order mark and white space."""
 _EXCERPT = 4096
 """Maximum characters kept of an unreadable answer."""
 
@@ -54,17 +56,27 @@ async def receive(
     Raises:
         Fault: `truncated`, `bad_answer`, or an error that the server reports in mid-stream.
     """
-    head = b""
-    while not head.strip(b"\xef\xbb\xbf \r\n\t"):
-        piece = await response.content.readany()
-        if not piece:
-            raise Fault(FaultKind.BAD_ANSWER, "the answer is empty")
-        head += piece
-    if head.lstrip(b"\xef\xbb\xbf \r\n\t")[0] in reader.body_begins:
+    head = await _read_head(response, deadlines)
+    if head.lstrip(_BLANK)[0] in reader.body_begins:
         deadlines.content()
         await _receive_whole(response, head, builder, deadlines)
     else:
         await _receive_events(response, head, reader, builder, deadlines)
+
+
+async def _read_head(response: aiohttp.ClientResponse, deadlines: Deadlines) -> bytes:
+    """Return the beginning of the answer up to the first piece with more than blanks."""
+    parts: list[bytes] = []
+    size = 0
+    while piece := await response.content.readany():
+        deadlines.check()
+        parts.append(piece)
+        size += len(piece)
+        if piece.lstrip(_BLANK):
+            return b"".join(parts)
+        if size > LARGEST_BODY:
+            raise too_large()
+    raise Fault(FaultKind.BAD_ANSWER, "the answer is empty")
 
 
 async def _receive_whole(
@@ -72,6 +84,7 @@ async def _receive_whole(
 ) -> None:
     parts, size = [head], len(head)
     while piece := await response.content.readany():
+        deadlines.check()
         deadlines.content()
         parts.append(piece)
         size += len(piece)
@@ -91,6 +104,7 @@ async def _receive_events(
 ) -> None:
     size, piece, done = 0, head, False
     while piece and not done:
+        deadlines.check()
         size += len(piece)
         if size > LARGEST_BODY:
             raise too_large()
@@ -100,6 +114,7 @@ async def _receive_events(
         await _drain(response)
     else:
         _add_last_event(reader.end(), builder)
+        builder.mark_end_of_body()
     builder.check_complete()
 
 
@@ -119,6 +134,7 @@ def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines
     """Add events up to the end mark and ignore the rest; return True if the mark was found."""
     is_new = done = False
     for event in events:
+        deadlines.check()
         done = event.data == b"[DONE]"
         if done:
             builder.mark_end()
@@ -154,7 +170,7 @@ def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:
         return
     if event.name != b"error":
         try:
-            json.loads(event.data)
-        except (ValueError, RecursionError):
+            read_json(event.data)
+        except ValueError:
             return
     _add_event(event, builder)

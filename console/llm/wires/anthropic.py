@@ -6,15 +6,15 @@ reply, including its reasoning, are sent back unchanged.
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
-from console.core.fault import Fault, FaultKind
-from console.core.json_text import as_object, as_objects
+from console.core.json_text import as_object, read_json
 from console.llm.transport.events import SseReader
-from console.llm.wires.completeness import ANTHROPIC
+from console.llm.wires.completeness import ANTHROPIC, CUT
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.parts import name_in, object_in, objects_in, place_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
 from console.llm.wires.usage import token_count
@@ -26,8 +26,14 @@ CACHE = "prompt_cache"
 """Parameter that marks tools, system text and the last two user messages for the provider's cache; never sent."""
 _CACHE_CONTROL = {"type": "ephemeral"}
 _VERSION = "2023-06-01"
-_DELTAS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "reasoning")}
-"""Field of the block and kind of live text, by type of delta."""
+_DELTAS = {
+    "text_delta": ("text", "text", "text"),
+    "thinking_delta": ("thinking", "thinking", "reasoning"),
+    "signature_delta": ("thinking", "signature", ""),
+}
+"""Type and field of the block, and kind of live text (empty: not shown), by type of delta."""
+_PAYLOADS = frozenset({"index", "delta", "content_block", "message"})
+"""Fields of events that carry part of an answer."""
 Block = dict[str, Any]
 
 
@@ -108,26 +114,56 @@ def read_message(message: Mapping[str, Any], finish: str) -> Reply:
     """Return the reply in a complete message.
 
     Raises:
-        Fault: the message has no content.
+        Fault: the message has no content, or one that cannot be read.
     """
-    if not isinstance(message.get("content"), list):
-        raise Fault(FaultKind.BAD_ANSWER, "the message has no content")
-    blocks = as_objects(message["content"])
+    if message.get("content") is None:
+        raise unread("the message has no content")
+    blocks = objects_in(message, "content")
+    if not all(_is_known(block.get("type")) for block in blocks):
+        raise unread("the message has a block of an unknown type")
+    texts = [_words(block, "text") for block in blocks if block["type"] == "text"]
     calls = tuple(
-        ToolCall(str(block.get("id", "")), str(block.get("name", "")), json.dumps(block.get("input", {})))
+        ToolCall(name_in(block, "id"), name_in(block, "name"), _arguments(block, finish))
         for block in blocks
-        if block.get("type") == "tool_use"
+        if block["type"] == "tool_use"
     )
-    texts = [str(block.get("text", "")) for block in blocks if block.get("type") == "text"]
     return Reply(
         content="".join(texts) if texts or not calls else None,
         tool_calls=calls,
-        reasoning="".join(str(block.get("thinking", "")) for block in blocks if block.get("type") == "thinking"),
+        reasoning="".join(_words(block, "thinking") for block in blocks if block["type"] == "thinking"),
         finish=finish,
         usage=_usage(message.get("usage")),
         model=str(message.get("model", "")),
-        native={"api": NATIVE, "content": blocks},
+        native={"api": NATIVE, "content": [_sendable(block) for block in blocks]},
     )
+
+
+def _is_known(kind: object) -> bool:
+    """Return whether blocks of a type are read, or say nothing: hidden thoughts, and the provider's own tools."""
+    known = ("text", "thinking", "tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use")
+    return isinstance(kind, str) and (kind in known or kind.endswith("_tool_result"))
+
+
+def _words(block: Block, field: str) -> str:
+    text = text_in(block, field)
+    if text is None:
+        raise unread(f"a block of the message has no {field}")
+    return text
+
+
+def _arguments(block: Block, finish: str) -> str:
+    """Return the arguments of a call; after a cut they may be text that is not JSON, as the model left it."""
+    if finish in CUT and isinstance(block.get("input"), str):
+        return block["input"]
+    arguments = object_in(block, "input")
+    if arguments is None:
+        raise unread("a call has no input")
+    return json.dumps(arguments)
+
+
+def _sendable(block: Block) -> Block:
+    """Return a block as it is sent back: the API takes only objects as inputs."""
+    return {**block, "input": {}} if isinstance(block.get("input"), str) else block
 
 
 def _usage(value: object) -> Usage | None:
@@ -148,8 +184,11 @@ class _MessageAssembly:
     def __init__(self) -> None:
         self.reason: str | None = None
         self._message: dict[str, Any] = {}
-        self._blocks: dict[int, dict[str, Any]] = {}
+        self._blocks: dict[int, Block] = {}
+        self._ended: set[int] = set()
+        self._is_ended = False
         self._inputs: dict[int, list[str]] = {}
+        self._usage: dict[str, Any] = {}
         self._texts: dict[tuple[int, str], list[str]] = {}
         """Pieces by block and field, joined once at the end."""
 
@@ -157,60 +196,93 @@ class _MessageAssembly:
         return str(chunk.get("type")).startswith(("message", "content_block", "ping"))
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
-        kind, index = chunk.get("type"), chunk.get("index")
-        place = index if type(index) is int else len(self._blocks)
+        kind = chunk.get("type")
+        if self._is_ended and not _PAYLOADS.isdisjoint(chunk):
+            raise unread("the answer goes on behind its end")
+        if kind == "content_block_delta":
+            return self._grow(place_in(chunk, "index"), object_in(chunk, "delta") or {}, live)
         if kind == "message":
-            self._message = dict(chunk)
-            self.reason = str(chunk.get("stop_reason"))
-            return True
-        if kind == "message_start":
-            self._message = dict(as_object(chunk.get("message")))
-        elif kind == "content_block_start":
-            self._blocks[place] = dict(as_object(chunk.get("content_block")))
-            name = self._blocks[place].get("name")
-            return live.show("tool", f"{name}(" if isinstance(name, str) else None)
-        elif kind == "content_block_delta":
-            return self._grow(place, as_object(chunk.get("delta")), live)
+            self._message, self.reason = dict(chunk), text_in(chunk, "stop_reason")
+        elif kind == "message_start":
+            self._message = dict(object_in(chunk, "message") or {})
+            self._usage = dict(as_object(self._message.get("usage")))
         elif kind == "message_delta":
-            usage = {**as_object(self._message.get("usage")), **as_object(chunk.get("usage"))}
-            self._message |= {**as_object(chunk.get("delta")), "usage": usage}
-        elif kind == "message_stop":
+            self._add_reason(object_in(chunk, "delta") or {})
+            self._usage |= as_object(chunk.get("usage"))
+        elif kind == "message_stop" and not self._is_ended:
             self._finish()
-            return True
+        elif not _PAYLOADS.isdisjoint(chunk):
+            return self._add_to_block(chunk, live)
+        return kind in ("message", "message_stop")
+
+    def _add_to_block(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
+        kind, index = chunk.get("type"), place_in(chunk, "index")
+        if kind == "content_block_start":
+            return self._begin(index, object_in(chunk, "content_block") or {}, live)
+        if kind != "content_block_stop":
+            raise unread("the answer has an event of an unknown type")
+        self._ended.add(index)
         return False
 
-    def _grow(self, index: int, delta: Mapping[str, Any], live: LiveTexts) -> bool:
-        self._blocks.setdefault(index, {})
-        kind = delta.get("type")
-        if kind == "input_json_delta":
-            self._inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
-            return live.show("tool", delta.get("partial_json"))
-        if kind == "signature_delta":
-            self._extend(index, "signature", delta)
-            return False
-        if kind not in _DELTAS:
-            return False
-        field, shown_as = _DELTAS[kind]
-        self._extend(index, field, delta)
-        return live.show(shown_as, delta.get(field))
+    def _begin(self, index: int, block: Block, live: LiveTexts) -> bool:
+        if index in self._blocks:
+            raise unread("a block of the answer begins twice")
+        self._blocks[index] = dict(block)
+        kind = block.get("type")
+        if kind == "tool_use":
+            return live.show("tool", f"{name_in(block, 'name')}(")
+        shown_as = {"text": "text", "thinking": "reasoning"}.get(str(kind))
+        return shown_as is not None and live.show(shown_as, text_in(block, str(kind)))
 
-    def _extend(self, index: int, field: str, delta: Mapping[str, Any]) -> None:
-        pieces = self._texts.setdefault((index, field), [str(self._blocks[index].get(field) or "")])
-        pieces.append(str(delta.get(field) or ""))
+    def _grow(self, index: int, delta: dict[str, Any], live: LiveTexts) -> bool:
+        block, kind = self._blocks.get(index), str(delta.get("type"))
+        if block is None or index in self._ended:
+            raise unread("the answer has a piece of a block that has not begun, or has ended")
+        of_kind, field, shown_as = _DELTAS.get(kind, ("", "", ""))
+        if of_kind and of_kind == block.get("type"):
+            piece = _words(delta, field)
+            self._texts.setdefault((index, field), [text_in(block, field) or ""]).append(piece)
+            return bool(shown_as) and live.show(shown_as, piece)
+        if kind == "input_json_delta" and block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
+            piece = text_in(delta, "partial_json") or ""
+            self._inputs.setdefault(index, []).append(piece)
+            return live.show("tool", piece) if block["type"] == "tool_use" else False
+        if kind != "citations_delta":
+            raise unread("a block of the answer has a piece of another or an unknown type")
+        return False
+
+    def _add_reason(self, delta: dict[str, Any]) -> None:
+        before, now = text_in(self._message, "stop_reason"), text_in(delta, "stop_reason")
+        if before and now and before != now:
+            raise unread("the answer ends for two different reasons")
+        self._message["stop_reason"] = now or before
 
     def _finish(self) -> None:
         for (index, field), pieces in self._texts.items():
             self._blocks[index][field] = "".join(pieces)
-        for index, parts in self._inputs.items():
-            try:
-                self._blocks[index]["input"] = json.loads("".join(parts) or "{}")
-            except (ValueError, RecursionError):
-                raise Fault(FaultKind.BAD_ANSWER, "the arguments of a call are not JSON") from None
+        self._is_ended, self.reason = True, text_in(self._message, "stop_reason")
+        is_cut = ANTHROPIC.finishes.get((self.reason or "").lower()) in CUT
+        for index, pieces in self._inputs.items():
+            self._blocks[index]["input"] = _input("".join(pieces), self._blocks[index], is_cut=is_cut)
+        self._message["usage"] = self._usage
         self._message["content"] = [self._blocks[index] for index in sorted(self._blocks)]
-        self.reason = str(self._message.get("stop_reason"))
 
     def message(self) -> dict[str, Any]:
         return self._message
+
+
+def _input(written: str, block: Block, *, is_cut: bool) -> dict[str, Any] | str:
+    """Return the input of a call, or the text that the model had written of it when it was cut."""
+    begun = object_in(block, "input") or {}
+    try:
+        value = read_json(written) if written else begun
+    except ValueError:
+        value = None
+    if is_cut and not isinstance(value, dict):
+        return written
+    if not isinstance(value, dict) or begun not in ({}, value):
+        raise unread("the input of a call is not the JSON of an object")
+    return cast(dict[str, Any], value)
 
 
 ANTHROPIC_API = ProviderApi(

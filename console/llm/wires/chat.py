@@ -1,22 +1,22 @@
 """The OpenAI APIs that every compatible server offers: chat completions, and the older text completions.
 
-Reading believes nothing: every field may be missing, null or of another type. An unreadable answer is a fault; an odd
-but readable one is kept and flagged. Only the first choice is read. No SDK objects are built.
+Reading believes nothing: every field may be missing, null or of another type. An odd but readable answer is kept; one
+with a part that cannot be read is a fault. Only the first choice is read. No SDK objects are built.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
-from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
-from console.llm.transport.faults import fault_of, provider_error_of
-from console.llm.wires.completeness import CHAT
+from console.llm.transport.faults import fault_of, provider_error_of, reports_error
+from console.llm.wires.completeness import CHAT, agree
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.parts import object_in, objects_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, without_native
 from console.llm.wires.usage import read_usage
@@ -58,16 +58,15 @@ class ChatAssembly:
 
     def __init__(self) -> None:
         self.reason: str | None = None
-        self._texts: dict[str, list[str]] = {"text": [], "reasoning": []}
-        self._has_content = False
-        self._calls = _CallCollector()
+        self._said = _Said()
+        self._is_begun = self._has_deltas = False
+        self._restated: dict[str, Any] | None = None
+        """The whole message, as some servers send it beside or after its deltas."""
         self._usage: Usage | None = None
         self._model = ""
-        self._flags: set[str] = set()
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
-        del chunk  # no field of a chunk is mistaken for one of an error
-        return False
+        return bool(chunk.get("choices"))
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         """Add the first choice, by index or, without one, by position."""
@@ -75,23 +74,24 @@ class ChatAssembly:
             self._usage = read_usage(chunk["usage"])
         if not self._model and isinstance(chunk.get("model"), str):
             self._model = chunk["model"]
-        choices, is_new = chunk.get("choices"), False
-        for place, choice in enumerate(cast(list[Any], choices) if isinstance(choices, list) else []):
-            if not isinstance(choice, dict):
-                continue
-            fields = cast(dict[str, Any], choice)
-            index = fields.get("index")
+        first: dict[str, Any] | None = None
+        for place, choice in enumerate(objects_in(chunk, "choices")):
+            index = choice.get("index")
+            if index is not None and type(index) is not int:
+                raise unread("the index of a choice is not a number")
             if (place if index is None else index) == 0:
-                is_new = self._add_choice(fields, live) or is_new
-        return is_new
+                if first is not None:
+                    raise unread("the answer has its first choice twice")
+                first = choice
+        return first is not None and self._add_choice(first, live)
 
     def message(self) -> dict[str, Any]:
-        return {
-            "content": "".join(self._texts["text"]) if self._has_content else None,
-            "reasoning": "".join(self._texts["reasoning"]),
-            "tool_calls": self._calls.calls(),
-            "model": self._model,
-        }
+        said = self._said
+        if not self._is_begun:
+            raise unread("the answer has no message")
+        if self._restated is not None and not said.agrees_with(self._restated):
+            raise unread("the whole message is not what was streamed")
+        return said.message() | {"model": self._model}
 
     def read(self, message: dict[str, Any], finish: str) -> Reply:
         content, reasoning, calls = message["content"], message["reasoning"], message["tool_calls"]
@@ -106,75 +106,151 @@ class ChatAssembly:
             finish=finish,
             usage=usage,
             model=message["model"],
-            flags=tuple(self._flags | self._calls.flags),
+            flags=tuple(self._said.flags),
         )
 
     def _add_choice(self, choice: dict[str, Any], live: LiveTexts) -> bool:
-        if choice.get("error"):
+        if reports_error(choice, in_answer=True):
             raise fault_of(provider_error_of(live.redact.value(choice)))
-        part = choice["delta"] if isinstance(choice.get("delta"), dict) else as_object(choice.get("message"))
-        is_new = self._add_part(part, live)
-        if isinstance(choice.get("text"), str):  # text completions
-            is_new = self._add("text", choice["text"], live) or is_new
+        delta, message, text = object_in(choice, "delta"), object_in(choice, "message"), text_in(choice, "text")
         # Gemini's OpenAI-style API has sent `finishReason` next to an empty `finish_reason`.
-        reason = choice.get("finish_reason") or choice.get("finishReason")
+        reason = text_in(choice, "finish_reason") or text_in(choice, "finishReason")
+        if delta is not None or message or text is not None:
+            self._is_begun = True
+        elif not reason and _FILTER_RESULTS.isdisjoint(choice):
+            raise unread("a choice of the answer has no message")
+        is_new = self._add_message(delta, message, live)
+        if text is not None:
+            is_new = self._add_text(text, delta or message or {}, live) or is_new
         if reason:
-            self.reason = reason if isinstance(reason, str) else repr(reason)
-            is_new = True
-        return is_new
+            self.reason = reason
+        return is_new or bool(reason)
 
-    def _add_part(self, part: dict[str, Any], live: LiveTexts) -> bool:
+    def _add_text(self, text: str, part: dict[str, Any], live: LiveTexts) -> bool:
+        """Add the text of a text completion; Together AI also sends it beside deltas, which then say the same."""
+        if not any(part.get(name) for name in _SAYING):
+            return self._said.add_text("text", text, live.show)
+        if text and part.get("content") not in (None, "", text):
+            raise unread("the text of a choice is not that of its delta")
+        return False
+
+    def _add_message(self, delta: dict[str, Any] | None, message: dict[str, Any] | None, live: LiveTexts) -> bool:
+        if delta is not None:
+            self._has_deltas = True
+            if message is not None and message.get("content") != delta.get("content"):
+                self._restated = message
+            return self._said.add(delta, live.show)
+        if message is not None and not self._has_deltas:
+            return self._said.add(message, live.show, is_whole=True)
+        self._restated = message or self._restated
+        return False
+
+
+_SAYING = ("content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call")
+"""Fields of a message or delta that say something."""
+_FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_offsets"})
+"""What Azure reports of its filter, in chunks of their own."""
+_SILENT_PARTS = ("reference", "tool_reference", "redacted_thinking")
+"""Parts of a content that say nothing: Mistral's citations, and thoughts that only the provider can read."""
+_Show = Callable[[str, object], bool]
+"""Shows new text of a kind; returns True if there was any."""
+
+
+class _Said:
+    """What the deltas of a message, or a whole message, have said."""
+
+    def __init__(self) -> None:
+        self.flags: set[str] = set()
+        self._texts: dict[str, list[str]] = {"text": [], "reasoning": []}
+        self._has_content = False
+        self._calls = _CallCollector()
+
+    def add(self, part: dict[str, Any], show: _Show, *, is_whole: bool = False) -> bool:
+        """Add a delta or a whole message; return True if it said anything."""
         is_new = False
-        thinking = part.get("reasoning_content") or part.get("reasoning")
-        if isinstance(thinking, str):
-            is_new = self._add("reasoning", thinking, live)
-        if part.get("content") is not None:
-            is_new = self._add_content(part["content"], live) or is_new
-        if isinstance(part.get("refusal"), str) and part["refusal"]:
-            self._flags.add("refusal")
-            is_new = self._add("text", part["refusal"], live) or is_new
-        if part.get("tool_calls"):
-            is_new = live.show("tool", self._calls.add_deltas(part["tool_calls"])) or is_new
-        elif part.get("function_call"):
-            is_new = live.show("tool", self._calls.add_function_call(part["function_call"])) or is_new
+        if thinking := text_in(part, "reasoning_content") or text_in(part, "reasoning"):
+            is_new = self.add_text("reasoning", thinking, show)
+        content, calls = part.get("content"), objects_in(part, "tool_calls")
+        if content is not None and not (calls and content == []):
+            is_new = self._add_content(content, show) or is_new
+        if refusal := text_in(part, "refusal"):
+            self.flags.add("refusal")
+            is_new = self.add_text("text", refusal, show) or is_new
+        if calls:
+            is_new = show("tool", self._calls.add(calls, is_whole=is_whole)) or is_new
+        elif function := object_in(part, "function_call"):  # the older format that some servers still use
+            is_new = show("tool", self._calls.add([{"index": 0, "function": function}])) or is_new
         return is_new
 
-    def _add_content(self, content: object, live: LiveTexts) -> bool:
-        if isinstance(content, str):
-            return self._add("text", content, live)
-        if not isinstance(content, list):
-            raise Fault(FaultKind.BAD_ANSWER, f"the answer's content is {type(content).__name__}, not text")
-        is_new = False
-        for part in cast(list[Any], content):
-            text = cast(dict[str, Any], part).get("text") if isinstance(part, dict) else part
-            if isinstance(text, str):
-                is_new = self._add("text", text, live) or is_new
-            elif isinstance(part, dict):
-                is_new = self._add("reasoning", _thinking_text(cast(dict[str, Any], part)), live) or is_new
-        return is_new
-
-    def _add(self, kind: str, text: str, live: LiveTexts) -> bool:
+    def add_text(self, kind: str, text: str, show: _Show) -> bool:
+        """Add a text of the kind `text` or `reasoning`."""
         if kind == "text":
             self._has_content = True
         if text:
             self._texts[kind].append(text)
-        return live.show(kind, text)
+        return show(kind, text)
 
+    def message(self) -> dict[str, Any]:
+        """Return the message."""
+        content = "".join(self._texts["text"]) if self._has_content else None
+        return {"content": content, "reasoning": "".join(self._texts["reasoning"]), "tool_calls": self._calls.calls()}
 
-def _thinking_text(part: dict[str, Any]) -> str:
-    """Return the thoughts in a part such as `{"type": "thinking", "thinking": [{"text": …}]}`."""
-    thinking = part.get("thinking")
-    if isinstance(thinking, str):
-        return thinking
-    texts = (part.get("text") for part in as_objects(thinking))
-    return "".join(text for text in texts if isinstance(text, str))
+    def agrees_with(self, restated: dict[str, Any]) -> bool:
+        """Return whether the whole message says the same, or nothing."""
+        other = _Said()
+        other.add(restated, lambda kind, text: False, is_whole=True)
+        ours, theirs = self.message(), other.message()
+        is_same_text = all(agree(theirs[name] or "", ours[name] or "") for name in ("content", "reasoning"))
+        calls, other_calls = ([(call["name"], call["arguments"]) for call in it["tool_calls"]] for it in (ours, theirs))
+        return is_same_text and other_calls in ([], calls)
+
+    def _add_content(self, content: object, show: _Show) -> bool:
+        if isinstance(content, str):
+            return self.add_text("text", content, show)
+        if not isinstance(content, list):
+            raise unread(f"the answer's content is {type(content).__name__}, not text")
+        if not content:
+            raise unread("the answer's content is an empty list")
+        is_new = False
+        for part in cast(list[Any], content):
+            if isinstance(part, str):
+                is_new = self.add_text("text", part, show) or is_new
+            elif isinstance(part, dict):
+                is_new = self._add_part(cast(dict[str, Any], part), show) or is_new
+            else:
+                raise unread(f"a part of the answer's content is {type(part).__name__}, not text")
+        return is_new
+
+    def _add_part(self, part: dict[str, Any], show: _Show) -> bool:
+        """Add a part of a content, such as `{"type": "thinking", "thinking": [{"text": …}]}`."""
+        if (text := text_in(part, "text")) is not None:
+            return self.add_text("text", text, show)
+        if (refusal := text_in(part, "refusal")) is not None:
+            return self.add({"refusal": refusal}, show)
+        if isinstance(thinking := part.get("thinking"), str):
+            return self.add_text("reasoning", thinking, show)
+        if thoughts := objects_in(part, "thinking") or objects_in(part, "summary"):
+            return self.add_text("reasoning", "".join(text_in(thought, "text") or "" for thought in thoughts), show)
+        if part.get("type") not in _SILENT_PARTS:
+            raise unread("a part of the answer's content has no text")
+        return False
 
 
 @dataclass(slots=True)
 class _Call:
     id: str = ""
-    name: str = ""
+    name: list[str] = field(default_factory=list[str])
+    """Pieces, joined at the end, as are those of the arguments."""
+    name_length: int = 0
     arguments: list[str] = field(default_factory=list[str])
+    has_object: bool = False
+    """Whether arguments came as an object, which is whole by itself."""
+
+    def add_name(self, name: str) -> None:
+        """Add a piece of the name, unless a server repeats the whole name."""
+        if len(name) != self.name_length or name != "".join(self.name):
+            self.name.append(name)
+            self.name_length += len(name)
 
 
 class _CallCollector:
@@ -187,45 +263,46 @@ class _CallCollector:
     def __init__(self) -> None:
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
-        self.flags: set[str] = set()
+        self._by_id: dict[str, _Call] = {}
+        """The first call with each id."""
 
-    def add_deltas(self, deltas: object) -> str:
-        """Add the `tool_calls` of a delta or a message; return the new text to show."""
-        if not isinstance(deltas, list):
-            self.flags.add("tool_calls is not a list")
-            return ""
-        return "".join(self._add_delta(delta) for delta in cast(list[Any], deltas))
+    def add(self, deltas: list[dict[str, Any]], *, is_whole: bool = False) -> str:
+        """Add the `tool_calls` of a delta or a whole message; return the new text to show."""
+        if len(deltas) > 1 and not is_whole:
+            named = [repr(delta) for delta in deltas if delta.get("id")]
+            if len(set(named)) < len(named):
+                raise unread("a tool call is there twice")
+        return "".join(self._add_delta(delta, is_whole=is_whole) for delta in deltas)
 
-    def add_function_call(self, function: object) -> str:
-        """Add a `function_call`, the older format that some servers still use."""
-        return self._add_delta({"index": 0, "function": function})
-
-    def _add_delta(self, delta: object) -> str:
-        if not isinstance(delta, dict):
-            self.flags.add("a tool call is not an object")
-            return ""
-        fields = cast(dict[str, Any], delta)
-        function = as_object(fields.get("function"))
-        identity, name = _text(fields.get("id")), _text(function.get("name"))
-        call, is_new = self._find_or_begin(fields.get("index"), identity, name)
-        call.id = call.id or identity
-        if name and name != call.name:
-            call.name += name
-        piece = _arguments(function.get("arguments"))
+    def _add_delta(self, delta: dict[str, Any], *, is_whole: bool) -> str:
+        function = object_in(delta, "function") or {}
+        identity, name = text_in(delta, "id") or "", text_in(function, "name") or ""
+        index = delta.get("index")
+        if index is not None and type(index) is not int:
+            raise unread("the index of a tool call is not a number")
+        call, is_new = (self._begin(), True) if is_whole else self._find_or_begin(index, identity, name)
+        if identity and not call.id:
+            call.id = identity
+            self._by_id.setdefault(identity, call)
+        if name:
+            call.add_name(name)
+        arguments = function.get("arguments")
+        piece = _arguments(arguments)
         if piece:
             call.arguments.append(piece)
+            call.has_object = call.has_object or isinstance(arguments, dict)
         return (("\n" if len(self._calls) > 1 else "") + name + " " if is_new else "") + piece
 
-    def _find_or_begin(self, index: object, identity: str, name: str) -> tuple[_Call, bool]:
+    def _find_or_begin(self, index: int | None, identity: str, name: str) -> tuple[_Call, bool]:
         """Return the call that a delta continues, or a new one; True if it is new."""
-        if isinstance(index, int) and not isinstance(index, bool):
+        if index is not None:
             call = self._by_index.get(index)
             # Some servers give every call the index 0 and distinguish them by id alone.
             if call is not None and not (identity and call.id and identity != call.id and name):
                 return call, False
             self._by_index[index] = call = self._begin()
             return call, True
-        call = next((call for call in self._calls if identity and call.id == identity), None)
+        call = self._by_id.get(identity)
         if call is not None:
             return call, False
         if self._calls and not identity and not name:
@@ -239,24 +316,23 @@ class _CallCollector:
 
     def calls(self) -> list[dict[str, str]]:
         """Return the calls; a missing id is replaced by the call's number, since its result must name it."""
-        if any(not call.name for call in self._calls):
-            self.flags.add("a tool call has no name")
+        if any(call.has_object and len(call.arguments) > 1 for call in self._calls):
+            raise unread("the arguments of a tool call are an object and more")
         return [
-            {"id": call.id or f"call_{number}", "name": call.name, "arguments": "".join(call.arguments)}
+            {"id": call.id or f"call_{number}", "name": "".join(call.name), "arguments": "".join(call.arguments)}
             for number, call in enumerate(self._calls)
         ]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
 
 
 def _arguments(value: object) -> str:
     if value is None or isinstance(value, str):
         return value or ""
+    if not isinstance(value, dict):
+        raise unread(f"the arguments of a tool call are {type(value).__name__}, not text")
     return json.dumps(value, ensure_ascii=False)
 
 
 CHAT_API = ProviderApi(path="chat/completions", body=chat_body, events=SseReader, assembly=ChatAssembly)
+WRITER_API = ProviderApi(path="chat", body=chat_body, events=SseReader, assembly=ChatAssembly)
 COMPLETIONS_API = ProviderApi(path="completions", body=_completion_body, events=SseReader, assembly=ChatAssembly)
 """Only for suites that build whole prompts."""

@@ -1,15 +1,19 @@
-"""Finish reasons: an answer counts only if its server proves it complete by stating why the model stopped.
+"""Decides whether an answer counts: its server has said why the model stopped, and nothing it sent contradicts that.
 
-A reason counts if it belongs to the API, or if a provider listed here is known to send it. Anything else (an unknown
-reason, an error in any format, no reason) is a machinery fault and never an answer. `docs/reliability.md` shows the
-same table; a test keeps the two equal.
+A reason counts if it belongs to the API, if a provider listed here is known to send it, or if the user accepts it.
+Anything else (an unknown reason, an error in any format, no reason) is a machinery fault and never an answer.
+`docs/reliability.md` shows the same table; a test keeps the two equal. What was streamed, what the end says and what is
+handed on must agree; parts that cannot be read are faults where they are read (`parts`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import DEEPEST, TooDeepError, read_json
+from console.llm.wires.parts import unread
 
 STANDARD = {
     "stop": "stop",
@@ -79,15 +83,11 @@ class Ends:
     finishes: Mapping[str, str]
     """Meaning in a `Reply` of each reason (in lower case) that proves completeness; empty if the answer continues."""
     failures: Mapping[str, FaultKind] = field(default_factory=dict[str, FaultKind])
-    unknown: FaultKind = FaultKind.TRUNCATED
-    """Fault for all other reasons."""
     marked: bool = False
-    """True if streams have an end mark, so that text after a reason can be proven complete."""
+    """True if streams have an end mark; text after a reason is proven by that mark, else by the end of the body."""
 
 
-CHAT = Ends(
-    STANDARD | {quirk.reason: quirk.finish for quirk in QUIRKS}, _FAILURES, unknown=FaultKind.BAD_ANSWER, marked=True
-)
+CHAT = Ends(STANDARD | {quirk.reason: quirk.finish for quirk in QUIRKS}, _FAILURES, marked=True)
 ANTHROPIC = Ends(
     {
         "end_turn": "stop",
@@ -100,10 +100,13 @@ ANTHROPIC = Ends(
 )
 _GEMINI_FILTERS = (
     *("safety", "recitation", "language", "blocklist", "prohibited_content", "spii", "image_safety"),
-    "prompt blocked",  # our name for an answer with `promptFeedback.blockReason` and no candidate
+    *(f"prompt blocked: {reason}" for reason in ("safety", "blocklist", "prohibited_content", "image_safety")),
 )
+"""The latter are our names for an answer with `promptFeedback.blockReason` and no candidate."""
 GEMINI = Ends({"stop": "stop", "max_tokens": "length", **dict.fromkeys(_GEMINI_FILTERS, "content_filter")})
 """Notably, `OTHER` and `MALFORMED_FUNCTION_CALL` prove nothing."""
+OLLAMA = Ends({"stop": "stop", "length": "length"})
+"""`load` and `unload` are not answers."""
 RESPONSES = Ends(
     {
         "completed": "stop",
@@ -114,12 +117,17 @@ RESPONSES = Ends(
 """Status of a response, followed by the reason if it is incomplete."""
 
 
-def finish_of(reason: str, ends: Ends = CHAT) -> str | None:
+CUT = ("length", "content_filter")
+"""Meanings of the reasons after which the model's last words may be incomplete."""
+
+
+def finish_of(reason: str, ends: Ends = CHAT, accepted: Collection[str] = ()) -> str | None:
     """Return the meaning of a finish reason in a `Reply`; None while there is no reason.
 
     Args:
         reason: as sent by the server, redacted.
         ends: the reasons of its API.
+        accepted: further reasons that count as `stop`, except those that name a failure.
 
     Raises:
         Fault: the reason does not prove the answer complete.
@@ -128,8 +136,68 @@ def finish_of(reason: str, ends: Ends = CHAT) -> str | None:
     if not word:
         return None
     finish = ends.finishes.get(word)
-    if finish is None:
-        kind = ends.failures.get(word, ends.unknown)
-        text = " ".join(reason.split())[:60]
-        raise Fault(kind, f"the server ended the answer with the reason {text!r}, which does not prove it complete")
-    return finish or None
+    if finish is not None:
+        return finish or None
+    text = " ".join(reason.split())[:60]
+    sentence = f"the server ended the answer with the reason {text!r}, which does not prove it complete"
+    if word in ends.failures:
+        raise Fault(ends.failures[word], sentence)
+    if any(word == other.strip().lower() for other in accepted):
+        return "stop"
+    raise Fault(FaultKind.BAD_ANSWER, f"{sentence}; if it does, write accept_finish = [{text!r}] into models.toml")
+
+
+def agreed_finish(before: str | None, now: str) -> str:
+    """Return the meaning of two reasons of one answer; servers that end calls with `stop` may also say `tool_calls`.
+
+    Raises:
+        Fault: they contradict each other.
+    """
+    if before is None or before == now:
+        return now
+    if before in CUT or now in CUT:
+        raise unread(f"the server ended the answer both with {before} and with {now}")
+    return "tool_calls"
+
+
+def check(reply: Reply, streamed: Callable[[str], str]) -> None:
+    """Compare a reply with the reason at its end and with what was streamed.
+
+    Args:
+        reply: the reply, not redacted.
+        streamed: returns the text of a kind (`text`, `reasoning`, `tool`) that arrived in pieces.
+
+    Raises:
+        Fault: `bad_answer`, if they disagree.
+    """
+    calls = reply.tool_calls
+    if not calls and reply.finish == "tool_calls":
+        raise unread("the finish reason is tool_calls, but there are no calls")
+    if not calls and streamed("tool"):
+        raise unread("the server streamed calls, but its last word has none")
+    if not all(call.name for call in calls):
+        raise unread("a tool call has no name")
+    if len(set(calls)) < len(calls):
+        raise unread("a tool call is there twice")
+    if reply.finish not in CUT and any(_is_deep(call.arguments) for call in calls):
+        raise unread("the arguments of a tool call are nested too deeply")
+    if not (agree(streamed("text"), reply.content or "") and agree(streamed("reasoning"), reply.reasoning)):
+        raise unread("what the server streamed is not what its last word says")
+
+
+def agree(said: str, whole: str) -> bool:
+    """Return whether two forms of a text agree, apart from spaces; one that was not sent agrees with any."""
+    return not said or said == whole or "".join(said.split()) == "".join(whole.split())
+
+
+def _is_deep(arguments: str) -> bool:
+    """Return whether arguments are nested too deeply; any other mistake in them is the model's."""
+    if arguments.count("[") + arguments.count("{") <= DEEPEST:
+        return False  # the usual case
+    try:
+        read_json(arguments)
+    except TooDeepError:
+        return True
+    except ValueError:
+        return False
+    return False

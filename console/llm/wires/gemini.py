@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
-from console.core.fault import Fault, FaultKind
-from console.core.json_text import as_object, as_objects
+from console.core.json_text import as_object
 from console.llm.transport.events import SseReader
-from console.llm.wires.completeness import GEMINI
+from console.llm.wires.completeness import CUT, GEMINI
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.parts import name_in, object_in, objects_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
 from console.llm.wires.usage import token_count
@@ -26,6 +26,8 @@ _CHUNK_FIELDS = frozenset({"candidates", "promptFeedback", "usageMetadata"})
 _MERGED = ({"text"}, {"text", "thought"})
 """Fields of parts that are joined; a part with other fields, such as a signature, stays separate."""
 
+_SILENT_PARTS = frozenset({"executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
+"""Parts of the provider's own doing; those with other fields and neither text nor call may be answers."""
 Part = dict[str, Any]
 
 
@@ -111,23 +113,27 @@ def read_candidates(message: Mapping[str, Any], finish: str) -> Reply:
     """Return the reply in a complete answer.
 
     Raises:
-        Fault: the answer has no candidate.
+        Fault: the answer has no candidate, or one that cannot be read.
     """
-    candidates = message.get("candidates")
-    if not isinstance(candidates, list) or not candidates:
+    first = next(iter(objects_in(message, "candidates")), None)
+    if first is None:
         return _blocked(message)
-    first = as_object(cast(list[Any], candidates)[0])
-    content = cast(dict[str, Any], first.get("content") or {})
-    parts: list[Part] = as_objects(content.get("parts"))
-    calls = tuple(
-        ToolCall(str(call.get("id") or f"call_{index}"), str(call.get("name", "")), json.dumps(call.get("args") or {}))
-        for index, call in enumerate(cast(Part, part["functionCall"]) for part in parts if "functionCall" in part)
-    )
-    texts = [str(part["text"]) for part in parts if "text" in part and not part.get("thought")]
+    parts: list[Part] = objects_in(object_in(first, "content") or {}, "parts")
+    calls: list[ToolCall] = []
+    texts: dict[bool, list[str]] = {False: [], True: []}
+    """By whether they are thoughts."""
+    for part in parts:
+        call, text = object_in(part, "functionCall"), text_in(part, "text")
+        if call is not None:
+            calls.append(_call(call, len(calls)))
+        elif text is not None:
+            texts[_is_thought(part)].append(text)
+        elif _SILENT_PARTS.isdisjoint(part):
+            raise unread("the answer has a part without text or call")
     return Reply(
-        content="".join(texts) if texts or not calls else None,
-        tool_calls=calls,
-        reasoning="".join(str(part.get("text", "")) for part in parts if part.get("thought")),
+        content="".join(texts[False]) if texts[False] or not calls else None,
+        tool_calls=tuple(calls),
+        reasoning="".join(texts[True]),
         finish="tool_calls" if calls and finish == "stop" else finish,
         usage=_usage(message.get("usageMetadata")),
         model=str(message.get("modelVersion", "")),
@@ -135,12 +141,29 @@ def read_candidates(message: Mapping[str, Any], finish: str) -> Reply:
     )
 
 
+def _call(call: dict[str, Any], number: int) -> ToolCall:
+    """Return a call; one without arguments may leave them out."""
+    identity = text_in(call, "id") or f"call_{number}"
+    return ToolCall(identity, name_in(call, "name"), json.dumps(object_in(call, "args") or {}))
+
+
+def _is_thought(part: Part) -> bool:
+    is_thought = part.get("thought")
+    if is_thought is not None and not isinstance(is_thought, bool):
+        raise unread("the answer has a part that may be a thought")
+    return bool(is_thought)
+
+
 def _blocked(message: Mapping[str, Any]) -> Reply:
-    reason = as_object(message.get("promptFeedback")).get("blockReason")
+    reason = _block_reason(message)
     if reason is None:
-        raise Fault(FaultKind.BAD_ANSWER, "the answer has no candidate")
-    flags = (f"refused by the provider's filter: {str(reason)[:40]}",)
+        raise unread("the answer has no candidate")
+    flags = (f"refused by the provider's filter: {reason[:40]}",)
     return Reply(None, finish="content_filter", usage=_usage(message.get("usageMetadata")), flags=flags)
+
+
+def _block_reason(message: Mapping[str, Any]) -> str | None:
+    return text_in(object_in(message, "promptFeedback") or {}, "blockReason")
 
 
 def _usage(value: object) -> Usage | None:
@@ -161,6 +184,7 @@ class _ContentAssembly:
     def __init__(self) -> None:
         self.reason: str | None = None
         self._candidate: dict[str, Any] | None = None
+        self._has_content = False
         self._parts: list[dict[str, Any]] = []
         self._pieces: list[str] = []
         """Pieces of the last part's text, joined once the part is complete."""
@@ -171,23 +195,28 @@ class _ContentAssembly:
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         self._rest |= {key: value for key, value in chunk.items() if key != "candidates"}
-        candidates = chunk.get("candidates")
-        first = cast(list[Any], candidates)[0] if isinstance(candidates, list) and candidates else None
-        if not isinstance(first, dict):
-            if "blockReason" in as_object(chunk.get("promptFeedback")):
-                self.reason, self._candidate = "prompt blocked", None
+        candidate, blocked = next(iter(objects_in(chunk, "candidates")), None), _block_reason(chunk)
+        if blocked is not None:
+            self.reason = f"prompt blocked: {blocked}"
+        if candidate is None:
             return False
-        self._candidate = cast(dict[str, Any], first)
-        is_new = False
-        for part in as_objects(as_object(self._candidate.get("content")).get("parts")):
-            is_new = self._add_part(part, live) or is_new
-        if reason := self._candidate.get("finishReason"):
-            self.reason = str(reason)
+        if blocked is not None:
+            raise unread("the prompt is blocked, but there is an answer")
+        self._candidate = candidate
+        content, is_new = object_in(candidate, "content"), False
+        if content:
+            self._has_content = True
+            for part in objects_in(content, "parts"):
+                is_new = self._add_part(part, live) or is_new
+        if reason := text_in(candidate, "finishReason"):
+            self.reason = reason
         return is_new or bool(reason)
 
     def message(self) -> dict[str, Any]:
         if self._candidate is None:
             return self._rest
+        if not self._has_content and GEMINI.finishes.get((self.reason or "").lower()) not in CUT:
+            raise unread("the candidate has no content")
         self._join()
         return self._rest | {"candidates": [self._candidate | {"content": {"parts": self._parts, "role": "model"}}]}
 
@@ -196,16 +225,17 @@ class _ContentAssembly:
             self._parts[-1]["text"] = "".join(self._pieces)
 
     def _add_part(self, part: dict[str, Any], live: LiveTexts) -> bool:
-        last = self._parts[-1] if self._parts else {}
-        if set(part) in _MERGED and set(last) == set(part) and last.get("thought") == part.get("thought"):
-            self._pieces.append(str(part["text"]))
+        last, text = self._parts[-1] if self._parts else {}, text_in(part, "text")
+        is_merged = text is not None and set(part) in _MERGED
+        if text is not None and is_merged and set(last) == set(part) and last.get("thought") == part.get("thought"):
+            self._pieces.append(text)
         else:
             self._join()
             self._parts.append(dict(part))
-            self._pieces = [str(part["text"])] if set(part) in _MERGED else []
-        if "functionCall" in part:
-            return live.show("tool", json.dumps(part["functionCall"]))
-        return live.show("reasoning" if part.get("thought") else "text", part.get("text"))
+            self._pieces = [text] if text is not None and is_merged else []
+        if (call := object_in(part, "functionCall")) is not None:
+            return live.show("tool", json.dumps(call))
+        return live.show("reasoning" if _is_thought(part) else "text", text)
 
 
 GEMINI_API = ProviderApi(

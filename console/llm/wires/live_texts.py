@@ -51,11 +51,15 @@ class LiveTexts:
         """Show the text held back as a possible part of a secret or a character."""
         for kind, whole in self._texts.items():
             rest = whole.joiner.end()
+            whole.parts.append(rest)
             if shown := (whole.live.feed(rest) if rest else "") + whole.live.end():
                 self._on_text(kind, shown)
+
+    def said(self, kind: str) -> str:
+        """Return the whole text of a kind so far, not redacted."""
+        return "".join(self._texts[kind].parts) if kind in self._texts else ""
 
     @property
     def partial(self) -> str:
         """Redacted text so far, or else the calls, or else the reasoning."""
-        texts = ("".join(self._texts[kind].parts) for kind in ("text", "tool", "reasoning") if kind in self._texts)
-        return self.redact(next(filter(None, texts), ""))
+        return self.redact(self.said("text") or self.said("tool") or self.said("reasoning"))

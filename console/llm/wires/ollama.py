@@ -5,14 +5,14 @@ Source: the published API (docs/api.md of Ollama). Thoughts are not sent back, s
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply, ToolCall, Usage
-from console.core.json_text import as_object
 from console.llm.transport.events import LineReader
-from console.llm.wires.completeness import Ends
+from console.llm.wires.completeness import OLLAMA
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.parts import name_in, object_in, objects_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, without_native
 from console.llm.wires.usage import token_count
@@ -22,8 +22,7 @@ _TOP = frozenset({"format", "keep_alive", "stream", "think"})
 
 
 class _MessageAssembly:
-    ends = Ends({"stop": "stop", "length": "length"})
-    """`load` and `unload` are not answers."""
+    ends = OLLAMA
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -35,19 +34,21 @@ class _MessageAssembly:
         return isinstance(chunk.get("message"), dict)
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
-        fields, is_new = as_object(chunk.get("message")), False
+        fields, is_new = object_in(chunk, "message"), False
+        if fields is None:
+            raise unread("a line of the answer has no message")
         for name, kind in (("thinking", "reasoning"), ("content", "text")):
-            text = fields.get(name)
-            if isinstance(text, str) and live.show(kind, text):
-                self._texts[name].append(text)
+            text = text_in(fields, name)
+            if live.show(kind, text):
+                self._texts[name].append(text or "")
                 is_new = True
-        for call in cast(list[Any], fields.get("tool_calls") or []):
-            self._calls.append(call)
-            function = call["function"]
-            is_new = live.show("tool", f"{function['name']}({json.dumps(function['arguments'])})") or is_new
+        for call in objects_in(fields, "tool_calls"):
+            name, arguments = _read_call(call)
+            self._calls.append({"id": text_in(call, "id"), "name": name, "arguments": arguments})
+            is_new = live.show("tool", f"{name}({json.dumps(arguments)})") or is_new
         if chunk.get("done") is True:
             self._last = chunk
-            self.reason = str(chunk.get("done_reason"))
+            self.reason = text_in(chunk, "done_reason")
             is_new = True
         return is_new
 
@@ -57,11 +58,7 @@ class _MessageAssembly:
 
     def read(self, message: dict[str, Any], finish: str) -> Reply:
         calls = tuple(
-            ToolCall(
-                str(call.get("id") or f"call_{number}"),
-                str(call["function"]["name"]),
-                json.dumps(call["function"]["arguments"], ensure_ascii=False),
-            )
+            ToolCall(call["id"] or f"call_{number}", call["name"], json.dumps(call["arguments"], ensure_ascii=False))
             for number, call in enumerate(message["tool_calls"])
         )
         return Reply(
@@ -72,6 +69,15 @@ class _MessageAssembly:
             usage=_usage(self._last),
             model=str(message["model"] or ""),
         )
+
+
+def _read_call(call: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return name and arguments of a call."""
+    function = object_in(call, "function") or {}
+    arguments = object_in(function, "arguments")
+    if arguments is None:
+        raise unread("a tool call has no arguments")
+    return name_in(function, "name"), arguments
 
 
 def _body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:

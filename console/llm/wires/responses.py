@@ -5,18 +5,18 @@ so reasoning travels encrypted and every output item is sent back unchanged.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall
-from console.core.fault import Fault, FaultKind
-from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of
-from console.llm.wires.completeness import RESPONSES
+from console.llm.wires.completeness import RESPONSES, agree
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.parts import name_in, object_in, objects_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, native_content
+from console.llm.wires.surrogates import repair_surrogates
 from console.llm.wires.usage import read_usage
 
 NATIVE = "responses"
@@ -27,6 +27,11 @@ _DELTAS = {
     "response.reasoning_text.delta": "reasoning",
     "response.function_call_arguments.delta": "tool",
 }
+_SILENT_ITEMS = (
+    *("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"),
+    *("mcp_list_tools", "mcp_call", "compaction"),
+)
+"""Items of the provider's own doing; those of any other unknown type may be answers."""
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -63,36 +68,77 @@ def read_response(message: Mapping[str, Any], finish: str) -> Reply:
     """Return the reply in a complete response.
 
     Raises:
-        Fault: the response has no output.
+        Fault: the response has no output, or one that cannot be read.
     """
-    if not isinstance(message.get("output"), list):
-        raise Fault(FaultKind.BAD_ANSWER, "the response has no output")
-    items = as_objects(message["output"])
-    texts = [part["text"] for part in _parts(items, "message", "content") if part.get("type") == "output_text"]
-    calls = tuple(
-        ToolCall(str(item.get("call_id", "")), str(item.get("name", "")), str(item.get("arguments", "")))
-        for item in items
-        if item.get("type") == "function_call"
-    )
+    if message.get("output") is None:
+        raise unread("the response has no output")
+    items = objects_in(message, "output")
+    reading = _Reading(is_whole=finish == "stop")
+    for item in items:
+        reading.add(item)
+    calls = tuple(reading.calls)
     return Reply(
-        content="".join(texts) if texts or not calls else None,
+        content="".join(reading.texts) if reading.texts or not calls else None,
         tool_calls=calls,
-        reasoning="".join(f"{part.get('text', '')}\n" for part in _parts(items, "reasoning", "summary")),
+        reasoning="".join(reading.thoughts),
         finish="tool_calls" if calls and finish == "stop" else finish,
         usage=read_usage(message.get("usage")),
         model=str(message.get("model", "")),
+        flags=("refusal",) if reading.has_refused else (),
         native={"api": NATIVE, "content": items},
     )
 
 
-def _parts(items: list[dict[str, Any]], kind: str, key: str) -> Iterator[dict[str, Any]]:
-    for item in items:
-        if item.get("type") == kind:
-            yield from as_objects(item.get(key))
+class _Reading:
+    """Reads the items of an output."""
+
+    def __init__(self, *, is_whole: bool) -> None:
+        self.texts: list[str] = []
+        self.thoughts: list[str] = []
+        self.calls: list[ToolCall] = []
+        self.has_refused = False
+        self._is_whole = is_whole
+        self._by_id: dict[str, dict[str, Any]] = {}
+
+    def add(self, item: dict[str, Any]) -> None:
+        """Read one item."""
+        kind, identity = item.get("type"), text_in(item, "id")
+        if identity and self._by_id.setdefault(identity, item) is not item and self._by_id[identity] == item:
+            raise unread("the output has an item twice")
+        if kind in ("message", "function_call"):
+            status = text_in(item, "status")
+            if self._is_whole and status not in (None, "completed"):
+                raise unread(f"the response is complete, but a {kind} in it is not")
+        if kind == "message":
+            self._add_message(objects_in(item, "content"))
+        elif kind == "function_call":
+            self._add_call(item)
+        elif kind == "reasoning":
+            parts = objects_in(item, "content") + objects_in(item, "summary")
+            self.thoughts += [f"{text_in(part, 'text') or ''}\n" for part in parts]
+        elif kind not in _SILENT_ITEMS:
+            raise unread("the output has an item of an unknown type")
+
+    def _add_call(self, item: dict[str, Any]) -> None:
+        arguments = text_in(item, "arguments")
+        if arguments is None:
+            raise unread("a function_call has no arguments")
+        self.calls.append(ToolCall(name_in(item, "call_id"), name_in(item, "name"), arguments))
+
+    def _add_message(self, parts: list[dict[str, Any]]) -> None:
+        if not parts and self._is_whole:
+            raise unread("a message in the output has no content")
+        for part in parts:
+            field = {"output_text": "text", "refusal": "refusal"}.get(str(part.get("type")))
+            text = text_in(part, field) if field else None
+            if text is None:
+                raise unread("a message in the output has a part without text")
+            self.texts.append(text)
+            self.has_refused = self.has_refused or field == "refusal"
 
 
 class _ResponseAssembly:
-    """Takes the whole response from the last event; earlier events are only shown."""
+    """Takes the whole response from the last event; earlier events are shown, and must agree with it."""
 
     ends = RESPONSES
     read = staticmethod(read_response)
@@ -100,30 +146,50 @@ class _ResponseAssembly:
     def __init__(self) -> None:
         self.reason: str | None = None
         self._response: dict[str, Any] = {}
+        self._names: list[str] = []
+        self._arguments: list[str] = []
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
         return chunk.get("object") == "response" or str(chunk.get("type")).startswith("response.")
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
-        kind = chunk.get("type")
+        kind = str(chunk.get("type"))
         if chunk.get("object") == "response":
             return self._finish(chunk, live)
         if kind == "response.output_item.added":
-            name = as_object(chunk.get("item")).get("name")
-            return live.show("tool", f"{name}(" if isinstance(name, str) else None)
-        if kind in _ENDS and isinstance(chunk.get("response"), dict):
-            return self._finish(cast(dict[str, Any], chunk["response"]), live)
-        return live.show(_DELTAS[kind], chunk.get("delta")) if kind in _DELTAS else False
+            item = object_in(chunk, "item") or {}
+            if item.get("type") != "function_call":
+                return False
+            if name := text_in(item, "name"):
+                self._names.append(name)
+            return live.show("tool", f"{name or ''}(")
+        if kind in _ENDS:
+            return self._finish(object_in(chunk, "response") or {}, live)
+        if kind not in _DELTAS:
+            return False
+        text = text_in(chunk, "delta")
+        if text and _DELTAS[kind] == "tool":
+            self._arguments.append(text)
+        return live.show(_DELTAS[kind], text)
 
     def _finish(self, response: Mapping[str, Any], live: LiveTexts) -> bool:
-        status, detail = str(response.get("status")), as_object(response.get("incomplete_details")).get("reason")
-        reason = f"{status}: {detail}" if isinstance(detail, str) and status != "completed" else status
-        if reason not in RESPONSES.finishes and isinstance(response.get("error"), dict):
+        if response.get("error"):
             raise fault_of(provider_error_of(live.redact.value(dict(response))))
-        self.reason, self._response = reason, dict(response)
+        status, details = text_in(response, "status"), object_in(response, "incomplete_details") or {}
+        detail = text_in(details, "reason")
+        self.reason = f"{status}: {detail}" if status and detail else status
+        self._response = dict(response)
         return True
 
     def message(self) -> dict[str, Any]:
+        items = objects_in(self._response, "output")
+        if not items and self.reason == "completed":
+            raise unread("the response is complete, but has no output")
+        calls = [item for item in items if item.get("type") == "function_call"]
+        streamed, whole = "".join(self._arguments), "".join(text_in(call, "arguments") or "" for call in calls)
+        is_same = agree(repair_surrogates(streamed)[0], repair_surrogates(whole)[0])
+        if not is_same or self._names not in ([], [call.get("name") for call in calls]):
+            raise unread("the calls that were streamed are not those in the response")
         return self._response
 
 

@@ -7,9 +7,12 @@ and other layers cover what it lacks. File attributes (stat) remain readable, wh
 import ctypes
 import errno
 import os
+import sys
 from collections.abc import Iterable
 
 from console.sandbox.linux import kernel
+
+assert sys.platform == "linux"
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION_QUERY = 1

@@ -22,6 +22,7 @@ from console.core.record import AnyRecord, Asked, Finished
 from console.core.run import Manifest
 from console.core.source import IN_PLACE
 from console.engine.attach import EngineLink
+from console.engine.background import start_task
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.overview_snapshot import decode_overview, encode_overview, layout
@@ -175,7 +176,7 @@ class RunFeed:
         self.wakeup.start()
         self._thread = threading.Thread(target=self._follow, name="journal", daemon=True)
         self._thread.start()
-        self._attaching = asyncio.get_running_loop().create_task(self._attach(), name="attach")
+        self._attaching = start_task(self._attach(), "attach")
 
     def close(self) -> None:
         """Stop reading and disconnect; the run itself continues."""

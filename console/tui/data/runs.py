@@ -71,9 +71,13 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def can_resume(self) -> bool:
-        """True if it ended early and its suite can be played, unlike that of an imported run."""
-        summary = self.summary
-        return summary is not None and self.state in UNFINISHED and summary.format != RECORDED
+        """True if it ended early and can be played."""
+        return self.summary is not None and self.state in UNFINISHED and not self.is_recorded
+
+    @property
+    def is_recorded(self) -> bool:
+        """True if it was imported from the log of another tool, and so cannot be played."""
+        return self.summary is not None and self.summary.format == RECORDED
 
     @property
     def tally(self) -> Tally:

@@ -107,18 +107,7 @@ class Workspace:
 
     def in_thread(self, read: Callable[[], None]) -> None:
         """Run a reader in a daemon thread; an unexpected error ends the app."""
-
-        def read_or_report() -> None:
-            try:
-                read()
-            except Exception as error:
-                self.fail(error)
-
-        threading.Thread(target=read_or_report, name=THREAD, daemon=True).start()
-
-    def fail(self, error: Exception) -> None:
-        """End the app with an error of a thread or task, as if it had occurred in a callback; thread-safe."""
-        self.hand_over(_raise, error)
+        threading.Thread(target=read, name=THREAD, daemon=True).start()
 
     def _read_models(self) -> None:
         self.hand_over(self._set_models, read_models(self.paths))
@@ -303,7 +292,3 @@ class Workspace:
 
 def _is_there(run: RunFolder) -> bool:
     return os.path.lexists(run.manifest_path)
-
-
-def _raise(error: Exception) -> None:
-    raise error

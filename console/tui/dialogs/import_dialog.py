@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from console.core.fault import UsageError
-from console.exchange.imports.importing import ImportReport
+from console.exchange.imports.importing import ImportReport, partial_words, total_sign
 from console.insight import number_format
 from console.tui.data.import_session import ImportSession
 from console.tui.sanitize import literal, one_line
@@ -133,13 +133,14 @@ def _report_lines(report: ImportReport) -> list[Content]:
         .append(f"  {counts}")
     ]
     for total in report.totals:
-        ours = "none" if total.ours is None else f"{total.ours:.6g}"
-        sign, style = ("=", "$pass") if total.agrees else ("≠", "$broken")
+        ours = "" if total.ours is None else f", {total.ours:.6g} here"
+        style = {True: "$pass", False: "$broken", None: MUTED}[total.agrees]
         lines.append(
-            one_line(f"    {total.score} {total.metric}: {total.reported:.6g} in the log, {ours} here ", 100).append(
-                Content.styled(sign, style)
+            one_line(f"    {total.score} {total.metric}: {total.reported:.6g} in the log{ours} ", 100).append(
+                Content.styled(total_sign(total), style)
             )
         )
+    lines += [one_line(f"    {words}", 200, "$undecided") for words in partial_words(report)]
     if report.missing:
         words = f"    {report.missing} more are declared in the log but missing"
         lines.append(Content.styled(words, "$undecided"))

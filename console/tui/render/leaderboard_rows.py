@@ -110,6 +110,8 @@ def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> l
         Content.assemble((f"{number_format.plural(len(row.runs), 'run')}  ", MUTED), runs),
     ]
     remarks = [one_line(f"* {remark}", style="$undecided") for remark in board.rules.remarks(row.cells)]
+    if board.rules.legend:
+        about_lines.append(one_line(board.rules.legend, style=MUTED))
     if board.rules.details:
         about_lines += [*remarks, *_detail_lines(board, row, width)]
         return [lines.fit(line, width) for line in about_lines[:height]]

@@ -2,7 +2,8 @@
 
 from textual.content import Content
 
-from console.insight.report import Row, Section
+from console.core.shortening import shorten_label
+from console.insight.report import Row, Section, footnotes
 from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.sanitize import one_line
@@ -13,9 +14,9 @@ _WIDEST_CELL = 60
 
 
 def section_block(section: Section, title: str, width: int) -> Block:
-    """Return the section's table and sentences; the first column is cut where the table is wider than `width` cells."""
+    """Return the section's table and sentences; names in the first column are shortened to fit `width` cells."""
     table = _table(section, width) if section.rows else ()
-    notes = dict.fromkeys(f"{row.cells[0]}: {row.note}" for row in section.shown() if row.note)
+    notes = [f"{names}: {note}" for note, names in footnotes(section.shown())]
     words = [one_line(line, 300, MUTED) for line in (section.left_out(), *notes, *section.lines) if line]
     return Block(section.title, block_title(title), body=(*table, *words))
 
@@ -27,7 +28,9 @@ def _table(section: Section, width: int) -> tuple[Content, ...]:
     return tuple(
         Content(" " * _GAP).join(
             lines.fit(
-                one_line(cell, _WIDEST_CELL, "" if line and not place else MUTED),
+                one_line(
+                    cell if place else shorten_label(cell, room), _WIDEST_CELL, "" if line and not place else MUTED
+                ),
                 room,
                 right=place in section.right,
             )

@@ -9,6 +9,7 @@ import time
 from typing import Protocol
 
 from console.core.case import Key
+from console.engine.background import start_task
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.services import Services
@@ -77,7 +78,7 @@ class FeedPump:
         self.feed = feed
         feed.subscribe(self._receive)
         self._reader.fed(Changes(slots=set(feed.overview.rollouts), status=True, rewound=True))
-        self._task = asyncio.get_running_loop().create_task(self._turn_forever(feed), name="follow")
+        self._task = start_task(self._turn_forever(feed), "follow")
 
     def release(self) -> None:
         """Stop following; the run's own feed stays open."""
@@ -118,14 +119,11 @@ class FeedPump:
         A loop instead of chained timers: on a busy machine Textual's `set_timer` may never fire, since its time can
         pass before it first checks the clock, and the screen would freeze.
         """
-        try:
-            while self.feed is feed:
-                self._turn(feed)
-                pause = self._pause(feed)
-                await asyncio.sleep(min(pause, QUICK_S))
-                await feed.wakeup.wait(pause - QUICK_S, self._reader.awaits)
-        except Exception as error:
-            self._services.workspace.fail(error)
+        while self.feed is feed:
+            self._turn(feed)
+            pause = self._pause(feed)
+            await asyncio.sleep(min(pause, QUICK_S))
+            await feed.wakeup.wait(pause - QUICK_S, self._reader.awaits)
 
     def _pause(self, feed: RunFeed) -> float:
         if feed.has_more or not feed.is_read:

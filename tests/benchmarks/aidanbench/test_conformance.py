@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def same(actual: object, expected: object) -> bool:
 
 
 @pytest.mark.skipif(not CASES.is_file(), reason="conformance cases are not beside this checkout")
-def test_every_recorded_expectation_is_reproduced() -> None:
+def test_every_recorded_expectation_is_reproduced(record_property: Callable[[str, object], None]) -> None:
     wrong: list[str] = []
     count = 0
     with gzip.open(CASES, "rt", encoding="utf-8") as lines:
@@ -36,5 +37,12 @@ def test_every_recorded_expectation_is_reproduced() -> None:
                 for name, value in expect.items()
                 if not same(ours.get(name), value)
             ]
+    record_property("trials", count)
+    record_property("wrong", len(wrong))
     assert count > 8000
     assert wrong == []
+
+
+@pytest.mark.parametrize(("kind", "value"), [("coherence", 0.0), ("similarity", 1.0)])
+def test_a_judge_that_sends_no_text_is_answered_like_the_reference(kind: str, value: float) -> None:
+    assert check_line({"case": "n", "kind": kind, "text": None}) == {"case": "n", "value": value}

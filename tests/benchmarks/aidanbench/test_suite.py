@@ -318,3 +318,18 @@ def test_report_sums_question_means_with_an_interval_over_rollouts(suite: AidanB
     single = suite.report(results[:1], setting()).metrics[0]
     assert (single.value, single.low) == (4, None)
     assert suite.report([], setting()).metrics[0].value is None
+
+
+@pytest.mark.parametrize(("mode", "same"), [("count", "aidanbench_score"), ("novelty_sum", "sum_embedding_novelty")])
+def test_the_reward_is_reported_once_and_no_count_is_below_zero(suite: AidanBenchSuite, mode: str, same: str) -> None:
+    results: list[Result] = []
+    for case, counts in (("q1", (12, 12)), ("q2", (0, 0))):
+        for rollout, count in enumerate(counts):
+            novelty = count / 4
+            scores = {"aidanbench_score": float(count), "sum_embedding_novelty": novelty, "avg_coherence": 70.0}
+            scores["reward"] = scores[same]
+            results.append(Result(case, "a", rollout, Verdict(Outcome.PASSED, scores=scores)))
+    metrics = suite.report(results, setting(reward_mode=mode)).metrics
+    assert same not in {metric.name for metric in metrics}, "`mean` is the same number with another interval"
+    assert len(metrics) == 4
+    assert all(metric.low is not None and metric.low >= 0 for metric in metrics)

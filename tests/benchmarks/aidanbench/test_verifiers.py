@@ -115,6 +115,17 @@ def test_export_has_the_layout_and_names_of_the_tools(run: RunFolder, tmp_path: 
     assert metadata["left_out"] == [{"case": "b-1", "rollout": 1, "outcome": "broken", "reason": "server"}]
 
 
+def test_the_score_stays_the_count_whatever_the_reward(run: RunFolder, tmp_path: Path) -> None:
+    options = read_options({"reward_mode": "novelty_sum"})
+    journal = JournalWriter(run.journal_path)
+    for rollout in (0, 1):
+        verdict = score_loop(TURNS, options)
+        journal.append(Finished(at=3.0, key=Key("a-1", rollout), verdict=verdict, output=TURNS))
+    journal.close()
+    row = read_results(export_run(run, tmp_path / "out")[0])[1][0]
+    assert (row["reward"], row["aidanbench_score"], row["sum_embedding_novelty"]) == (1.25, 2.0, 1.25)
+
+
 def test_results_are_found_below_the_folder_that_was_exported_to(run: RunFolder, tmp_path: Path) -> None:
     (folder,) = export_run(run, tmp_path / "out")
     assert read_results(tmp_path / "out") == read_results(folder)

@@ -21,6 +21,7 @@ ROWS = (
     *("gpt-5-mini-2025-08-07-FC", "gpt-5-mini-2025-08-07"),
     *("claude-haiku-4-5-20251001-FC", "claude-haiku-4-5-20251001"),
     *("gemini-2.5-flash-FC", "gemini-2.5-flash"),
+    *("nova-pro-v1.0", "command-a-03-2025-FC", "palmyra-x-004", "gorilla-openfunctions-v2"),
     *("Qwen/Qwen3-8B-FC", "MadeAgents/Hammer2.1-7b", "mistralai/Ministral-8B-Instruct-2410"),
     *("microsoft/Phi-4-mini-instruct-FC", "ibm-granite/granite-3.1-8b-instruct", "DM-Cito-8B-v3"),
 )

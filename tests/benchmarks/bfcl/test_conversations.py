@@ -1,5 +1,6 @@
 """Conversations in the official files: the log of what was said and executed, and the fields of failed entries."""
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,13 @@ from typing import Any
 import pytest
 
 from console.__main__ import main
+from console.benchmarks.bfcl.files.inference_log import conversation_log, input_log
 from console.benchmarks.bfcl.files.layout import read_lines, result_path, score_path, write_lines
+from console.benchmarks.bfcl.files.results import result_line
+from console.core.case import Key
+from console.core.chat import Reply
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Asked, Finished
 
 STARTER = Path(__file__).resolve().parents[3] / "data" / "bfcl-starter"
 BALANCE, TOP_UP, CANCEL = (
@@ -55,6 +62,8 @@ def test_the_log_follows_turns_steps_and_states(console, tmp_path):
     roles = [part["role"] for part in log[1]["step_0"]]
     assert roles == ["assistant", "handler_log", "tool"]
     assert log[1]["step_0"][1]["model_response_decoded"] == ["get_balance()"]
+    last = log[1][f"step_{len(line['result'][0]) - 1}"]
+    assert [item["content"] for item in last[1:]] == ["Error decoding the model response. Proceed to next turn."]
 
 
 def test_states_can_be_left_out_and_inputs_written(console, tmp_path):
@@ -64,7 +73,51 @@ def test_states_can_be_left_out_and_inputs_written(console, tmp_path):
     log = generated(tmp_path)["inference_log"]
     assert all(isinstance(item, dict) for item in log)
     assert log[0]["step_0"][0]["role"] == "inference_input"
-    assert log[0]["step_0"][0]["content"]["message"][-1] == log[0]["begin_of_turn_query"][-1]
+    given = log[0]["step_0"][0]["content"]
+    assert list(given) == ["message"], "the functions are in the prompt, and the messages are one text"
+    assert ast.literal_eval(given["message"])[-1] == log[0]["begin_of_turn_query"][-1]
+
+
+@pytest.mark.parametrize(
+    ("output", "step", "sentences"),
+    [
+        ("[f()]", 0, ["Successfully decoded model response."]),
+        (
+            "[f()]",
+            20,
+            ["Successfully decoded model response.", "Model has been forced to quit after 20 steps."],
+        ),
+        (
+            "[]",
+            0,
+            ["Successfully decoded model response.", "Empty response from the model. Proceed to next turn."],
+        ),
+        ("Done.", 0, ["Error decoding the model response. Proceed to next turn."]),
+    ],
+)
+def test_the_log_says_what_became_of_a_reply_in_the_official_sentences(output, step, sentences):
+    turn = ["[f()]"] * step + [output]
+    (log,) = conversation_log([], [turn], {}, "prompt", native=False, inputs=False)
+    assert [item["content"] for item in log[f"step_{step}"] if item["role"] == "handler_log"] == sentences
+
+
+@pytest.mark.parametrize(
+    ("native", "messages", "content"),
+    [
+        (False, [{"role": "user", "content": "a"}], {"message": "[{'role': 'user', 'content': 'a'}]"}),
+        (True, [{"role": "user", "content": "a"}], {"message": "[{'role': 'user', 'content': 'a'}]", "tools": [{}]}),
+        (False, [{"role": "prompt", "content": "a"}, {"role": "prompt", "content": "b"}], {"formatted_prompt": "ab"}),
+    ],
+)
+def test_inputs_have_the_official_form(native, messages, content):
+    asked = Asked(
+        at=1.0, key=Key("simple_python_0"), n=1, digest="", reply=Reply("x"), messages=messages, tools=[{}] * native
+    )
+    log = input_log([asked], native=native)
+    assert log == [{"role": "inference_input", "content": content}]
+    line = result_line(Finished(at=1.0, key=asked.key, verdict=Verdict(Outcome.PASSED), output="x"), [asked], log=log)
+    assert line is not None
+    assert list(line) == ["id", "result", "inference_log", "input_token_count", "output_token_count", "latency"]
 
 
 @pytest.mark.parametrize(

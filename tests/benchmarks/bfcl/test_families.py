@@ -69,6 +69,8 @@ def test_the_table_names_these_families_and_no_other():
         ("tool_call_tags", f"<tool_call>{NAMED}</tool_call>", [], []),
         ("tool_call_tags", "<tool_call>\n[]\n</tool_call>", REFUSED, []),
         ("falcon3", f"<tool_call>\n```json\n{NAMED}\n```", CALL, ["f(a=1)"]),
+        ("falcon3", f"<tool_call>\n````\njson {NAMED}\n````", CALL, ["f(a=1)"]),
+        ("falcon3", "<tool_call>````[]````</tool_call>", [], []),
         ("falcon3", NAMED, REFUSED, []),
         ("llama31", "<|python_tag|>{'name': 'f', 'parameters': {'a': 2 - 1}}", CALL, ["f(a=1)"]),
         ("llama31", '{"name": "f", "parameters": {"a": 1}}; {"name": "g", "parameters": {}}', [*CALL, {"g": {}}], None),

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from console.__main__ import main
-from console.benchmarks.bfcl.files.layout import folder_name, read_lines, result_path, write_lines
+from console.benchmarks.bfcl.files.layout import folder_name, read_lines, result_path, score_path, write_lines
+from console.benchmarks.bfcl.rules.categories import SCORING
 
 FUNCTION = {
     "name": "weather.now",
@@ -166,6 +167,22 @@ def test_partial_results_need_the_flag(console):
     code, data, _ = evaluate(console, "--partial-eval")
     assert code == 0
     assert (data["scores"][0]["total_count"], data["scores"][0]["entries"]) == (2, 12)
+
+
+def test_the_last_lines_say_only_what_is_so(console, tmp_path):
+    results(n0=RIGHT)
+    code, out, err = console("bfcl", "evaluate", "-s", "small")
+    assert code == 2
+    assert "nothing was written" in out + err
+    assert "tables are in" not in out + err
+    assert not (tmp_path / "score").exists()
+    code, out, _ = console("bfcl", "evaluate", "-s", "small", "--partial-eval")
+    assert (code, "categories without results count as 0" in out) == (0, True)
+    for category in SCORING:
+        header = {"accuracy": 1.0, "correct_count": 1, "total_count": 1}
+        write_lines(score_path(tmp_path / "score", "gpt-4o-2024-11-20", category), [header], ascii_only=False)
+    code, out, _ = console("bfcl", "evaluate", "-s", "small", "--partial-eval")
+    assert (code, "overall 100.00%" in out, "count as 0" in out) == (0, True, False)
 
 
 def test_one_bad_file_does_not_spoil_the_others(console):

@@ -9,7 +9,10 @@ from typing import Any, cast
 
 import pytest
 
+from console.benchmarks.bfcl.data.dataset import Dataset
+from console.benchmarks.bfcl.models.handlers.handler import UnreadableAnswer
 from console.benchmarks.bfcl.models.handlers.services import SERVICES
+from console.benchmarks.bfcl.models.handlers.table import handler_for
 from console.benchmarks.bfcl.models.profile import find_profile
 from console.benchmarks.bfcl.request_check import RequestChecker, ServiceExchange
 from console.core.fault import UsageError
@@ -66,7 +69,15 @@ def test_requests_are_the_official_ones():
 
 
 def test_addresses_of_services_are_those_that_their_providers_ask():
-    for handler, provider in {"OpenAIResponses": "responses", "Claude": "anthropic", "Gemini": "gemini"}.items():
+    providers = {
+        "OpenAIResponses": "responses",
+        "Claude": "anthropic",
+        "Gemini": "gemini",
+        "Cohere": "cohere",
+        "Nova": "bedrock",
+        "Writer": "writer",
+    }
+    for handler, provider in providers.items():
         assert SERVICES[f"{handler}Handler"].base_url == PROVIDERS[provider].address
 
 
@@ -81,6 +92,51 @@ def test_a_service_that_is_not_offered_is_refused_by_name():
 
 def step(model: str, number: int, reply: Any) -> Row:
     return {"model": model, "category": "multi_turn_base", "id": "multi_turn_base_1", "step": number, "reply": reply}
+
+
+def test_results_of_cohere_are_rewritten_and_its_turns_end_with_a_user():
+    handler = handler_for(find_profile("command-a-03-2025-FC"), Dataset(STARTER))
+    calls = [{"id": f"c{number}", "type": "function", "function": {"name": "f"}} for number in range(5)]
+    results = ["{'id': 1, 'b': None}", '{"b": true}', "[1]", "{'a': 'x'", "{'é': 2.0}"]
+    shown = handler.show_results({"role": "assistant", "tool_calls": calls}, ["f()"] * 5, results)
+    texts = ['{"b": null, "ID": 1}', '{"b": true}', "[1]", "{'a': 'x'", '{"\\u00e9": 2.0}']
+    assert [message["content"] for message in shown] == texts
+    with pytest.raises(UnreadableAnswer):
+        handler.show_results({"role": "assistant", "tool_calls": calls}, ["f()"], ["{'a': {1}}"])
+    assert handler.open_turn([], 1, []) == [{"role": "user", "content": ""}]
+    assert handler.open_turn([], 0, []) == []
+
+
+def test_parameters_of_writer_are_described_in_words():
+    parameter = {"type": "string", "enum": ["a", "b"], "default": "a", "format": "date"}
+    schema = {"type": "dict", "properties": {"p": parameter}, "required": [], "optional": ["p"]}
+    doc = {"name": "f.g", "description": "D.", "parameters": schema, "response": {"type": "string"}}
+    handler = handler_for(find_profile("palmyra-x-004"), Dataset(STARTER))
+    (tool,) = handler.tools([doc])
+    words = " Default is: a. Enum values: ['a', 'b']. Format: date."
+    assert tool["function"]["name"] == "f.g"
+    assert tool["function"]["parameters"] == {
+        "type": "object",
+        "properties": {"p": {"type": "string", "description": words}},
+        "required": [],
+    }
+    assert tool["function"]["description"].endswith("schema: " + json.dumps({"type": "string"}))
+    assert handler.params([doc], long=False) == {"tool_choice": "auto"}
+    assert handler.params([], long=False) == {}
+
+
+def test_documents_go_to_gorilla_as_they_are():
+    first, second = answers_to([step("gorilla-openfunctions-v2", n, chat_reply("f(a=1)")) for n in range(2)])
+    assert isinstance(first, dict)
+    assert isinstance(second, dict)
+    assert first["body"].keys() == {"model", "messages", "functions", "temperature"}
+    assert all(doc["parameters"]["type"] == "dict" for doc in first["body"]["functions"])
+    assert second["body"]["messages"][1] == {"role": "assistant", "content": "f(a=1)"}
+
+
+def chat_reply(text: str) -> Row:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+    return {"choices": [choice], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}
 
 
 def test_encrypted_reasoning_goes_back_as_it_came():

@@ -25,6 +25,7 @@ DATA = Path(__file__).resolve().parents[3] / "data" / "bfcl"
 STARTER = DATA.with_name("bfcl-starter")
 WRONG_ANYWAY = {
     "MiningHandler": "officially its native calls are recorded in a form that its decoder refuses",
+    "WriterHandler": "as Fireworks",
     "FireworksHandler": "its function names keep their dots, which simulated models write as underscores",
 }
 ENTRIES = ("simple_python_0", "parallel_0", "irrelevance_0")

@@ -77,6 +77,35 @@ def test_results_in_a_row_share_one_block():
     assert text.count('{"name": "a", "arguments": {}}\n</tool_call><tool_call>') == 1
 
 
+def test_functiongemma_sorts_and_escapes():
+    properties = {
+        "where": {"type": "string", "description": "W", "enum": ["b", "a"]},
+        "type": {"type": "string", "description": "dropped"},
+        "days": {"type": "array", "items": {"type": "integer", "minimum": None}},
+    }
+    doc = {
+        "name": "f",
+        "description": "D",
+        "parameters": {"type": "dict", "properties": properties, "required": ["where"]},
+    }
+    results: list[Turn] = [
+        {"role": "tool", "name": "f()", "content": '{"b": [true, null, 1.5], "a": {"x": "y"}}'},
+        {"role": "tool", "name": "f()", "content": "[1]"},
+    ]
+    messages: list[Turn] = [{"role": "system", "content": " S "}, QUESTION, {"role": "assistant", "content": " A "}]
+    given = PromptInput([*messages, *results], [doc], OwnTexts())
+    assert "".join(template_named("functiongemma").render(given)) == (
+        "<start_of_turn>developer\nS\n<start_function_declaration>declaration:f{description:<escape>D<escape>,"
+        "properties:{days:{description:<escape><escape>,items:{type:<escape>INTEGER<escape>},type:<escape>ARRAY<escape>},"
+        "where:{description:<escape>W<escape>,enum:[<escape>b<escape>,<escape>a<escape>],type:<escape>STRING<escape>}},"
+        "required:[<escape>where<escape>],type:<escape>DICT<escape>}<end_function_declaration><end_of_turn>\n"
+        "<start_of_turn>user\nHow warm is it?<end_of_turn>\n<start_of_turn>model\nA<end_of_turn>\n"
+        "<start_function_response>response:f(){a:{x:<escape>y<escape>},b:[true,null,1.5]}<end_function_response>"
+        "<start_function_response>response:f(){value:<escape>[1]<escape>}<end_function_response>"
+        "<start_of_turn>model\n"
+    )
+
+
 def test_hammer_changes_its_documents_at_every_prompt():
     doc = {
         "name": "f",

@@ -3,6 +3,7 @@
 import gzip
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,14 @@ def agrees(row: dict[str, Any], answer: dict[str, Any]) -> bool:
     return all(row[key] == answer.get(key) for key in judged if key in row)
 
 
-def test_evaluator_cases() -> None:
+def test_evaluator_cases(record_property: Callable[[str, object], None]) -> None:
     checker = CaveLineChecker()
     judged = [row for row in rows("evaluator-cases-public.jsonl.gz") if runs_here(row)]
     assert len(judged) > 1000
-    assert [row["id"] for row in judged if not agrees(row, checker.check(row))] == []
+    wrong = [row["id"] for row in judged if not agrees(row, checker.check(row))]
+    record_property("trials", len(judged))
+    record_property("wrong", len(wrong))
+    assert wrong == []
 
 
 def test_answers_do_not_look_at_the_recorded_verdict() -> None:
@@ -48,7 +52,7 @@ def test_answers_do_not_look_at_the_recorded_verdict() -> None:
         assert all(row[key] == answer[key] for key in judged if key in row and "raises" not in row)
 
 
-def test_recorded_turns_and_scenarios() -> None:
+def test_recorded_turns_and_scenarios(record_property: Callable[[str, object], None]) -> None:
     checker = CaveLineChecker()
     compared = 0
     for row in rows("recorded-public.jsonl.gz"):
@@ -61,11 +65,14 @@ def test_recorded_turns_and_scenarios() -> None:
             ours, theirs = (sorted(verdict[key]), sorted(row[key])) if multiset else (verdict[key], row[key])
             assert ours == theirs, (row["run"], row.get("turn"), key)
         compared += 1
+    record_property("trials", compared)
     assert compared > 30
 
 
-def test_tool_schemas() -> None:
-    for row in rows("tool-schemas-public.jsonl"):
+def test_tool_schemas(record_property: Callable[[str, object], None]) -> None:
+    published = rows("tool-schemas-public.jsonl")
+    record_property("trials", len(published))
+    for row in published:
         answer = CaveLineChecker().check(row)
         if row.get("raises"):
             assert "evaluator_error" in answer

@@ -135,6 +135,86 @@ def test_scenarios_that_need_a_runtime_are_not_offered_in_json_mode(
     assert ids(suite, "json", categories=("s",)) == ["s/c"]
 
 
+FACTORY = """
+import numpy as np
+
+def checker(number, key):
+    def inner(response, runtime, turn, calls):
+        def result():
+            return number
+        return result() == key
+    return inner
+
+def watcher():
+    def inner(response, runtime, turn, calls):
+        return runtime.retrieve("x")
+    return inner
+
+def either(flag):
+    def one(response, runtime, turn, calls): return True
+    def other(response, runtime, turn, calls): return runtime
+    if flag:
+        return one
+    return other
+
+def rebound():
+    def inner(response, runtime, turn, calls): return True
+    inner = watcher()
+    return inner
+
+def unknown():
+    return elsewhere
+
+plain = checker(1, 1)
+looks = watcher()
+both = either(True)
+lost = rebound()
+foreign = unknown()
+twice = checker(1, 2)
+twice = watcher()
+validators = {
+    "plain": plain, "looks": looks, "both": both, "lost": lost, "foreign": foreign, "twice": twice,
+    "made": checker(2, 3), "short": lambda response, runtime, turn, calls: True,
+    "long": lambda response, runtime, turn, calls: runtime,
+}
+"""
+
+
+def test_a_factory_made_validator_needs_a_runtime_only_if_it_uses_it(tmp_path: Path) -> None:
+    validators = ["plain", "looks", "both", "lost", "foreign", "twice", "made", "short", "long"]
+    made = [scenario({"query": "q", "validator": name}, name=name) for name in validators]
+    suite = write(tmp_path, *made, module=FACTORY)
+    assert [item.name for item in suite.categories() if "json" in item.modes] == ["plain", "made", "short"]
+
+
+@pytest.mark.parametrize(
+    ("signature", "unsendable"),
+    [
+        ("a: int, b: list[str] | None = None", ""),
+        ("a: np.ndarray", "np.ndarray of multiply"),
+        ("a, *, b: 'list[np.ndarray] | None' = None", "np.ndarray of multiply"),
+        ("a: Optional[Frame]", "Frame of multiply"),
+        ("a: Annotated[int, 'np.ndarray']", ""),
+        ("a: Literal['Frame']", ""),
+        ("a: Other", ""),
+    ],
+)
+def test_tools_that_cannot_be_sent_leave_json_mode_out(tmp_path: Path, signature: str, unsendable: str) -> None:
+    module = f"""
+import numpy as np
+from pandas import DataFrame as Frame
+from somewhere import Other
+def multiply({signature}): return a
+def helper(a: np.ndarray): return a
+tools = [multiply]
+"""
+    suite = write(tmp_path, scenario({"query": "q"}), scenario({"query": "q"}, name="t"), module=module)
+    assert suite.categories()[0].modes == (("cave",) if unsendable else ("cave", "json"))
+    told = [f"json mode leaves out scenarios with tools that have no JSON schema: s ({unsendable}), t ({unsendable})"]
+    assert suite.notices(Setting(mode="json")) == (told if unsendable else [])
+    assert suite.notices(Setting(mode="cave")) == []
+
+
 def test_selection_and_its_mistakes(tmp_path: Path) -> None:
     suite = write(tmp_path, *(scenario(name=f"s{n}") for n in range(9)))
     assert ids(suite, limit=2) == ["s0/c", "s1/c"]

@@ -1,5 +1,7 @@
 """Checks of answers: what holds, what does not and why, and what cannot be decided."""
 
+import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.row_suite import judged
 
-from console.benchmarks.dialogue.rules import bounded_regex
+from console.benchmarks.dialogue.rules import bounded_regex, bounded_schema
 from console.benchmarks.dialogue.rules.text_checks import letter_in, numbers_in
 from console.core.comparison import Mark
 from console.core.outcome import Outcome
@@ -33,6 +35,37 @@ def test_what_is_checked_at_the_end_is_no_turns(tmp_path: Path) -> None:
     assert [pair.turn for pair in comparison.pairs] == [0, 2, 2]
     verdict, comparison = judged(tmp_path, {"contains": "a"}, "b")
     assert (verdict.messages, comparison.turns) == (("the answer does not contain “a”",), ())
+
+
+def test_alternatives_by_reference_cost_little_for_a_long_answer(tmp_path: Path) -> None:
+    """2 ** 8 alternatives, each of which would quote the answer."""
+    names = {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(8)}
+    schema = {"$defs": names | {"d8": {"type": "integer"}}, "$ref": "#/$defs/d0"}
+    tracemalloc.start()
+    verdict, _ = judged(tmp_path, {"json": schema}, json.dumps("x" * 100_000))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert verdict.outcome in (Outcome.FAILED, Outcome.UNDECIDED)
+    assert most < 10e6
+
+
+def test_a_schema_that_takes_too_long_is_undecided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounded_schema, "MOST_SECONDS", -1.0)
+    verdict, _ = judged(tmp_path, {"json": {"type": "object"}}, "{}")
+    assert (verdict.outcome, verdict.reason) == (Outcome.UNDECIDED, "too_slow")
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        ({"anyOf": [{"type": "integer"}, {"minLength": 3}]}, ['"abc"', "1"], ['"x"']),
+        ({"oneOf": [{"type": "integer"}, {"minimum": 3}]}, ["2", "3.5"], ["5", "1.5"]),
+    ],
+)
+def test_alternatives_of_a_schema(tmp_path: Path, schema: dict[str, Any], right: list[str], wrong: list[str]) -> None:
+    for number, answer in enumerate((*right, *wrong)):
+        verdict, _ = judged(tmp_path / str(number), {"json": schema}, answer)
+        assert verdict.outcome is (Outcome.PASSED if answer in right else Outcome.FAILED), verdict
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,19 @@ def test_braces_of_a_row_are_braces(tmp_path: Path) -> None:
         ('{"prompt": "x", "expect": [{"regex": "("}]}', "expect[0].regex", "is not a regular expression"),
         ('{"prompt": "x", "expect": [{"number": "many"}]}', "expect[0].number", "must be a number, not 'many'"),
         ('{"prompt": "x", "expect": [{"number": 1, "tolerance": -1}]}', "expect[0].tolerance", "must not be negative"),
+        ('{"prompt": "x", "expect": [{"number": 1, "tolerance": "-5 %"}]}', "expect[0].tolerance", "not be negative"),
+        ('{"prompt": "x", "expect": [{"number": 1, "tolerance": "\u22125"}]}', "expect[0].tolerance", "be a number"),
+        ('{"prompt": "x", "expect": [{"number": 1, "tolerance": "1e999 %"}]}', "expect[0].tolerance", "be a number"),
+        ('{"prompt": "x", "expect": [{"number": 1, "tolerance": "1e9 %"}]}', "expect[0].tolerance", "more than 100%"),
+        ('{"prompt": "x", "number": 1, "tolerance": -5}', "tolerance", "but of its check 'number'"),
+        ('{"prompt": "x", "number": 1, "tolerance": "1e999 %"}', "tolerance", "but of its check 'number'"),
+        ('{"prompt": "x", "number": 1, "which": "any"}', "which", "but of its check 'number'"),
+        ('{"prompt": "x", "regex": "x", "ignore_case": true}', "ignore_case", "but of its check 'regex'"),
+        ('{"prompt": "x", "regex": "(?R)"}', "expect[0].regex", "recursion such as (?R) is not supported"),
+        ('{"prompt": "x", "regex": "(a(?1)?b)"}', "expect[0].regex", "recursion such as (?1)"),
+        ('{"prompt": "x", "regex": "(?P<n>a(?&n))"}', "expect[0].regex", "recursion such as (?&n)"),
+        ('{"prompt": "x", "regex": "(?P<n>a(?P>n))"}', "expect[0].regex", "recursion such as (?P>n)"),
+        ('{"prompt": "x", "expect": [{"json": {"pattern": "(?R)"}}]}', "expect[0].json", "recursion such as (?R)"),
         ('{"prompt": "x", "expect": [{"json": {"type": "objekt"}}]}', "expect[0].json", "is not a JSON schema"),
         ('{"prompt": "x", "expect": [{"json": {"$ref": "http://x/y"}}]}', "expect[0].json", "may only point into"),
         ('{"prompt": "x", "expect": [{"calls": [{"f": {}}]}]}', "expect[0].calls[0]", "there is no tool 'f'"),
@@ -119,6 +133,28 @@ def test_a_bad_row_is_told_with_file_line_and_field(tmp_path: Path, row: str, wh
     message = str(caught.value)
     assert message.startswith(f"{folder}/cases.jsonl:3: {where}: " if where else f"{folder}/cases.jsonl:3: "), message
     assert (problem or "") in message
+
+
+def branches(levels: int) -> dict[str, Any]:
+    """A schema of 2 ** levels alternatives, written out."""
+    return {"anyOf": [branches(levels - 1)] * 2} if levels else {"type": ["integer"]}
+
+
+def test_a_schema_of_too_many_branches_is_refused_at_once(tmp_path: Path) -> None:
+    row = {"prompt": "x", "expect": [{"json": branches(12)}]}
+    start = time.thread_time()
+    with pytest.raises(UsageError, match=r"cases\.jsonl:1: expect\[0\]\.json: .* more than 2,000 keywords"):
+        cases_of(tmp_path, [row])
+    assert time.thread_time() - start < 5
+
+
+def test_a_column_named_like_an_option_is_used_where_it_is_named(tmp_path: Path) -> None:
+    """As a variable, or beside a check that has no such option."""
+    toml = '[defaults]\nprompt = "Give {which}."\n'
+    [case] = cases_of(tmp_path / "a", [{"which": "one", "number": 1}], toml=toml)
+    assert script_of(case).turns[0].user == "Give one."
+    [case] = cases_of(tmp_path / "b", [{"prompt": "x", "tolerance": "high", "contains": "x"}])
+    assert script_of(case).columns == {"tolerance": "high"}
 
 
 def test_all_bad_rows_are_told_at_once(tmp_path: Path) -> None:

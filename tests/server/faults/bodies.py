@@ -53,6 +53,20 @@ def content_parts(e: Exchange) -> None:
 
 
 @fault
+def citations(e: Exchange) -> None:
+    """Parts without text between those with text, as Mistral sends them."""
+    reference = {"type": "reference", "reference_ids": [0]}
+    both(e, {"content": [{"type": "text", "text": "The weather"}, reference, {"type": "text", "text": " is fine"}]})
+
+
+@fault
+def summary_parts(e: Exchange) -> None:
+    """Thoughts in a summary, as Databricks sends them."""
+    thoughts = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]}
+    both(e, {"content": [thoughts, {"type": "text", "text": TEXT}]})
+
+
+@fault
 def refusal(e: Exchange) -> None:
     both(e, {"content": None, "refusal": "I cannot help with that."})
 

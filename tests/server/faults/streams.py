@@ -114,6 +114,49 @@ def s_null_word(e: Exchange) -> None:
 
 
 @fault
+def s_null_delta_at_the_end(e: Exchange) -> None:
+    """As Azure ends its streams."""
+    stream(e, chunk({"content": TEXT}), {"choices": [{"index": 0, "delta": None, "finish_reason": "stop"}]})
+
+
+@fault
+def s_filter_results(e: Exchange) -> None:
+    """A choice without a delta, in which Azure reports what its filter found."""
+    found = {"index": 0, "finish_reason": None, "content_filter_results": {}, "content_filter_offsets": {}}
+    stream(e, chunk({"content": TEXT}), {"choices": [found]}, chunk({}, "stop"))
+
+
+@fault
+def s_restated(e: Exchange) -> None:
+    """The whole message behind its deltas, as MiniMax sends it."""
+    whole = {"index": 0, "message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}
+    stream(e, chunk({"content": "The weather"}), chunk({"content": " is fine"}), {"choices": [whole]})
+
+
+@fault
+def s_restated_each_time(e: Exchange) -> None:
+    """The message so far beside each delta, as Perplexity sends it."""
+    first, rest = chunk({"content": "The weather"}), chunk({"content": " is fine"}, "stop")
+    first["choices"][0]["message"] = {"role": "assistant", "content": "The weather"}
+    rest["choices"][0]["message"] = {"role": "assistant", "content": TEXT}
+    stream(e, first, rest)
+
+
+@fault
+def s_text_beside_deltas(e: Exchange) -> None:
+    """Each piece twice in its choice, as Together AI sends it."""
+    pieces = [chunk({"role": "assistant", "content": piece}) for piece in ("The weather", " is fine", "")]
+    for piece in pieces:
+        piece["choices"][0]["text"] = piece["choices"][0]["delta"]["content"]
+    stream(e, *pieces, chunk({}, "stop"))
+
+
+@fault
+def s_reason_twice(e: Exchange) -> None:
+    stream(e, chunk({"content": TEXT}), chunk({}, "stop"), chunk({}, "stop"))
+
+
+@fault
 def s_finish_error(e: Exchange) -> None:
     some_text(e)
     e.event(

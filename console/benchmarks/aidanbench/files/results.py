@@ -121,7 +121,6 @@ def _row(record: Finished, played: _PlayedRollout, number: int) -> Row:
         "task": ENVIRONMENT,
         "info": {"question": played.case.data.get("question", played.case.title)},
         **{name: scores.get(ours, 0.0) for ours, name in NAMES.items()},
-        "aidanbench_score": scores.get("reward", 0.0),  # there the name of the reward, whatever its mode
         "case": record.key.case,
         "category": played.case.category,
         "rollout": record.key.rollout,

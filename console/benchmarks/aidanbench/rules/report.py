@@ -24,6 +24,10 @@ _MEANS = (
 )
 
 
+_REWARDS = {"count": "aidanbench_score", "novelty_sum": "sum_embedding_novelty"}
+"""The score that is the reward, by reward mode."""
+
+
 def report(results: Sequence[Result], reward_mode: str, note: str) -> Report:
     """Return the totals, means and intervals of a run.
 
@@ -37,7 +41,7 @@ def report(results: Sequence[Result], reward_mode: str, note: str) -> Report:
     missing = len({result.case_id for result in results} - {result.case_id for result in graded})
     notes = "; ".join(part for part in (note, f"{missing} questions have no graded loop" if missing else "") if part)
     return Report(
-        metrics=(*_totals(graded, unit, notes), *_means(graded)),
+        metrics=(*_totals(graded, unit, notes), *_means(graded, omit=_REWARDS.get(reward_mode, ""))),
         categories=_categories(graded, unit),
         outcomes={outcome: count for outcome, count in _outcomes(results).items() if count},
         cases={case: (_question_mean(of_case, unit),) for case, of_case in _by_case(graded).items()},
@@ -64,9 +68,10 @@ def _metric(name: str, interval: Interval, *, unit: str, note: str = "", questio
     return replace(made, value=interval.value / questions, low=low, high=high)
 
 
-def _means(graded: Sequence[Result]) -> list[Metric]:
+def _means(graded: Sequence[Result], omit: str) -> list[Metric]:
+    """Return the means of all scores but one: the reward, which `mean` already shows with another interval."""
     out: list[Metric] = []
-    for name in _MEANS:
+    for name in (name for name in _MEANS if name != omit):
         scored = [result for result in graded if name in result.verdict.scores]
         if scored:
             out.append(_score_metric(name, scored))
@@ -74,12 +79,17 @@ def _means(graded: Sequence[Result]) -> list[Metric]:
 
 
 def _score_metric(name: str, scored: Sequence[Result]) -> Metric:
-    """Return the mean of a score over questions; with repeats, its interval covers similar questions."""
+    """Return the mean of a score over questions; with repeats, its interval covers similar questions.
+
+    The interval of scores of which none is negative begins at 0 or above.
+    """
     sample = sample_of_results(scored, lambda result: result.verdict.scores[name])
     interval = mean_interval(sample)
     if interval is None or sample.is_plain:
         return Metric(name, sample.mean, count=sample.rollouts, unit="mean")
-    return interval_metric(name, interval, unit="mean")
+    made = interval_metric(name, interval, unit="mean")
+    signed = any(result.verdict.scores[name] < 0 for result in scored)
+    return made if signed or made.low is None else replace(made, low=max(0.0, made.low))
 
 
 def _categories(graded: Sequence[Result], unit: str) -> dict[str, tuple[Metric, ...]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from console.benchmarks.bfcl.conversation.scripted_answers import Call
+from console.benchmarks.bfcl.models.templates.functiongemma import value_text
 from console.core.chat import ScriptedAnswers, Utterance
 from console.suites.call_matching.checker import underscored_name
 
@@ -37,16 +38,29 @@ def _marked(calls: Sequence[Call]) -> str:
     return " ".join(f"<function_call> {json.dumps(call)}" for call in _objects(underscored))
 
 
-def _python(calls: Sequence[Call]) -> str:
+def _bare(calls: Sequence[Call]) -> str:
     texts = [f"{name}({', '.join(f'{key}={value!r}' for key, value in values.items())})" for name, values in calls]
-    return f"<TOOLCALL>[{', '.join(texts)}]</TOOLCALL>"
+    return ", ".join(texts)
+
+
+def _python(calls: Sequence[Call]) -> str:
+    return f"<TOOLCALL>[{_bare(calls)}]</TOOLCALL>"
+
+
+def _declared(calls: Sequence[Call]) -> str:
+    return "".join(
+        f"<start_function_call>call:{name}{value_text(arguments, plain_keys=True)}<end_function_call>"
+        for name, arguments in calls
+    )
 
 
 WRITERS: Mapping[str, Callable[[Sequence[Call]], str]] = {
     "arch": _tagged,
     "bitagent": _list,
     "dm_cito": _list,
+    "functiongemma": _declared,
     "glm4": _lines,
+    "gorilla": _bare,
     "granite20b": _marked,
     "granite3": lambda calls: f"<tool_call>{_list(calls)}",
     "granite4": _tagged,

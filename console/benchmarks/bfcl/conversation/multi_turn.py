@@ -148,7 +148,7 @@ class MultiTurnConversation:
     async def _turn(self, turn: int) -> tuple[list[Any], bool]:
         """Play one turn; return its steps, and False if it reached the step limit."""
         steps: list[Any] = []
-        tools, params = self.handler.tools(self.docs), dict(self.handler.params(long=True))
+        tools, params = self.handler.tools(self.docs), dict(self.handler.params(self.docs, long=True))
         offered = [*self.docs, *self._described_docs(turn)]
         while len(steps) <= STEP_LIMIT:
             step = len(steps)

@@ -1,5 +1,6 @@
 """Plays a single-turn entry: one question and one reply."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from console.benchmarks.bfcl.conversation.call_format import in_call_format
@@ -13,12 +14,12 @@ from console.core.chat import Message
 from console.suites.stage import Stage
 
 
-def question_of(entry: Entry, wording: Wording, handler: Handler) -> tuple[list[Message], list[Doc]]:
-    """Return the messages and tools to send for a single-turn entry."""
+def question_of(entry: Entry, wording: Wording, handler: Handler) -> tuple[list[Message], list[Doc], Mapping[str, Any]]:
+    """Return the messages, tools and additional fields to send for a single-turn entry."""
     docs = with_hints(entry.function, entry, wording)
     prompt = system_prompt(docs, entry.config, wording) if handler.described_in_prompt else ""
     history = handler.open_turn(first_turn(entry, wording, prompt=prompt), 0, docs)
-    return handler.request(history, docs, 0), handler.tools(docs)
+    return handler.request(history, docs, 0), handler.tools(docs), handler.params(docs, long=False)
 
 
 async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording: Wording) -> Any:
@@ -28,12 +29,12 @@ async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording
         Fault: the model call failed, which must not be scored.
         UnreadableAnswer: the answer crashes the handler.
     """
-    messages, tools = question_of(entry, wording, handler)
+    messages, tools, params = question_of(entry, wording, handler)
     mode = "fc" if tools else "prompt"
     reply = await stage.ask(
         messages,
         tools=tools,
-        params=dict(handler.params(long=False)),
+        params=dict(params),
         scripted=lambda: in_call_format(scripted_answers_for(entry, mode), handler.call_format),
     )
     with answers_may_break():

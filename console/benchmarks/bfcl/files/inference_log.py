@@ -1,5 +1,8 @@
 """The human-readable `inference_log` of result lines: messages, decoded calls and results by step.
 
+Roles, keys and sentences are the official ones, so that programs can read the logs of both; only reasons of undecodable
+answers are in our own words.
+
     [state of the simulators]?, then for each turn
     {"begin_of_turn_query": [messages], "step_0": [items], …}, [state of the simulators]?
 
@@ -15,9 +18,15 @@ import msgspec
 
 from console.benchmarks.bfcl.conversation.multi_turn import STEP_LIMIT
 from console.benchmarks.bfcl.files.layout import Line
-from console.benchmarks.bfcl.models.decode.reply import executable_calls
+from console.benchmarks.bfcl.models.decode.reply import decode_step
+from console.benchmarks.bfcl.models.handlers.completion import PROMPT_ROLE
 from console.core.record import Asked, Performed
 from console.core.request import Thread
+
+_DECODED = "Successfully decoded model response."
+_EMPTY = "Empty response from the model. Proceed to next turn."
+_UNDECODABLE = "Error decoding the model response. Proceed to next turn."
+_TOO_MANY_STEPS = f"Model has been forced to quit after {STEP_LIMIT} steps."
 
 Results = Mapping[tuple[int, int], Sequence[str]]
 """Results of executed calls, by turn and step."""
@@ -33,10 +42,10 @@ class _ExecutedCalls(msgspec.Struct, frozen=True):
     calls: list[Any]
 
 
-def input_log(calls: Sequence[Asked]) -> list[Line]:
-    """Return the inputs of a single-turn entry, one item per model call."""
+def input_log(calls: Sequence[Asked], *, native: bool) -> list[Line]:
+    """Return the inputs of a single-turn entry, one item per model call; `native` ones include the tools."""
     thread = Thread()
-    return [_input(thread.expand(call)) for call in calls if call.role == "model"]
+    return [_input(thread.expand(call), native=native) for call in calls if call.role == "model"]
 
 
 def results_of(performed: Sequence[Performed]) -> Results:
@@ -50,7 +59,14 @@ def results_of(performed: Sequence[Performed]) -> Results:
 
 
 def conversation_log(
-    calls: Sequence[Asked], turns: Sequence[Any], results: Results, family: str, *, inputs: bool, states: States = ()
+    calls: Sequence[Asked],
+    turns: Sequence[Any],
+    results: Results,
+    family: str,
+    *,
+    native: bool,
+    inputs: bool,
+    states: States = (),
 ) -> list[Any]:
     """Return the log of a conversation.
 
@@ -59,6 +75,7 @@ def conversation_log(
         turns: recorded output, turns of steps.
         results: results of executed calls.
         family: the decode family.
+        native: tools are sent natively, and belong to the inputs.
         inputs: include the inputs of model calls.
         states: states of the simulators; empty: omit them.
     """
@@ -70,7 +87,7 @@ def conversation_log(
         entry: Line = {"begin_of_turn_query": _turn_messages(first[1].messages) if first else []}
         for step, output in enumerate(cast("list[Any]", steps) if isinstance(steps, list) else []):
             asked_here = calls_by_step.get((turn, step))
-            items = [_input(asked_here[1])] if inputs and asked_here else []
+            items = [_input(asked_here[1], native=native)] if inputs and asked_here else []
             items.append(_assistant(output, asked_here[0] if asked_here else None))
             entry[f"step_{step}"] = items + _step_results(output, family, results.get((turn, step), ()), step)
         log.append(entry)
@@ -89,8 +106,13 @@ def _turn_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(messages[last + 1 :])
 
 
-def _input(thread: Thread) -> Line:
-    return {"role": "inference_input", "content": {"message": thread.messages, "tools": thread.tools}}
+def _input(thread: Thread, *, native: bool) -> Line:
+    """Return the input of a model call; as officially, the messages are one text."""
+    if thread.messages and thread.messages[0]["role"] == PROMPT_ROLE:
+        prompt = "".join(message.get("content") or "" for message in thread.messages)
+        return {"role": "inference_input", "content": {"formatted_prompt": prompt}}
+    content: Line = {"message": repr(thread.messages)}
+    return {"role": "inference_input", "content": content | ({"tools": thread.tools} if native else {})}
 
 
 def _assistant(output: Any, call: Asked | None) -> Line:
@@ -99,11 +121,15 @@ def _assistant(output: Any, call: Asked | None) -> Line:
 
 
 def _step_results(output: Any, family: str, results: Sequence[str], step: int) -> list[Line]:
-    decoded = executable_calls(output, family)
-    if not decoded:
-        return [{"role": "handler_log", "content": "No call in this reply: the turn ends.", "error": "no call"}]
-    items: list[Line] = [{"role": "handler_log", "content": "Decoded.", "model_response_decoded": decoded}]
+    decoded = decode_step(output, family)
+    if decoded.complaint is not None:
+        return [_handled(_UNDECODABLE, error=decoded.complaint)]
+    items = [_handled(_DECODED, model_response_decoded=decoded.value)]
+    if not decoded.executable:
+        return [*items, _handled(_EMPTY, model_response_decoded=decoded.value)]
     items += [{"role": "tool", "content": result} for result in results]
-    if step >= STEP_LIMIT:
-        items.append({"role": "handler_log", "content": f"The conversation is ended after {STEP_LIMIT} steps."})
-    return items
+    return [*items, _handled(_TOO_MANY_STEPS)] if step >= STEP_LIMIT else items
+
+
+def _handled(content: str, **facts: Any) -> Line:
+    return {"role": "handler_log", "content": content, **facts}

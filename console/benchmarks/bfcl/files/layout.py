@@ -4,7 +4,8 @@
     <root>/score/<model>/<group>/BFCL_v4_<category>_score.json
     <root>/score/data_*.csv
 
-`/` in a model name becomes `_`. Both kinds of files are JSON Lines.
+`/` in a model name becomes `_`. Both kinds of files are JSON Lines. Where a file system ignores case, the second of two
+models whose names differ only in that gets a folder with a digest of its name.
 """
 
 import json
@@ -18,8 +19,11 @@ from console.benchmarks.bfcl.rules.categories import backend_of, group_of, is_me
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.store.atomic import write_atomically
+from console.store.file_names import distinct_name
 
 PREFIX = "BFCL_v4"
+MARK = "handler"
+"""Field of a result line with its registry name or decode family."""
 Line = dict[str, Any]
 _LARGEST = 1e15
 """Maximum plausible latency or count."""
@@ -40,6 +44,15 @@ def folder_name(model: str) -> str:
     if not name.strip(".") or "\0" in name or os.sep in name:
         raise UsageError(f"{model!r} cannot name a folder", where="--model")
     return name
+
+
+def model_folder(root: Path, model: str) -> str:
+    """Return the name of a model's folder below `root`.
+
+    That is `folder_name`, unless the file system would take the folder of a model whose name is spelled differently
+    for it.
+    """
+    return distinct_name(folder_name(model), root)
 
 
 def result_path(root: Path, model: str, category: str) -> Path:
@@ -121,7 +134,10 @@ def _line(text: bytes, where: str) -> Line:
         raise UsageError(
             "is not a JSON object", where=where, hint="A killed process may have truncated the last line; remove it."
         )
-    return cast(Line, value)
+    line = cast(Line, value)
+    if not isinstance(line.get(MARK), str | None):
+        raise UsageError(f"`{MARK}` must be a string", where=where)
+    return line
 
 
 def write_lines(path: Path, lines: Iterable[Line], *, ascii_only: bool) -> None:

@@ -7,7 +7,7 @@ lines. Without either, the user must specify it.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from console.benchmarks.bfcl.files.layout import Line
+from console.benchmarks.bfcl.files.layout import MARK, Line
 from console.benchmarks.bfcl.models.decoding import (
     family_of,
     find_setting,
@@ -19,9 +19,6 @@ from console.benchmarks.bfcl.models.profile import profile_of_folder, profiles
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.suggestion import nearest_names
-
-MARK = "handler"
-"""Field of a result line with its registry name or decode family."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from console.benchmarks.bfcl.files.inference_log import States, conversation_log, input_log, results_of
-from console.benchmarks.bfcl.files.layout import Line, folder_name, read_lines, result_path
-from console.benchmarks.bfcl.files.reading import MARK, mark_of
+from console.benchmarks.bfcl.files.layout import MARK, Line, model_folder, read_lines, result_path
+from console.benchmarks.bfcl.files.reading import mark_of
 from console.benchmarks.bfcl.files.results import result_line, write_results
 from console.benchmarks.bfcl.models.decoding import family_of, profile_of
 from console.benchmarks.bfcl.models.handlers.completion import recorded_thought
@@ -55,6 +55,7 @@ class ResultSink:
         self.written = 0
         self._root, self._model, self._replace = root, model, replace
         self._family, self._inputs, self._states = family_of(setting), include_input_log, states
+        self._native = setting.mode == "fc"
         self._mark = mark_of(model, setting)
         profile = profile_of(setting)
         is_local = profile is not None and profile.api == "completions"
@@ -110,12 +111,18 @@ class ResultSink:
     def _log(self, record: Finished, calls: list[Asked], performed: list[Performed]) -> list[Any]:
         case, output = record.key.case, record.output
         if is_single_turn(case):
-            return input_log(calls) if self._inputs else []
+            return input_log(calls, native=self._native) if self._inputs else []
         if not isinstance(output, list):
             return []
         turns = cast("list[Any]", output)
         return conversation_log(
-            calls, turns, results_of(performed), self._family, inputs=self._inputs, states=self._states(case, turns)
+            calls,
+            turns,
+            results_of(performed),
+            self._family,
+            native=self._native,
+            inputs=self._inputs,
+            states=self._states(case, turns),
         )
 
     def _with_thought(self, call: Asked) -> Asked:
@@ -141,7 +148,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
     played = [name for name in run.summary().categories if name]
     if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
         raise UsageError("has no BFCL conversation", where=run.name, hint="Choose another --format.")
-    sink = ResultSink(root, folder_name(manifest.model.name), setting=manifest.setting, replace=True)
+    sink = ResultSink(root, model_folder(root, manifest.model.name), setting=manifest.setting, replace=True)
     for record in JournalReader(run.journal_path).iter_all():
         sink.add(record)
     return sink.close()

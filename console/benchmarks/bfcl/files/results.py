@@ -42,14 +42,13 @@ def result_line(finished: Finished, calls: Iterable[Asked], *, log: list[Any] | 
     if any(call.reply.simulated for call in model_calls):
         line["simulated"] = True
     line["result"] = finished.output
-    line.update(_single_counts(model_calls) if is_single_turn(case) else _counts_by_turn(model_calls))
-    if log:
-        line["inference_log"] = log
-    return line
+    logged: Line = {"inference_log": log} if log else {}
+    return line | (_single_facts(model_calls, logged) if is_single_turn(case) else _facts_by_turn(model_calls, logged))
 
 
-def _single_counts(model_calls: list[Asked]) -> Line:
+def _single_facts(model_calls: list[Asked], logged: Line) -> Line:
     line: Line = {
+        **logged,
         "input_token_count": sum(call.reply.usage.input for call in model_calls if call.reply.usage),
         "output_token_count": sum(call.reply.usage.output for call in model_calls if call.reply.usage),
         "latency": sum(call.reply.latency_s for call in model_calls),
@@ -58,7 +57,7 @@ def _single_counts(model_calls: list[Asked]) -> Line:
     return line | ({"reasoning_content": reasoning} if reasoning else {})
 
 
-def _counts_by_turn(model_calls: list[Asked]) -> Line:
+def _facts_by_turn(model_calls: list[Asked], logged: Line) -> Line:
     turns: dict[int, list[Asked]] = defaultdict(list)
     for call in model_calls:
         turns[call.turn].append(call)
@@ -69,6 +68,7 @@ def _counts_by_turn(model_calls: list[Asked]) -> Line:
             [call.reply.usage.output if call.reply.usage else 0 for call in turn] for turn in listed
         ],
         "latency": [[call.reply.latency_s for call in turn] for turn in listed],
+        **logged,
     }
     if any(call.reply.reasoning for call in model_calls):
         line["reasoning_content"] = [[call.reply.reasoning for call in turn] for turn in listed]

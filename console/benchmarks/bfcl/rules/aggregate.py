@@ -1,7 +1,8 @@
 """The official aggregation of category accuracies in BFCL v4. Pure.
 
-Missing categories count as 0 and are marked. Live is weighted by entries; all other means are unweighted; relevance is
-not included. Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
+Live is weighted by entries; all other means are unweighted; relevance is not included. In the official tables a missing
+category counts as 0; our own reports give no number then.
+Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
 """
 
 import math
@@ -13,8 +14,6 @@ from console.benchmarks.bfcl.rules.categories import LIVE, MEMORY, MULTI_TURN, N
 from console.core.statistics.intervals import Interval, weighted_interval
 from console.suites.leaderboard import INCOMPLETE
 
-NUMBER_WITH_GAPS = ("overall", "non_live", "live", "multi_turn", "agentic")
-"""Aggregates that the official tables show even with missing parts, which count as 0; others are N/A then."""
 _SIMPLE, _IRRELEVANCE = NON_LIVE[:3], ("irrelevance", "live_irrelevance")
 PARTS: dict[str, tuple[str, ...]] = {
     "overall": (*NON_LIVE[:6], *LIVE[:4], *_IRRELEVANCE, *MULTI_TURN, *WEB_SEARCH, *MEMORY),
@@ -107,7 +106,7 @@ class Standing:
 
 
 def gaps(sum_name: str, whole: Collection[str]) -> str:
-    """Return a note on an incomplete aggregate, or an empty string.
+    """Return a note on an aggregate with incomplete categories, or an empty string.
 
     Args:
         sum_name: a key of `PARTS`.
@@ -118,18 +117,23 @@ def gaps(sum_name: str, whole: Collection[str]) -> str:
     return "" if whole_parts == len(parts) else f"{INCOMPLETE}: {whole_parts} of {len(parts)} categories complete"
 
 
+def missing(sum_name: str, played: Collection[str]) -> str:
+    """Return how many of an aggregate's categories have results, if some have none, else an empty string."""
+    parts = PARTS[sum_name]
+    count = sum(part in played for part in parts)
+    return "" if count == len(parts) else f"{count} of {len(parts)} categories"
+
+
 def interval(sum_name: str, of: Callable[[str], Accuracy], parts: Mapping[str, Interval]) -> Interval:
     """Return an aggregate with its 95 % interval, computed from those of its independent categories.
 
     Args:
         sum_name: a key of `PARTS`.
         of: returns the accuracy of a category.
-        parts: intervals by category; missing ones count as 0 without variance.
+        parts: intervals by category.
     """
     value = Standing(of).sums[sum_name].value
-    return weighted_interval(
-        value, [(_weight(sum_name, name, of), parts[name]) for name in PARTS[sum_name] if name in parts]
-    )
+    return weighted_interval(value, [(_weight(sum_name, name, of), parts[name]) for name in PARTS[sum_name]])
 
 
 def _weight(sum_name: str, category: str, of: Callable[[str], Accuracy]) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from console.benchmarks.bfcl.rules import categories as names
-from console.benchmarks.bfcl.rules.aggregate import NUMBER_WITH_GAPS, PARTS, Accuracy, Standing, gaps, interval, spread
+from console.benchmarks.bfcl.rules.aggregate import PARTS, Accuracy, Standing, gaps, interval, missing, spread
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Sample
@@ -58,7 +58,7 @@ def _headline(
         for name, part in Standing(official.__getitem__).sums.items()
         if part.touched
     )
-    if not comparable:
+    if not comparable and overall.value is not None:
         overall = replace(overall, note="; ".join(filter(None, (overall.note, _OTHER_DATA))))
     first = (overall, accuracy) if whole.issuperset(PARTS["overall"]) else (accuracy, overall)
     return (*first, *groups, *sensitivity)
@@ -71,12 +71,11 @@ def _sum(
     intervals: Mapping[str, Interval],
     whole: Collection[str],
 ) -> Metric:
-    """Return an aggregate as in official tables, with its interval and a note on missing parts."""
-    note = gaps(name, whole)
-    if not part.is_known and name not in NUMBER_WITH_GAPS:
+    """Return an aggregate with its interval, or without a number if categories are missing; a note says which."""
+    if not part.is_known:
         played = [intervals[category] for category in PARTS[name] if category in intervals]
-        return Metric(name, None, count=sum(part.rollouts for part in played), note=note)
-    return interval_metric(name, interval(name, official.__getitem__, intervals), note=note)
+        return Metric(name, None, count=sum(part.rollouts for part in played), note=missing(name, intervals))
+    return interval_metric(name, interval(name, official.__getitem__, intervals), note=gaps(name, whole))
 
 
 def _played(results: Sequence[Result]) -> int:

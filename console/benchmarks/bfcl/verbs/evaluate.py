@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.benchmarks.bfcl.files.columns import load_columns
-from console.benchmarks.bfcl.files.layout import Line, folder_name, project_root, read_lines, result_path
+from console.benchmarks.bfcl.files.layout import Line, model_folder, project_root, read_lines, result_path
 from console.benchmarks.bfcl.files.leaderboard_tables import Price, Spending, write_tables
 from console.benchmarks.bfcl.files.reading import Reading
 from console.benchmarks.bfcl.files.scores import (
@@ -23,6 +23,7 @@ from console.benchmarks.bfcl.files.scores import (
     write_score,
 )
 from console.benchmarks.bfcl.models.profile import profile_of_folder
+from console.benchmarks.bfcl.rules.aggregate import Accuracy
 from console.benchmarks.bfcl.suite import BfclSuite
 from console.benchmarks.bfcl.verbs.phase import (
     PhaseArguments,
@@ -98,7 +99,8 @@ class _Models:
             return {}
         for mistake in book.mistakes:
             self._args.output.warn(f"{mistake.where}: {mistake.message}; the cost of that model is unknown")
-        return {folder_name(name): model for name, model in book.models.items()}
+        root = results_folder(self._args)
+        return {model_folder(root, name): model for name, model in book.models.items()}
 
 
 def run(args: EvaluateArguments) -> int:
@@ -121,8 +123,10 @@ def _evaluate(args: EvaluateArguments) -> int:
     scores: list[CategoryScore] = []
     refused: list[str] = []
     models = _Models(args)
-    reading = Reading(args.read_as, args.mode, frozenset(map(folder_name, split(args.model))), models.row_of)
-    for model in _models(args, result_root):
+    chosen_models = _models(args, result_root)
+    chosen = frozenset(chosen_models if args.model else ())
+    reading = Reading(args.read_as, args.mode, chosen, models.row_of)
+    for model in chosen_models:
         for category, lines in _files(result_root, model, categories, refused).items():
             path = result_path(result_root, model, category)
             try:
@@ -146,7 +150,7 @@ def _evaluate(args: EvaluateArguments) -> int:
 
 def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
     models_there = models_in(result_root)
-    chosen = [folder_name(name) for name in split(args.model)]
+    chosen = [model_folder(result_root, name) for name in split(args.model)]
     for name in chosen:
         if name not in models_there:
             close = nearest(name, models_there)
@@ -186,20 +190,22 @@ def _write_summary(
     spending = {folder: Spending() for folder in order if any(score.model == folder for score in scores)}
     for score in scores:
         spending[score.model].add(score.lines)
-    overall: dict[str, float] = {}
+    overall: dict[str, Accuracy] = {}
     if scores:
         columns = load_columns(suite.entry.folder / "bfcl_eval" / "constants" / "column_headers.py")
         entries = {category.name: category.cases for category in suite.categories()}
         standings, strange = write_tables(score_root, columns, entries, spending, models.prices())
         for text in strange:
             output.warn(text)
-        overall = {model: standing.overall.value for model, standing in standings.items()}
+        overall = {model: standing.overall for model, standing in standings.items()}
     if output.machine:
-        output.data(BFCL_EVALUATION, {"scores": [_as_json(score) for score in scores], "overall": overall})
+        values = {model: part.value for model, part in overall.items()}
+        output.data(BFCL_EVALUATION, {"scores": [_as_json(score) for score in scores], "overall": values})
         return
-    for model, value in overall.items():
-        output.text(f"{model}: overall {value:.2%} (categories without results count as 0)", "strong")
-    output.info(f"score files and tables are in {score_root}")
+    for model, part in overall.items():
+        gap = "" if part.is_known else " (categories without results count as 0)"
+        output.text(f"{model}: overall {part.value:.2%}{gap}", "strong")
+    output.info(f"score files and tables are in {score_root}" if scores else "nothing was scored, nothing was written")
 
 
 def _line(score: CategoryScore) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from console.benchmarks.bfcl.files.layout import folder_name, project_root
+from console.benchmarks.bfcl.files.layout import model_folder, project_root
 from console.benchmarks.bfcl.files.memory_snapshots import write_snapshots
 from console.benchmarks.bfcl.files.result_sink import ResultSink, no_states
 from console.benchmarks.bfcl.files.results import answered_ids
@@ -142,7 +142,7 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> _Generat
     prepared = prepare(plan)
     if not args.allow_overwrite:
         categories = sorted({case.category for case in prepared.cases})
-        answered = answered_ids(result_root, folder_name(model), categories)
+        answered = answered_ids(result_root, model_folder(result_root, model), categories)
         left = [case.id for case in prepared.cases if case.id not in answered and not is_prerequisite(case.id)]
         if not left:
             return None
@@ -207,9 +207,10 @@ def _generate(args: GenerateArguments, model: str, generation: _Generation, resu
     def states(case_id: str, turns: Any) -> list[dict[str, Any]]:
         return suite.states(case_id, turns, setting) if isinstance(suite, BfclSuite) else []
 
+    named = model_folder(result_root, model)
     sink = ResultSink(
         result_root,
-        folder_name(model),
+        named,
         setting=setting,
         replace=args.allow_overwrite,
         include_input_log=args.include_input_log,
@@ -217,8 +218,8 @@ def _generate(args: GenerateArguments, model: str, generation: _Generation, resu
     )
     with generation.serving(folder.server_log_path, output.info):
         ending = play(folder, prepared, output, also=sink.add)
-    paths = sink.close()
-    paths += write_snapshots(result_root, folder_name(model), family_of(setting))
+    folder, paths = ending.folder, sink.close()
+    paths += write_snapshots(result_root, named, family_of(setting))
     summary = folder.summary()
     facts: dict[str, Any] = {
         "model": model,
@@ -229,5 +230,5 @@ def _generate(args: GenerateArguments, model: str, generation: _Generation, resu
     if output.machine:
         output.data(BFCL_GENERATION, facts)
     else:
-        output.text(f"{model}: {sink.written} results in {result_root / folder_name(model)} (run {folder.name})")
+        output.text(f"{model}: {sink.written} results in {result_root / named} (run {folder.name})")
     return exit_code(summary, None, None, ending.signal)

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from console.benchmarks.cavebench.conversation.scripted_answers import scripted_answers_for
 from console.benchmarks.cavebench.options import CaveOptions
+from console.benchmarks.cavebench.rules.json_values import decode, encode, for_peer
 from console.benchmarks.cavebench.rules.record import lost_turn
 from console.benchmarks.cavebench.rules.schema import ToolSchemaError
 from console.core.case import Case
@@ -30,6 +31,8 @@ class ToolLoop:
         self._tool_worker = _ToolWorker(stage, start)
         self._turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
         self._messages: list[Message] = []
+        self._sent: list[dict[str, Any]] = []
+        """Calls of the turn, as sent to the worker."""
         self._tools: list[dict[str, Any]] = []
 
     async def play(self) -> list[dict[str, Any]]:
@@ -63,11 +66,12 @@ class ToolLoop:
     async def _play_turn(self, number: int, turn: dict[str, Any]) -> dict[str, Any]:
         query = turn.get("query", "")
         self._messages.append({"role": "user", "content": query})
+        self._sent = []
         record: dict[str, Any] = {"query": query, "calls": [], "snippets": [], "steps": 0, "tokens": [0, 0, 0]}
         try:
             record["response"] = await self._converse(number, turn, record)
             if turn.get("validator"):
-                validator_input = {"turn": number, "response": record["response"], "calls": record["calls"]}
+                validator_input = {"turn": number, "response": record["response"], "calls": self._sent}
                 record["validator"] = await self._tool_worker.do("validate", validator_input, turn=number)
         except WorkerLost as lost:
             if lost.cause in ("start", "killed"):
@@ -83,9 +87,11 @@ class ToolLoop:
             if not reply.tool_calls:
                 return reply.content or ""
             for call in reply.tool_calls:
-                arguments = read_arguments(call.arguments)
-                record["calls"].append({"function": call.name, "arguments": arguments, "call_id": call.id})
-                await self._answer(number, step, call, arguments)
+                arguments, written = _as_stored(call.arguments)
+                made = {"function": call.name, "arguments": arguments, "call_id": call.id}
+                record["calls"].append(made)
+                self._sent.append(made | written)
+                await self._answer(number, step, call, {"arguments": arguments, **written})
         return MAX_STEPS_ANSWER
 
     async def _ask(self, number: int, turn: dict[str, Any], step: int) -> Reply:
@@ -99,11 +105,11 @@ class ToolLoop:
             scripted=lambda: scripted_answers_for(turn, "json", step),
         )
 
-    async def _answer(self, number: int, step: int, call: ToolCall, arguments: Any) -> None:
-        request = {"tool": call.name, "arguments": arguments}
+    async def _answer(self, number: int, step: int, call: ToolCall, given: dict[str, Any]) -> None:
+        request = {"tool": call.name, **given}
         text = str((await self._tool_worker.do("invoke", request, turn=number))["text"])
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
-        shown = {"tool": call.name, "arguments": arguments, "text": text, "call_id": call.id}
+        shown = {"tool": call.name, "arguments": given["arguments"], "text": text, "call_id": call.id}
         self._stage.note("tool", shown, turn=number, step=step)
 
 
@@ -169,6 +175,15 @@ def read_arguments(text: str) -> Any:
         return json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
         return {}
+
+
+def _as_stored(text: str) -> tuple[Any, dict[str, str]]:
+    """Return the arguments that a model wrote as a journal can hold them, and the text if that is not all of them."""
+    arguments = read_arguments(text)
+    stored = encode(arguments)
+    if for_peer(decode(stored)) == arguments:
+        return arguments, {}
+    return stored, {"written": text}
 
 
 def _count(record: dict[str, Any], reply: Reply) -> None:

@@ -43,8 +43,10 @@ class Scenario:
         return parts[0] if parts else ""
 
     @cached_property
-    def needs_runtime(self) -> bool:
-        """True if it needs cave mode: it has hooks, variables, or validators that use the runtime."""
+    def needs_cave_mode(self) -> bool:
+        """True if it has hooks, variables, validators that use the runtime, or tools without a JSON schema."""
+        if self.source.unsendable:
+            return True
         turns = [turn for conversation in self.conversations for turn in conversation["turns"]]
         if any(turn.get("pre_turn_hook") for turn in turns):
             return True

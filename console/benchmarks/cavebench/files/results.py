@@ -21,6 +21,7 @@ from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest
 from console.store.atomic import write_atomically
+from console.store.file_names import distinct_name
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 
@@ -45,7 +46,7 @@ def export_run(run: RunFolder, root: Path, data: Path | None = None) -> list[Pat
     files: list[Path] = []
     for rollout in sorted({record.key.rollout for record in finished}):
         part = [record for record in finished if record.key.rollout == rollout]
-        path = root / _file_name(manifest, rollout)
+        path = root / distinct_name(_file_name(manifest, rollout), root, ".json")
         try:
             root.mkdir(parents=True, exist_ok=True)
             text = json.dumps(results_of(cases, part, manifest), indent=2, ensure_ascii=False)
@@ -146,4 +147,4 @@ def _file_name(manifest: Manifest, rollout: int) -> str:
     stamp = time.strftime("%Y%m%d_%H%M%S", time.gmtime(manifest.at))
     suffix = f"_r{rollout + 1}" if rollout else ""
     safe = "".join(character if character.isprintable() and character != "\0" else "_" for character in model)
-    return f"{safe or 'model'}_{read_options(manifest.setting).mode}_{stamp}{suffix}.json"
+    return f"{safe or 'model'}_{read_options(manifest.setting).mode}_{stamp}{suffix}"

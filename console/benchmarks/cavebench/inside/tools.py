@@ -34,7 +34,7 @@ class Toolbox:
     def invoke(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call a tool and return the text for the model: strings unchanged, other values as JSON, or an error."""
         try:
-            result = self._tools[arguments["tool"]](**arguments["arguments"])
+            result = self._tools[arguments["tool"]](**_given(arguments))
             if inspect.iscoroutine(result):
                 result.close()
                 raise TypeError("the tool is asynchronous")
@@ -48,10 +48,15 @@ class Toolbox:
     def validate(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
         """Run the validator of a turn; this mode has no runtime."""
         calls: list[tuple[str, Any, str]] = [
-            (call["function"], call["arguments"], call["call_id"]) for call in arguments["calls"]
+            (call["function"], _given(call), call["call_id"]) for call in arguments["calls"]
         ]
         number: int = arguments["turn"]
         return self._scenario.validate(self._turns[number], str(arguments["response"]), None, calls)
+
+
+def _given(call: dict[str, Any]) -> Any:
+    """Return the arguments of a call as the model wrote them, which may hold what strict JSON does not."""
+    return json.loads(call["written"]) if "written" in call else call["arguments"]
 
 
 def start(port: Port, setup: dict[str, Any]) -> dict[str, Operation]:

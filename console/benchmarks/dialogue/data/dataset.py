@@ -16,7 +16,7 @@ from console.benchmarks.dialogue.data.row_files import RawRow, cases_file, read_
 from console.benchmarks.dialogue.data.template import fill, variables_in
 from console.benchmarks.dialogue.rules.checks import read_check, verify, verify_rubric
 from console.benchmarks.dialogue.rules.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
-from console.benchmarks.dialogue.rules.row import SHORTHANDS, Row, Rubric, ScriptedTurn
+from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, Rubric, ScriptedTurn
 from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
 from console.benchmarks.dialogue.rules.tools import openai_tool, tool_names
 from console.core.case import Case
@@ -202,12 +202,21 @@ class CaseBuilder:
             elif field not in self._defaults.columns and (meant := _meant(name)) and name not in self._used:
                 hint = f'If the name is right, add to suite.toml: [columns] {name} = "{name}".'
                 raise FieldError(name, f"is not a field of a row; {meant} is", hint)
+        self._refuse_options(raw, own)
         if raw.is_text:
             own = read_cells(own)
         for name in _TEXTS:
             if name in own and isinstance(own[name], int | float) and not isinstance(own[name], bool):
                 own[name] = json.dumps(own[name])
         return own
+
+    def _refuse_options(self, raw: RawRow, own: Mapping[str, Any]) -> None:
+        """Refuse options of a check beside it in the row, where they would be columns without any effect."""
+        for name, checks in OPTIONS.items():
+            check = next((check for check in checks if check in own or check in self._defaults.fields), "")
+            if check and name in raw.fields and name not in self._defaults.columns and name not in self._used:
+                hint = f'Write {{"expect": [{{"{check}": …, "{name}": …}}]}}.'
+                raise FieldError(name, f"is not a field of a row, but of its check {shown(check)}", hint)
 
     @cached_property
     def _used(self) -> frozenset[str]:

@@ -1,8 +1,9 @@
 """Regular expressions from suites, searched with a time limit.
 
-The syntax is that of the package `regex`, a superset of Python's.
+The syntax is that of the package `regex`, a superset of Python's, without recursion, whose stack has no limit.
 """
 
+import re
 from functools import lru_cache
 
 import regex
@@ -11,6 +12,9 @@ SECONDS = 1.0
 """Time limit of one search, in seconds."""
 _LONGEST = 10_000
 """Maximum characters of an expression."""
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+_CALL = re.compile(r"\(\?(?:R|[-+]?[0-9]+|&\w*|P>\w*)")
+"""A part that calls the whole expression or one of its groups."""
 
 
 class TooSlow(Exception):
@@ -21,6 +25,8 @@ def problem_of(pattern: str) -> str:
     """Return the error in a regular expression, or an empty string."""
     if len(pattern) > _LONGEST:
         return f"it is longer than {_LONGEST:,} characters"
+    if call := _CALL.search(_ESCAPED.sub("", pattern)):
+        return f"recursion such as {call[0]}) is not supported"
     try:
         _compiled(pattern, False)
     except (regex.error, ValueError, OverflowError, RecursionError, MemoryError) as error:

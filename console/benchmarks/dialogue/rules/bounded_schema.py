@@ -1,8 +1,10 @@
 """Validation with JSON schemas from suites in bounded time, without external references.
 
-Uses the library `jsonschema`, counting each applied keyword, as recursive schemas can take exponential time.
+Uses the library `jsonschema`, counting each applied keyword, as recursive schemas can take exponential time, and
+keeping no errors of alternatives, which quote the value once for each of them.
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from functools import lru_cache
@@ -18,6 +20,10 @@ from console.benchmarks.dialogue.rules import bounded_regex
 
 MOST_STEPS = 200_000
 """Maximum keywords applied to one answer."""
+MOST_SECONDS = 5.0
+"""Maximum CPU time for one answer: an error quotes the value, which may be long."""
+MOST_PARTS = 2_000
+"""Maximum keywords of a schema."""
 _MOST_ERRORS = 3
 _LONGEST = 300
 """Maximum characters of an error, which may quote a long value."""
@@ -31,18 +37,41 @@ _DATA = ("enum", "const", "default", "examples")
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 _NOTHING_ELSE: Any = cast(Any, Registry)()
 """Empty registry for external references."""
-_steps: ContextVar[list[int]] = ContextVar("_steps")
+
+
+class _Effort:
+    """What the validation of one answer may still take."""
+
+    __slots__ = ("_ends", "_left")
+
+    def __init__(self) -> None:
+        self._left, self._ends = MOST_STEPS, time.thread_time() + MOST_SECONDS
+
+    def step(self) -> None:
+        """Count one step.
+
+        Raises:
+            TooMuchWork: it is one too many.
+        """
+        self._left -= 1
+        if self._left < 0:
+            raise TooMuchWork(f"the schema takes more than {MOST_STEPS:,} steps")
+        if time.thread_time() > self._ends:
+            raise TooMuchWork(f"the schema takes more than {MOST_SECONDS:g} s")
+
+
+_effort: ContextVar[_Effort] = ContextVar("_effort")
 
 
 class TooMuchWork(Exception):
-    """A schema took more than `MOST_STEPS` steps, or one of its expressions timed out."""
+    """A schema took more than `MOST_STEPS` steps or `MOST_SECONDS`, or one of its expressions timed out."""
 
 
 def problem_of(schema: dict[str, Any]) -> str:
     """Return the error in a schema, or an empty string if it is supported."""
     try:
+        _check_keywords(schema, _resolver_of(schema), [MOST_PARTS])
         Draft202012Validator.check_schema(schema)
-        _check_keywords(schema, schema)
     except SchemaError as error:
         return f"{error.json_path}: {error.message}"[:_LONGEST]
     except (ValueError, RecursionError) as error:
@@ -56,7 +85,7 @@ def errors_of(schema: dict[str, Any], value: Any) -> list[str]:
     Raises:
         TooMuchWork: the validation exceeded its limits.
     """
-    token = _steps.set([MOST_STEPS])
+    token = _effort.set(_Effort())
     errors: list[str] = []
     try:
         for error in _validator(msgspec.json.encode(schema)).iter_errors(value):
@@ -68,28 +97,31 @@ def errors_of(schema: dict[str, Any], value: Any) -> list[str]:
     except (RecursionError, ArithmeticError) as error:
         raise TooMuchWork(f"the schema cannot be evaluated: {type(error).__name__}") from None
     finally:
-        _steps.reset(token)
+        _effort.reset(token)
     return errors
 
 
-def _check_keywords(schema: Any, root: dict[str, Any]) -> None:
-    """Check a schema for unsupported keywords, references and expressions.
+def _check_keywords(schema: Any, resolver: Any, left: list[int]) -> None:
+    """Check a schema for unsupported keywords, references and expressions, and for its size.
 
     Raises:
-        ValueError: one was found.
+        ValueError: one was found, or it has more parts than are left.
     """
     if not isinstance(schema, dict):
         return
     for key, part in cast(dict[str, Any], schema).items():
+        left[0] -= 1
+        if left[0] < 0:
+            raise ValueError(f"it has more than {MOST_PARTS:,} keywords")
         if key in _UNCOUNTED:
             raise ValueError(f"the keyword {key} is not supported")
         if key == "$ref":
-            _check_reference(str(part), root)
+            _check_reference(str(part), resolver)
         for pattern in _patterns(key, part):
             if problem := bounded_regex.problem_of(pattern):
                 raise ValueError(f"{key}: {problem}")
         for inner in _schemas_in(key, part):
-            _check_keywords(inner, root)
+            _check_keywords(inner, resolver, left)
 
 
 def _patterns(key: str, part: Any) -> list[str]:
@@ -106,22 +138,22 @@ def _schemas_in(key: str, part: Any) -> list[Any]:
     return cast(list[Any], part) if isinstance(part, list) else [part]
 
 
-def _check_reference(reference: str, root: dict[str, Any]) -> None:
+def _resolver_of(root: dict[str, Any]) -> Any:
+    return _NOTHING_ELSE.with_resource("", DRAFT202012.create_resource(root)).resolver()
+
+
+def _check_reference(reference: str, resolver: Any) -> None:
     if not reference.startswith("#"):
         raise ValueError(f"$ref may only point into the schema itself, such as #/$defs/name, not to {reference}")
-    registry = _NOTHING_ELSE.with_resource("", DRAFT202012.create_resource(root))
     try:
-        registry.resolver().lookup(reference)
+        resolver.lookup(reference)
     except Unresolvable:
         raise ValueError(f"$ref points to {reference}, which does not exist") from None
 
 
 def _counted(keyword: Keyword) -> Keyword:
     def counted(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-        left = _steps.get()
-        left[0] -= 1
-        if left[0] < 0:
-            raise TooMuchWork(f"the schema takes more than {MOST_STEPS:,} steps")
+        _effort.get().step()
         yield from keyword(validator, value, instance, schema) or ()
 
     return counted
@@ -156,6 +188,28 @@ def _additional_properties(validator: Any, allowed: Any, instance: Any, schema: 
             yield ValidationError(f"{name!r} is not among the properties")
 
 
+def _any_of(validator: Any, schemas: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    if not any(_holds(validator, inner, instance) for inner in schemas):
+        yield ValidationError(f"{_short(instance)} is not valid under any of the given schemas")
+
+
+def _one_of(validator: Any, schemas: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+    holding = sum(_holds(validator, inner, instance) for inner in schemas)
+    if holding != 1:
+        under = "more than one" if holding else "any"
+        yield ValidationError(
+            f"{_short(instance)} is {'' if holding else 'not '}valid under {under} of the given schemas"
+        )
+
+
+def _holds(validator: Any, schema: Any, instance: Any) -> bool:
+    return next(iter(validator.descend(instance, schema)), None) is None
+
+
+def _short(instance: Any) -> str:
+    return repr(instance)[:_LONGEST]
+
+
 def _unique_items(validator: Any, unique: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
     if unique and isinstance(instance, list):
         items = [msgspec.json.encode(_standard(item), order="deterministic") for item in cast(list[Any], instance)]
@@ -177,6 +231,8 @@ _OWN: dict[str, Keyword] = {
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
     "uniqueItems": _unique_items,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
 }
 _THEIRS = cast(dict[str, Keyword], Draft202012Validator.VALIDATORS)
 _KEYWORDS = {name: _counted(_OWN.get(name, keyword)) for name, keyword in _THEIRS.items()}

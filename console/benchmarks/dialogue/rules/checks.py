@@ -151,6 +151,8 @@ def read_tolerance(value: float | str, where: str) -> tuple[Decimal, bool]:
     amount = read_number(text, where)
     if amount < 0:
         raise FieldError(where, "must not be negative")
+    if is_share and amount > 100:
+        raise FieldError(where, f"must not be more than 100%, not {shown(value)}")
     return (amount / 100 if is_share else amount), is_share
 
 

@@ -191,3 +191,8 @@ CHECKS: dict[str, type[Struct]] = {
 AnyCheck = Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Calls | NotCalled | Judged | AnyOf
 SHORTHANDS = tuple(name for name in CHECKS if name not in ("judge", "any"))
 """Checks that can be fields of a row, such as columns of a table."""
+OPTIONS = {
+    name: tuple(check for check in SHORTHANDS if name in CHECKS[check].__struct_fields__)
+    for name in ("ignore_case", "tolerance", "which")
+}
+"""Checks that have an option, by its name."""

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from console.core.case import Slot
+from console.core.names import slug
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, compare
 from console.insight.comparison_report import change_words
-from console.store.runs import RunFolder, slug
+from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce, has_words
 from console.tui.data.opened_run import OpenedRun, open_run

@@ -192,10 +192,10 @@ class EngineActions:
         self.resume(self.line_to_resume())
 
     def resume(self, line: RunLine | None) -> None:
-        if line is None or not line.can_resume:
+        if line is None or not (line.can_resume or line.is_recorded):
             self.services.notify(Content("There is nothing to resume here."))
         else:
-            self.services.workspace.in_thread(lambda: self._reopen(line.folder))
+            self.services.workspace.in_thread(lambda: self._reopen(line.folder))  # or refuses with the reason
 
     def _reopen(self, run: RunFolder) -> None:
         from console.engine.plan import reopen

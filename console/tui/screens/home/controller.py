@@ -145,6 +145,8 @@ class HomeController:
                 is_live = line is not None and line.is_live
                 return "it is running; ctrl+x in Live stops it" if is_live else "" if line else "there is no run"
             case "run.resume":
+                if to_resume is not None and to_resume.is_recorded:
+                    return "the run was recorded by another tool"
                 return "" if to_resume is not None and to_resume.can_resume else "this run has nothing to resume"
             case "run.review" | "mark" | "export" | "copy.id" | "copy.command" | "copy.link":
                 return "" if line is not None else "there is no run"

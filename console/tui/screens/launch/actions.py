@@ -18,6 +18,7 @@ from console.config.paths import presets_files
 from console.config.preset import Preset, Presets, load_presets, suite_words
 from console.config.preset_file import save_preset
 from console.core.fault import UsageError
+from console.engine.background import start_task
 from console.engine.compute_target import ComputeTarget
 from console.engine.matrix import plans_of
 from console.insight import number_format
@@ -141,7 +142,7 @@ class SampleRunActions(_FormActions):
     def _follow_started(self, sample_runs: list[SampleRun]) -> None:
         if not self._is_closed:
             self._show(sample_runs)
-            self._following = asyncio.create_task(follow_sample_runs(sample_runs, self._show))
+            self._following = start_task(follow_sample_runs(sample_runs, self._show), "sample runs")
 
     def _show(self, sample_runs: list[SampleRun]) -> None:
         self.controller.sample_runs = sample_runs

@@ -13,6 +13,7 @@ from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.live import Command, Status
 from console.engine.attach import EngineLink
+from console.engine.background import start_task
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.run_feed import Changes, RunFeed
@@ -41,7 +42,7 @@ class EngineStates:
             self.statuses.pop(path, None)
         for path in paths:
             if path not in self._tasks:
-                self._tasks[path] = asyncio.get_running_loop().create_task(self._listen(path), name="engine state")
+                self._tasks[path] = start_task(self._listen(path), "engine state")
 
     async def _listen(self, path: Path) -> None:
         while True:

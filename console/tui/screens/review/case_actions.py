@@ -5,6 +5,7 @@ what is copied or opened, so that nothing hidden reaches a shell or pager. A bra
 prompt; it is linked to the original run, never enters its score, and is compared with it. Costs need confirmation.
 """
 
+import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partialmethod
@@ -249,6 +250,13 @@ class RetryActions:
             self.start(self._retry(rollouts), group="retry")
 
     async def _retry(self, rollouts: Sequence[Rollout]) -> None:
+        from console.engine.plan import check_playable, reopen
+
+        try:
+            check_playable(self.run.manifest())
+        except UsageError as error:
+            self.services.refuse(error)
+            return
         if not await self._is_retry_confirmed(rollouts):
             return
         if self.feed is not None and self.feed.is_attached:
@@ -263,6 +271,7 @@ class RetryActions:
         paths = self.services.paths
         cases = tuple(dict.fromkeys(rollout.key.case for rollout in rollouts))
         try:
+            await asyncio.to_thread(reopen, self.run, paths.models, paths.data)
             spawn_engine(self.run, retry=RetryScope.FAILED, only=cases, models_path=paths.models, data_path=paths.data)
         except UsageError as error:
             self.services.refuse(error)

@@ -76,7 +76,7 @@ def _after_tool_call(output: Any) -> Any:
         raise ValueError("no <tool_call> tag")
     text = rest.partition("<tool_call>")[0].partition("</tool_call>")[0].strip()
     if text.startswith("```") and text.endswith("```"):
-        text = text.removeprefix("```").removesuffix("```").strip().removeprefix("json")
+        text = text.strip("`").strip().removeprefix("json")  # more than three count as a fence, too
     return _listed(json.loads(text))
 
 

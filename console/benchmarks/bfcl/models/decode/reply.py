@@ -62,13 +62,37 @@ def executable_calls(step: Any, family: str) -> list[str]:
         step: text of the reply, or recorded native calls.
         family: the decode family, one of `FAMILIES`.
     """
+    return decode_step(step, family).executable
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedStep:
+    """The call strings decoded from one step of a conversation, or a complaint."""
+
+    value: list[str]
+    """The decoded value; one empty string counts as no call."""
+    complaint: str | None = None
+    """Why it is undecodable; None if it was decoded."""
+
+    @property
+    def executable(self) -> list[str]:
+        """The calls to execute; without any, the turn ends."""
+        return [] if self.value == [""] else self.value
+
+
+def decode_step(step: Any, family: str) -> DecodedStep:
+    """Decode one step of a conversation; never raises.
+
+    Args:
+        step: text of the reply, or recorded native calls.
+        family: the decode family, one of `FAMILIES`.
+    """
     reader = FAMILIES[family]
     try:
         refuse_too_long(step)
-        calls = reader.executable(step)
-    except (Exception, MemoryError):  # every failure to decode means that there is no call
-        return []
-    return [] if calls == [""] else calls
+        return DecodedStep(reader.executable(step))
+    except (Exception, MemoryError) as error:  # every failure to decode means that there is no call
+        return DecodedStep([], _complaint(error))
 
 
 def _form(category: str, config: str) -> Form:

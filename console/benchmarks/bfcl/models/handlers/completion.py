@@ -43,8 +43,8 @@ class CompletionHandler:
     def described_in_prompt(self) -> bool:
         return self.template.described_in_prompt
 
-    def params(self, *, long: bool) -> Mapping[str, Any]:
-        del long
+    def params(self, docs: Sequence[Doc], *, long: bool) -> Mapping[str, Any]:
+        del docs, long
         return self.template.request
 
     def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:

@@ -22,8 +22,8 @@ class GenericHandler:
     def described_in_prompt(self) -> bool:
         return not self.native
 
-    def params(self, *, long: bool) -> Mapping[str, Any]:
-        del long
+    def params(self, docs: Sequence[Doc], *, long: bool) -> Mapping[str, Any]:
+        del docs, long
         return {}
 
     def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:

@@ -58,8 +58,13 @@ class Handler(Protocol):
         """Call format of simulated models, a key in `call_format`; empty: that of the benchmark's prompt."""
         ...
 
-    def params(self, *, long: bool) -> Mapping[str, Any]:
-        """Return additional request fields; `long` is set in conversations with several requests."""
+    def params(self, docs: Sequence[Doc], *, long: bool) -> Mapping[str, Any]:
+        """Return additional request fields.
+
+        Args:
+            docs: the available functions.
+            long: the conversation has several requests.
+        """
         ...
 
     def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:

@@ -55,8 +55,8 @@ class OwnPromptHandler:
     def call_format(self) -> str:
         return self.own.call_format
 
-    def params(self, *, long: bool) -> Mapping[str, Any]:
-        del long
+    def params(self, docs: Sequence[Doc], *, long: bool) -> Mapping[str, Any]:
+        del docs, long
         return self.service.prompting
 
     def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:

@@ -105,6 +105,21 @@ def _gemini_prompting(reply: Reply, service: Service) -> Answer:
     return Answer(text, {"role": "assistant", "content": text})
 
 
+def _bedrock(reply: Reply, service: Service) -> Answer:
+    """Return the calls or all texts; the calls of a cut answer do not count."""
+    del service
+    calls = [{call.name: json.loads(call.arguments)} for call in reply.tool_calls]
+    texts = [block["text"] for block in _content(reply) if "text" in block]
+    whole = reply.finish in ("stop", "tool_calls")
+    return Answer(calls if calls and whole else texts, cast(Turn, reply.message()))
+
+
+def _cohere(reply: Reply, service: Service) -> Answer:
+    del service
+    calls = [{"tool_name": call.name, "parameters": json.loads(call.arguments)} for call in reply.tool_calls]
+    return Answer(calls or reply.content, cast(Turn, reply.message()))
+
+
 def _content(reply: Reply) -> list[dict[str, Any]]:
     if reply.native is not None:
         return cast(list[dict[str, Any]], reply.native["content"])
@@ -117,5 +132,8 @@ READINGS = {
     "responses": ReplyReading(_responses_native, _responses_prompting),
     "anthropic": ReplyReading(_anthropic_native, _anthropic_prompting),
     "gemini": ReplyReading(_gemini_native, _gemini_prompting),
+    "bedrock": ReplyReading(_bedrock, _bedrock),
+    "cohere": ReplyReading(_cohere, _cohere),
+    "writer": ReplyReading(_chat_native, _chat_prompting),
 }
 """Parsers by API of a registry row."""

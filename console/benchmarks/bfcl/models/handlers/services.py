@@ -50,6 +50,15 @@ class Service:
     """Send the list of tools even if it is empty."""
     dotted_names: bool = False
     """Keep dots in function names."""
+    with_tools: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Additional fields of requests with at least one tool."""
+    plain_parameters: str = ""
+    """Further attributes of top-level parameters that are moved to their descriptions: `all`, or `typed`, without the
+    enums of strings; empty for none."""
+    ends_with_user: bool = False
+    """Add an empty user message to a later turn that does not end with one."""
+    rewrites_results: bool = False
+    """Send results that are literal objects as JSON, with `ID` for `id`."""
     response: str = "field"
     """Location of a function's response schema: its own `field`, the `description`, or `nowhere`."""
 
@@ -125,6 +134,7 @@ SERVICES: Mapping[str, Service] = {
         dotted_names=True,
         response="description",
     ),
+    "GorillaHandler": Service("https://luigi.millennium.berkeley.edu:443/v1", "", native=_NOTHING),
     "NemotronHandler": Service("https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
     "DMCitoHandler": Service("http://localhost:8000/v1", "DMCITO_API_KEY"),
     "OpenAIResponsesHandler": Service(
@@ -150,6 +160,35 @@ SERVICES: Mapping[str, Service] = {
         "GOOGLE_API_KEY",
         native={"thinkingConfig": {"include_thoughts": True}},
         prompting={"thinkingConfig": {"include_thoughts": True}},
+        plain_parameters="typed",
+        response="description",
+    ),
+    "CohereHandler": Service(
+        "https://api.cohere.com/v2",
+        "COHERE_API_KEY",
+        native={"citation_options": {"mode": "OFF"}},
+        always_tools=True,
+        ends_with_user=True,
+        rewrites_results=True,
+        response="nowhere",
+    ),
+    "NovaHandler": Service(
+        "https://bedrock-runtime.us-east-1.amazonaws.com",
+        "AWS_BEARER_TOKEN_BEDROCK",
+        native=_NOTHING,
+        reasoning={
+            "additionalModelRequestFields": {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "medium"}}
+        },
+        merges_native_users=True,
+        response="description",
+    ),
+    "WriterHandler": Service(
+        "https://api.writer.com/v1",
+        "WRITER_API_KEY",
+        native=_NOTHING,
+        with_tools={"tool_choice": "auto"},
+        dotted_names=True,
+        plain_parameters="all",
         response="description",
     ),
 }

@@ -8,6 +8,7 @@ from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.models.decoding import profile_of
 from console.benchmarks.bfcl.models.handlers.completion import CompletionHandler
 from console.benchmarks.bfcl.models.handlers.generic import GENERIC
+from console.benchmarks.bfcl.models.handlers.gorilla import GORILLA, GorillaHandler
 from console.benchmarks.bfcl.models.handlers.handler import Handler
 from console.benchmarks.bfcl.models.handlers.own_prompts import OWN_PROMPTS, OwnPromptHandler, own_prompt_texts
 from console.benchmarks.bfcl.models.handlers.reply_readings import READINGS
@@ -22,11 +23,15 @@ from console.core.fault import UsageError
 
 PROVIDERS_OF_API = {
     "chat": ("openai", "litellm"),
+    "gorilla": ("openai",),
     "mistral": ("openai", "litellm"),
     "responses": ("responses",),
     "anthropic": ("anthropic",),
     "gemini": ("gemini",),
     "completions": ("completions",),
+    "bedrock": ("bedrock",),
+    "cohere": ("cohere",),
+    "writer": ("writer",),
 }
 """Providers in models.toml by API of a row."""
 _DOC: Doc = {"name": "f", "description": "", "parameters": {"type": "dict", "properties": {}, "required": []}}
@@ -75,6 +80,8 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     if profile.api == "completions":
         texts = ReleaseTexts(dataset.wording_root)
         return CompletionHandler(template_named(profile.template), texts, executable, profile.template)
+    if profile.handler == GORILLA:
+        return GorillaHandler(executable)
     if profile.handler in OWN_PROMPTS:
         texts = own_prompt_texts(dataset.wording_root)
         return OwnPromptHandler(OWN_PROMPTS[profile.handler], SERVICES[profile.handler], texts, executable)
@@ -84,4 +91,4 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
             f"{profile.name}: requests of the official {profile.handler} are not supported",
             hint="docs/bfcl.md lists them.",
         )
-    return ServiceHandler(service, reading, profile.is_fc, profile.reasons, profile.api == "gemini", executable)
+    return ServiceHandler(service, reading, profile.is_fc, profile.reasons, executable)

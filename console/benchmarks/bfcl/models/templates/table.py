@@ -1,6 +1,7 @@
 """Templates by name in the registry."""
 
 from console.benchmarks.bfcl.models.templates import (
+    functiongemma,
     granite,
     hammer,
     headers,
@@ -16,6 +17,7 @@ TEMPLATES: dict[str, Template] = {
     "bielik": plain_chat.BIELIK,
     "bitagent": headers.BITAGENT,
     "deepseek_r1": plain_chat.DEEPSEEK_R1,
+    "functiongemma": functiongemma.FUNCTIONGEMMA,
     "gemma": plain_chat.GEMMA,
     "glm4": plain_chat.GLM_4,
     "granite20b": granite.GRANITE_20B,

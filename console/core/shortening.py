@@ -1,0 +1,28 @@
+"""Shortens the texts of table cells so that rows can still be told apart."""
+
+import re
+
+_LABEL = re.compile(r" *[^ ]+: ")
+"""Beginning of a label such as `weather_query: success rate`, with a name that has no blanks."""
+_LEAST = 8
+"""Minimum characters of a shortened name in front of its measure."""
+
+
+def shorten_label(text: str, width: int) -> str:
+    """Shorten a text to `width` characters with `…`.
+
+    Prose is cut at its end, and a name in the middle, as names differ in their last characters. Of a name with a
+    measure after it, the name is cut as long as some of it is left.
+    """
+    if len(text) <= width:
+        return text
+    if named := _LABEL.match(text):
+        measure = text[named.end() - 2 :]
+        if width - len(measure) >= _LEAST:
+            return _cut_in_the_middle(text[: named.end() - 2], width - len(measure)) + measure
+    return f"{text[: width - 1]}…" if " " in text.strip() else _cut_in_the_middle(text, width)
+
+
+def _cut_in_the_middle(name: str, width: int) -> str:
+    tail = (width - 1) // 3
+    return f"{name[: width - 1 - tail]}…{name[len(name) - tail :]}"

@@ -1,0 +1,103 @@
+"""The door of a run's journal: what a record holds comes back as it is, and without any secret of the run.
+
+Values of a suite's code that JSON cannot give back (NaN, keys that are no strings, dates) are refused, as a verdict on
+them could not be repeated from the journal. Tuples come back as lists, and lone surrogates as U+FFFD. Secrets are
+looked for in the finished record, so also in what a suite decoded from an escaped spelling.
+"""
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from console.config.redaction import Redactor
+from console.core.live import Began
+from console.core.outcome import Outcome
+from console.core.ranges import Count
+from console.core.record import AnyRecord, Finished, Noted, Performed, Scored, Started
+from console.store.journal_line import as_json, check_round_trip
+from console.suites.guard import SuiteError
+
+RecordT = TypeVar("RecordT", bound=AnyRecord | Began)
+_OF_SUITES = Scored | Noted | Performed | Finished
+_Place = tuple[Count, Count]
+_HINT = "Values must be JSON of the types in `console.core.record`, and numbers finite; scores reach up to 1e15."
+
+
+class JournalDoor:
+    """Admits the records of one run."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        """Take the redactor of all secrets of the run's models."""
+        self._redact = redactor
+        self._admitted: object = None
+
+    def admit(self, record: RecordT) -> RecordT:
+        """Return the record as readers of the journal will see it.
+
+        Raises:
+            SuiteError: a suite's value does not come back as it is.
+        """
+        if record is self._admitted:  # who needs to see it first admits it again by writing it
+            return record
+        data = _checked(record)
+        if self._redact.may_be_in(data):
+            redacted = self._redact.known_value(msgspec.json.decode(data))
+            record = _same_identity(msgspec.convert(redacted, type(record)), record)
+        if isinstance(record, Finished) and record.verdict.outcome is Outcome.BROKEN:
+            record = self._without_likely_keys(record)
+        self._admitted = record
+        return record
+
+    def text(self, text: str) -> str:
+        """Return an error text without secrets, and without what looks like one."""
+        return self._redact(text)
+
+    def _without_likely_keys(self, record: Finished) -> Finished:
+        """Redact whatever looks like a key in error texts, which no model wrote."""
+        messages = tuple(map(self.text, record.verdict.messages))
+        if messages == record.verdict.messages:
+            return record
+        return msgspec.structs.replace(record, verdict=msgspec.structs.replace(record.verdict, messages=messages))
+
+
+def check_request(turn: int, step: int, parts: list[Any]) -> None:
+    """Check a call's place and the new parts of its request before it is made.
+
+    Raises:
+        SuiteError: not numbers that can be stored, or a value that does not come back as it is.
+    """
+    try:
+        msgspec.convert((turn, step), _Place)
+    except msgspec.ValidationError as error:
+        raise _unreadable("turn and step of a call", str(error)) from error
+    try:
+        check_round_trip(parts, list[Any])
+    except ValueError as error:
+        raise _unreadable("a request", str(error)) from error
+
+
+def _checked(record: AnyRecord | Began) -> bytes:
+    """Return a record as JSON.
+
+    Raises:
+        SuiteError: a suite's value does not come back as it is.
+    """
+    if not isinstance(record, _OF_SUITES):
+        return as_json(record)
+    try:
+        return check_round_trip(record, type(record))
+    except ValueError as error:
+        raise _unreadable(f"a {type(record).__name__.lower()} record", str(error)) from error
+
+
+def _same_identity(record: RecordT, given: RecordT) -> RecordT:
+    """Return a record with the names by which the run knows its cases, whatever they look like."""
+    if isinstance(record, Started) and isinstance(given, Started):
+        names = {name: getattr(given.case, name) for name in ("id", "category", "cluster", "depends_on")}
+        record = msgspec.structs.replace(record, case=msgspec.structs.replace(record.case, **names))
+    key = getattr(given, "key", None)
+    return record if key is None else msgspec.structs.replace(record, key=key)
+
+
+def _unreadable(source: str, why: str) -> SuiteError:
+    return SuiteError(f"{source} of the suite could not be read back: {why}", hint=_HINT)

@@ -1,0 +1,96 @@
+"""A small process that ends an engine whose interpreter no longer runs, which nothing inside that process can notice.
+
+When memory runs out, or code in C never returns, Python may wait for a lock for ever; signals are not handled then. The
+engine writes a byte whenever its signal handlers run (see `stall_limit`); if none arrives for long, this process says
+so and kills the engine. The run can be resumed.
+
+This file is also the program of that process: it is started by path, and imports nothing of the package.
+"""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+_SENTENCE = (
+    "eval-console: the engine did not react for {seconds:g} s and was ended (is there too little memory?)\n"
+    "  Finished cases are kept; `eval-console resume` continues the run.\n"
+)
+
+
+class Watchdog:
+    """The engine's end: start it, call `beat` at least once in `limit_s`, and `close` it."""
+
+    def __init__(self, limit_s: float) -> None:
+        """Start the process; if the system refuses one, the run goes on without."""
+        command = [sys.executable, "-I", "-S", __file__, str(os.getpid()), str(limit_s)]
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=_messages_to(),
+                bufsize=0,
+                start_new_session=True,
+            )
+        except OSError:
+            self._process = None
+
+    def beat(self) -> None:
+        """Say that signals are handled."""
+        if self._process is not None and self._process.stdin is not None:
+            try:
+                os.write(self._process.stdin.fileno(), b".")
+            except OSError:  # somebody has ended it
+                self.close()
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.communicate()
+
+
+def _messages_to() -> int:
+    try:
+        return sys.stderr.fileno()
+    except (OSError, ValueError, AttributeError):  # it was replaced by one without a descriptor
+        return subprocess.DEVNULL
+
+
+def _watch(pid: int, limit_s: float) -> None:
+    """Wait until the engine ends or does not react, and end it in that case."""
+    last = time.monotonic()
+    while True:
+        ready, _, _ = select.select([0], [], [], limit_s / 8)
+        now = time.monotonic()
+        if ready:
+            if not os.read(0, 4096):
+                return
+            last = now
+        elif os.getppid() != pid:
+            return
+        elif _is_suspended(pid):
+            last = now
+        elif now - last >= limit_s:
+            os.write(2, _SENTENCE.format(seconds=limit_s).encode())
+            os.kill(pid, signal.SIGKILL)
+            return
+
+
+def _is_suspended(pid: int) -> bool:
+    """Return whether a process is stopped, traced, or waits for a device: then it is not to blame."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0]
+    except OSError:
+        command = ["/bin/ps", "-o", "state=", "-p", str(pid)]
+        state = subprocess.run(command, capture_output=True, check=False).stdout.strip()  # noqa: S603
+    return state[:1] in (b"T", b"t", b"D", b"U")
+
+
+if __name__ == "__main__":
+    _watch(int(sys.argv[1]), float(sys.argv[2]))

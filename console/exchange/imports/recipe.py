@@ -1,0 +1,26 @@
+"""Recipes for the totals that a log reports."""
+
+import msgspec
+
+
+class Recipe(msgspec.Struct, frozen=True):
+    """How a total is computed from the scores of the samples."""
+
+    score: str
+    """Name of the score in verdicts."""
+    scorer: str = ""
+    """Scorer that gave it, which begins its name if other scorers have one of the same name."""
+    reducer: str = "mean"
+    """Reduces the scores of a sample to one, such as `at_least_2`; empty: each counts by itself."""
+    metric: str = ""
+    """Function over the reduced scores; empty if it is unknown."""
+    group_key: str = ""
+    """Key of the samples' metadata by which they are grouped; empty: not grouped."""
+    name: str = ""
+    """Name of this total among those of a grouping: of one group, or of all."""
+    template: str = "{group_name}"
+    """Name of a group's total."""
+    all_label: str = "all"
+    """Name of the total over all groups."""
+    is_mean_of_groups: bool = False
+    """True if the total over all groups is the mean of theirs, not that over all samples."""

@@ -1,0 +1,1 @@
+"""Confinement by macOS: a Seatbelt profile that the worker is started under."""

@@ -1,0 +1,230 @@
+"""What was streamed, what the end says and what is handed on agree, on every API; otherwise it is no answer.
+
+Each case ends as a good answer ends. Chat completions have more of them in server/faults/contradictions.py.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from server.api_server import (
+    ApiServer,
+    Said,
+    anthropic_events,
+    chat_events,
+    gemini_events,
+    ollama_events,
+    responses_events,
+)
+from server.faults import FAULTS
+from server.faults.contradictions import CONTRADICTIONS, SIGNALS
+from server.faults.registry import both
+
+from console.core.chat import ChatRequest
+from console.core.fault import Fault, FaultKind
+from console.llm.endpoint import Endpoint
+
+Json = dict[str, Any]
+MODES = pytest.mark.parametrize("streamed", [True, False], ids=["streamed", "plain"])
+TEXT = Said("Warm, and it will stay so.")
+CALL = Said("", [("weather", {"city": "Bern"})])
+
+
+@pytest.fixture
+def asked(connect: Callable[..., Endpoint], seen: Any) -> Iterator[Callable[..., Any]]:
+    """Ask one question to a server of an API that says this."""
+    running: list[ApiServer] = []
+
+    async def ask(api: str, said: Said, limits: dict[str, Any] | None = None, **settings: Any) -> Any:
+        running.append(ApiServer([said]).__enter__())
+        endpoint = connect(limits, provider=api, base_url=running[-1].base_url, **settings)
+        return await endpoint.ask(ChatRequest([{"role": "user", "content": "How warm is it?"}]), seen)
+
+    yield ask
+    for server in running:
+        server.__exit__(None)
+
+
+@MODES
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(*CONTRADICTIONS, "message_is_missing", "first_choice_twice", "s_two_reasons", "s_restated_otherwise"),
+        "s_other_text_beside_deltas",
+    ],
+)
+async def test_a_chat_answer_with_an_unreadable_part_is_none(connect, question, seen, streamed, name):
+    with pytest.raises(Fault) as caught:
+        await connect(params={} if streamed else {"stream": False}).ask(question(f"fault:{name}"), seen)
+    assert caught.value.kind is FaultKind.BAD_ANSWER, caught.value
+    assert "base_url" not in caught.value.hint, "the address is right"
+
+
+@MODES
+@pytest.mark.parametrize("name", SIGNALS)
+async def test_an_error_beside_the_choices_is_an_error(connect, question, seen, streamed, name):
+    with pytest.raises(Fault) as caught:
+        await connect(params={} if streamed else {"stream": False}).ask(question(f"fault:{name}"), seen)
+    assert caught.value.kind is FaultKind.SERVER
+    assert "the engine died" in caught.value.message
+
+
+def ended(**changes: Any) -> Callable[[list[Json]], list[Json]]:
+    """Change fields of the response in the last event."""
+    return lambda events: [*events[:-1], {**events[-1], "response": {**events[-1]["response"], **changes}}]
+
+
+def without(kind: str) -> Callable[[list[Json]], list[Json]]:
+    """Leave out the events of a type."""
+    return lambda events: [event for event in events if event.get("type") != kind]
+
+
+def unfinished(events: list[Json]) -> list[Json]:
+    """Say of the call in a complete response that it is not complete."""
+    [call] = events[-1]["response"]["output"]
+    return ended(output=[{**call, "status": "incomplete"}])(events)
+
+
+RESPONSES: list[Any] = [
+    ("text, then no output", TEXT, ended(output=[])),
+    ("a call, then no output", CALL, ended(output=[])),
+    ("output of an unknown type", TEXT, ended(output=[{"type": "riddle", "text": "Warm."}])),
+    ("a call that is incomplete", CALL, unfinished),
+    ("another text at the end", TEXT, lambda events: responses_events(Said("Cold."))[:-1] + events[-1:]),
+    ("another call at the end", CALL, lambda events: responses_events(Said("", [("news", {})]))[:-1] + events[-1:]),
+    ("an output that is an object", TEXT, ended(output={"type": "message"})),
+    ("completed, and incomplete for a reason", TEXT, ended(incomplete_details={"reason": "max_output_tokens"})),
+]
+ANTHROPIC: list[Any] = [
+    ("the reason tool_use without a call", Said("Warm.", end="tool_use"), lambda events: events),
+    ("deltas of a block that never began", TEXT, without("content_block_start")),
+    ("deltas of a call that never began", CALL, without("content_block_start")),
+    ("two reasons", TEXT, lambda events: [*events[:-2], change(events[-2], "max_tokens"), *events[-2:]]),
+    ("text behind the end", TEXT, lambda events: [*events[:3], events[-2], events[-1], *events[3:-2]]),
+]
+CANDIDATES = "candidates"
+GEMINI: list[Any] = [
+    ("parts that are an object", TEXT, lambda events: [parts({"text": "Warm."}), events[-1]]),
+    ("parts that are texts", TEXT, lambda events: [parts(["Warm."]), events[-1]]),
+    ("content that is a text", TEXT, lambda events: [{CANDIDATES: [{"content": "Warm."}]}, events[-1]]),
+    ("two reasons", TEXT, lambda events: [*gemini_events(Said("Warm.", end="MAX_TOKENS")), events[-1]]),
+    *(
+        (f"a prompt blocked for {reason}", TEXT, lambda _, reason=reason: [{"promptFeedback": {"blockReason": reason}}])
+        for reason in ("RIDDLE", "OTHER", "BLOCK_REASON_UNSPECIFIED", 5)
+    ),
+]
+OLLAMA: list[Any] = [
+    ("calls that are an object", CALL, lambda events: [line({"tool_calls": {"function": {}}}), events[-1]]),
+    ("a call without a name", CALL, lambda events: [line({"tool_calls": [{"function": {}}]}), events[-1]]),
+    ("content that is a list", TEXT, lambda events: [line({"content": ["Warm."]}), events[-1]]),
+]
+
+
+def change(event: Json, reason: str) -> Json:
+    return {**event, "delta": {"stop_reason": reason}}
+
+
+def parts(value: Any) -> Json:
+    return {CANDIDATES: [{"content": {"role": "model", "parts": value}}]}
+
+
+def line(message: Json) -> Json:
+    return {"message": {"role": "assistant", **message}, "done": False}
+
+
+CASES = [
+    pytest.param(api, events_of, said, damage, id=f"{api}: {what}")
+    for api, events_of, cases in (
+        ("responses", responses_events, RESPONSES),
+        ("anthropic", anthropic_events, ANTHROPIC),
+        ("gemini", gemini_events, GEMINI),
+        ("ollama", ollama_events, OLLAMA),
+    )
+    for what, said, damage in cases
+]
+
+
+@pytest.mark.parametrize(("api", "events_of", "said", "damage"), CASES)
+async def test_an_answer_that_contradicts_itself_is_none(asked, api, events_of, said, damage):
+    with pytest.raises(Fault) as caught:
+        await asked(api, Said(events=damage(events_of(said))))
+    assert caught.value.kind is FaultKind.BAD_ANSWER, caught.value
+
+
+async def test_a_response_that_is_completed_beside_an_error_is_an_error(asked):
+    events = ended(error={"code": "server_error", "message": "we lost it"})(responses_events(TEXT))
+    with pytest.raises(Fault, match="we lost it") as caught:
+        await asked("responses", Said(events=events))
+    assert caught.value.kind is FaultKind.SERVER
+
+
+EVENTS = {
+    "openai": chat_events,
+    "responses": responses_events,
+    "anthropic": anthropic_events,
+    "gemini": gemini_events,
+    "ollama": ollama_events,
+}
+
+
+@pytest.mark.parametrize("api", EVENTS)
+async def test_errors_beside_an_answer_are_errors_on_every_api(asked, api):
+    events = EVENTS[api](TEXT)
+    beside = [*events[:-2], {**events[-2], "errors": [{"message": "half of it was lost"}]}, events[-1]]
+    with pytest.raises(Fault, match="half of it was lost") as caught:
+        await asked(api, Said(events=beside))
+    assert caught.value.kind is FaultKind.SERVER
+
+
+@pytest.mark.parametrize("levels", [150, 480, 30_000])
+@pytest.mark.parametrize("api", EVENTS)
+async def test_arguments_nested_too_deeply_are_of_one_kind_on_every_api(asked, api, levels):
+    written = '{"a": ' + "[" * levels + "]" * levels + "}"
+    raw = [json.dumps(event) for event in EVENTS[api](Said("", [("weather", {})]))]
+    raw = [text.replace('"{}"', json.dumps(written)).replace('"args": {}', f'"args": {written}') for text in raw]
+    said = Said(events=[text.replace('"arguments": {}', f'"arguments": {written}').encode() for text in raw])
+    assert written.encode() in b"".join(said.events or []).replace(b"\\", b"")
+    if levels == 150:
+        assert (await asked(api, said)).tool_calls[0].arguments == written
+        return
+    with pytest.raises(Fault) as caught:
+        await asked(api, said)
+    assert caught.value.kind is FaultKind.BAD_ANSWER
+
+
+async def test_a_call_that_anthropic_cuts_is_the_models_as_elsewhere(asked):
+    events = [event for event in anthropic_events(CALL) if "}" not in event.get("delta", {}).get("partial_json", "")]
+    events[-2] = change(events[-2], "max_tokens")
+    reply = await asked("anthropic", Said(events=events))
+    assert reply.finish == "length"
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("weather", '{"city": "Bern')]
+    assert reply.native["content"][-1]["input"] == {}, "the API takes back only objects"
+
+
+ACCEPTED = [
+    ("gemini", Said("", [("weather", {"city": "Bern"})], end="FUNCTION_CALL")),
+    ("anthropic", Said("Warm.", end="end_of_turn")),
+    ("openai", Said("Warm.", end="end_of_turn")),
+    ("ollama", Said("Warm.", end="end_of_turn")),
+]
+
+
+@pytest.mark.parametrize(("api", "said"), ACCEPTED, ids=[api for api, _ in ACCEPTED])
+async def test_a_new_reason_is_accepted_by_one_entry_that_the_message_names(asked, seen, api, said):
+    with pytest.raises(Fault) as caught:
+        await asked(api, said, {"max_tries": 9})
+    assert len(seen.failed) == 2, "it is paid for twice, not nine times"
+    assert caught.value.kind is FaultKind.BAD_ANSWER
+    assert f"accept_finish = ['{said.end}'] into models.toml" in caught.value.message
+    reply = await asked(api, said, accept_finish=(said.end.lower(),))
+    assert (reply.content, len(reply.tool_calls)) == (said.text or None, len(said.calls))
+    assert reply.finish == ("tool_calls" if said.calls else "stop")
+
+
+async def test_a_reason_that_names_a_failure_is_never_accepted(connect, question, seen, monkeypatch):
+    monkeypatch.setitem(FAULTS, "abort", lambda exchange: both(exchange, {"content": "Warm."}, "abort"))
+    with pytest.raises(Fault) as caught:
+        await connect(accept_finish=("abort",)).ask(question("fault:abort"), seen)
+    assert caught.value.kind is FaultKind.SERVER
+    assert "accept_finish" not in caught.value.message
