@@ -149,4 +149,4 @@ def test_hostile_text_stays_text(tmp_path: Path, arguments: str):
     (choice,) = json.loads(values(call)["gen_ai.output.messages"])
     assert [part["type"] for part in choice["parts"]] == ["reasoning", "text", "tool_call"]
     assert choice["parts"][1]["content"] == HOSTILE
-    assert choice["parts"][2]["arguments"] == ({"a": "?"} if "ud800" in arguments else arguments)
+    assert choice["parts"][2]["arguments"] == ({"a": "\ufffd"} if "ud800" in arguments else arguments)
