@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import regex
 
+from console.benchmarks.dialogue.rules.quick_checks import MOST_REPEATED, written_out
+
 SECONDS = 1.0
 """Time limit of one search, in seconds."""
 _LONGEST = 10_000
@@ -25,6 +27,8 @@ def problem_of(pattern: str) -> str:
     """Return the error in a regular expression, or an empty string."""
     if len(pattern) > _LONGEST:
         return f"it is longer than {_LONGEST:,} characters"
+    if written_out(pattern) > MOST_REPEATED:
+        return f"its counted repetitions come to more than {MOST_REPEATED:,} parts"
     if call := _CALL.search(_ESCAPED.sub("", pattern)):
         return f"recursion such as {call[0]}) is not supported"
     try:

@@ -10,6 +10,9 @@ from typing import Any, cast
 
 _LONGEST_PATTERN = 1_000
 """Maximum characters of an expression tested here."""
+MOST_REPEATED = 20_000
+"""Maximum parts of an expression after writing its counted repetitions out, as compiling does: half a kilobyte each."""
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+)(?:,\d*)?\}|.", re.DOTALL)
 _MAY_BE_OTHER = re.compile(r":\]|\{(?!\d+(,\d*)?\})")
 """Syntax of `regex` that `re` takes literally: `[[:name:]]` and `{e<=1}`."""
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
@@ -17,7 +20,7 @@ _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "
 
 def is_plain_pattern(pattern: str) -> bool:
     """Return True if `re` accepts an expression without syntax specific to `regex`; False is inconclusive."""
-    if len(pattern) > _LONGEST_PATTERN or _MAY_BE_OTHER.search(pattern):
+    if len(pattern) > _LONGEST_PATTERN or written_out(pattern) > MOST_REPEATED or _MAY_BE_OTHER.search(pattern):
         return False
     try:
         with warnings.catch_warnings():
@@ -26,6 +29,26 @@ def is_plain_pattern(pattern: str) -> bool:
     except (re.error, FutureWarning, DeprecationWarning, ValueError, OverflowError, RecursionError, MemoryError):
         return False
     return True
+
+
+def written_out(pattern: str) -> int:
+    """Return about how many parts an expression has after writing its counted repetitions out."""
+    totals, last = [0], 0
+    for token in _TOKEN.finditer(pattern):
+        text, count = token[0], token[1]
+        if text == "(":
+            totals.append(0)
+            last = 0
+            continue
+        if count is not None:
+            size = last * (max(1, int(count[:9])) - 1)
+        elif text == ")" and len(totals) > 1:
+            size = last = totals.pop() or 1
+        else:
+            size = last = 1
+        totals[-1] += size
+        last += size if count is not None else 0
+    return sum(totals)
 
 
 def is_plain_schema(schema: Any) -> bool:
