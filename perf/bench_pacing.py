@@ -2,6 +2,11 @@
 
     python perf/bench_pacing.py [--entries 400] [--concurrency 8] [--latency-ms 50] [--seed 1] [--only NAME]
 
+Then what rate limits cost, in virtual time (`--only limits`): the share of the throughput of a client that knows the
+provider's rule, and the refused calls, for one process and for four that share a keeper; means of three seeds. Bounds
+hold for one process: 80 % of the throughput where calls are refused at random, and 1.5 times as many refused calls as
+with plain additive increase and halving where calls at once, or a minute, are capped. See tests/support/rate_limits.py.
+
 Server and engine are processes of their own, retries wait as long as usual (`backoff_s` is 1 s). Times are those of the
 journal, from its opening to the last verdict of the requests that are fine. Ends with 1 when a bound does not hold:
 
@@ -21,20 +26,69 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
+from statistics import mean
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from server.openai_server import OpenAIServer, Scripted  # noqa: E402
 from support.lookup_suite import number_of, records, right, write_models, write_rows, write_suite  # noqa: E402
+from support.rate_limits import Capped, Moody, PerMinute, PerSecond, Played, Provider  # noqa: E402
+from support.rate_limits import play as play_virtually  # noqa: E402
 
 from console.core.outcome import Outcome  # noqa: E402
 from console.core.record import Finished, Opened  # noqa: E402
 
 OUTAGE_S = 5.0
+LEAST_SHARE = 0.8
+"""Of the best throughput, where calls are refused at random."""
+PROCESSES, SEEDS = (0, 4), 3
+
+
+class RateLimits(NamedTuple):
+    """A provider that refuses calls."""
+
+    name: str
+    make: Callable[[], Provider]
+    plain: float = 0.0
+    """Refused calls of 400 with plain additive increase and halving; 0 without a bound."""
+    is_random: bool = False
+    entries: int = 400
+    at_once: int = 16
+
+
+RATE_LIMITS = [
+    RateLimits("1 at once", lambda: Capped(cap=1), 101),
+    RateLimits("2 at once", lambda: Capped(cap=2), 65),
+    RateLimits("4 at once", lambda: Capped(cap=4), 43),
+    RateLimits("8 at once", lambda: Capped(cap=8), 23),
+    RateLimits("12 at once", lambda: Capped(cap=12), 14),
+    RateLimits("15 at once", lambda: Capped(cap=15), 9),
+    RateLimits("8 at once, of 100", lambda: Capped(cap=8), 39, at_once=100),
+    RateLimits("50 at once, of 100", lambda: Capped(cap=50), 6, at_once=100),
+    RateLimits("8 at once, no time", lambda: Capped(cap=8, retry_after_s=None), 24),
+    RateLimits("8 at once, quick", lambda: Capped(cap=8, latency_s=0.2), 22),
+    RateLimits("8 at once, slow 429", lambda: Capped(cap=8, refusal_s=1.6)),
+    RateLimits("12 or 4 at once", lambda: Capped(cap=12, other=4), 22),
+    RateLimits("16 or 2 at once", lambda: Capped(cap=16, other=2, change_s=30), 13),
+    RateLimits("60 a minute", lambda: PerMinute(count=60), 7),
+    RateLimits("60 a min, no time", lambda: PerMinute(count=60, retry_after_s=None), 37),
+    RateLimits("3 a second", lambda: PerSecond(rate=3), 49, at_once=32),
+    RateLimits("10 a second", lambda: PerSecond(rate=10), 27, at_once=32),
+    *(RateLimits(f"{p} % at random", lambda p=p: Moody(share=p / 100), is_random=True) for p in (1, 5, 10, 20)),
+    *(
+        RateLimits(f"{p} %, quick", lambda p=p: Moody(share=p / 100, latency_s=0.3), is_random=True, entries=1600)
+        for p in (1, 5, 10, 20)
+    ),
+    RateLimits("10 %, of 64", lambda: Moody(share=0.1), is_random=True, entries=1600, at_once=64),
+    RateLimits("10 %, no time", lambda: Moody(share=0.1, retry_after_s=None), is_random=True),
+    RateLimits("10 %, slow 429", lambda: Moody(share=0.1, refusal_s=1.6), is_random=True),
+    RateLimits("20 %, slow 429", lambda: Moody(share=0.2, refusal_s=1.6), is_random=True),
+]
 
 
 def is_poisoned(number: int, seed: int) -> bool:
@@ -152,7 +206,9 @@ def main() -> int:
     if options.serve:
         serve(options.serve, options.entries, options.latency_ms / 1000, options.seed)
         return 0
-    failures = compare(options.only or ["poisoned", "slow", "random", "failing", "outage"], options)
+    names = options.only or ["poisoned", "slow", "random", "failing", "outage", "limits"]
+    failures = compare([name for name in names if name != "limits"], options)
+    failures += [failure for case in RATE_LIMITS if "limits" in names for failure in limited(case)]
     for failure in failures:
         print(f"FAILED: {failure}")
     return 1 if failures else 0
@@ -174,6 +230,26 @@ def compare(names: list[str], options: argparse.Namespace) -> list[str]:
         ratio = figures["healthy_s"] / calm[graded]["healthy_s"] if graded in calm and name != "outage" else None
         print(_line(name, figures, ratio), flush=True)
         failures += _broken_bounds(name, figures, ratio or 0.0, graded)
+    return failures
+
+
+def limited(case: RateLimits) -> list[str]:
+    """Play against a provider that refuses calls; return the bounds that do not hold."""
+    failures, line = list[str](), f"{case.name:<22}"
+    for processes in PROCESSES:
+        played: list[Played] = []
+        for seed in range(SEEDS):
+            options = {"entries": case.entries, "at_once": case.at_once, "processes": processes, "seed": seed}
+            played.append(play_virtually(case.make(), **options))
+        best_s = case.make().best_s(case.entries, case.at_once)
+        shares = [best_s / one.took_s for one in played]
+        refused = mean(one.refused for one in played)
+        line += f"{mean(shares):6.0%} (least {min(shares):4.0%}) {refused:5.0f} refused   "
+        if not processes and case.is_random and mean(shares) < LEAST_SHARE:
+            failures.append(f"{case.name}: {mean(shares):.0%} of the throughput")
+        if not processes and case.plain and refused > 1.5 * case.plain:
+            failures.append(f"{case.name}: {refused:.0f} refused, {case.plain:.0f} with plain halving")
+    print(line.rstrip(), flush=True)
     return failures
 
 
