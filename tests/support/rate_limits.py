@@ -7,7 +7,7 @@ seed gives the same figures everywhere.
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -176,7 +176,7 @@ class _SlotWatch(Unwatched):
 
 
 async def _play_one(
-    ask: Callable[[Unwatched], "asyncio.Future[None]"], limiter: Limiter, entries: int, at_once: int
+    ask: Callable[[Unwatched], Awaitable[object]], limiter: Limiter, entries: int, at_once: int
 ) -> None:
     """Play entries as an engine does: slots, the line for them, three calls before the first answer."""
     changed = asyncio.Event()
@@ -233,7 +233,7 @@ def play(provider: Provider, *, entries: int = 400, at_once: int = 16, processes
         async with asyncio.TaskGroup() as group:
             for limiter in limiters:
 
-                def ask(watch: Unwatched, limiter: Limiter = limiter) -> "asyncio.Future[None]":
+                def ask(watch: Unwatched, limiter: Limiter = limiter) -> Awaitable[object]:
                     return ask_until_answered(once, Balancer([("", limiter)]), LIMITS, watch)
 
                 group.create_task(_play_one(ask, limiter, entries // count, at_once // count))
