@@ -2,7 +2,7 @@
 
 All conversations with one (address, key) share one limiter (specs: reliability §1.3). A request that meets a rate limit
 waits by itself for the time the provider names. All wait if several sent one after another are refused, and then also
-at the next few rate limits, except those expected by `chance`. `learned` decides what is sent at once, and at what pace.
+the next few rate limits, except those expected by `chance`. `learned` decides how many are sent, and at what pace.
 
 Other faults lower nothing while calls succeed: `retry` decides which of them belong to a single request, and only the
 rest are counted here. After three of those in a row the endpoint is suspect, and at most three calls run at once. After
