@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from support.virtual_keeper import Processes
 from support.virtual_loop import VirtualLoop
@@ -175,7 +175,9 @@ class _SlotWatch(Unwatched):
         await self._line.wait(wait_s, lambda: None, keeps_slot=not self._limiter.is_proven)
 
 
-async def _play_one(ask: Callable[[Unwatched], Awaitable[Any]], limiter: Limiter, entries: int, at_once: int) -> None:
+async def _play_one(
+    ask: Callable[[Unwatched], Awaitable[object]], limiter: Limiter, entries: int, at_once: int
+) -> None:
     """Play entries as an engine does: slots, the line for them, three calls before the first answer."""
     changed = asyncio.Event()
     line, running, left = RetryLine(changed.set), set["asyncio.Task[None]"](), entries
@@ -231,7 +233,7 @@ def play(provider: Provider, *, entries: int = 400, at_once: int = 16, processes
         async with asyncio.TaskGroup() as group:
             for limiter in limiters:
 
-                def ask(watch: Unwatched, limiter: Limiter = limiter) -> Awaitable[Any]:
+                def ask(watch: Unwatched, limiter: Limiter = limiter) -> Awaitable[object]:
                     return ask_until_answered(once, Balancer([("", limiter)]), LIMITS, watch)
 
                 group.create_task(_play_one(ask, limiter, entries // count, at_once // count))

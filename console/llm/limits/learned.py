@@ -150,7 +150,7 @@ class LearnedLimit:
 
     @property
     def is_light(self) -> bool:
-        return self._limit <= self._refused_at * _LIGHT
+        return self.cuts > 0 and (self.limit == 1 or self._limit <= self._refused_at * _LIGHT)
 
     @property
     def chance(self) -> float:

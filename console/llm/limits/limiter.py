@@ -1,13 +1,15 @@
 """Adaptive concurrency and rate limits of an endpoint, learned from its answers.
 
-All conversations with one (address, key) share one limiter, so a 429 to one of them holds back all (specs: reliability
-§1.3). A rate limit pauses everybody for the time the provider names; `learned` decides what is sent after that.
+All conversations with one (address, key) share one limiter (specs: reliability §1.3). A request that meets a rate limit
+waits by itself for the time the provider names. All wait if several sent one after another are refused, and then also
+the next few rate limits, except those expected by `chance`. `learned` decides how many are sent, and at what pace.
 
 Other faults lower nothing while calls succeed: `retry` decides which of them belong to a single request, and only the
 rest are counted here. After three of those in a row the endpoint is suspect, and at most three calls run at once. After
 twenty in a row a provider that has answered before is down, and single requests probe it after ever longer pauses. The
 first good answer ends both states. The numbers were chosen in virtual time, against providers that limit requests per
-second or at once, or fail at random or for some requests (tests/llm/test_storm.py, perf/bench_limiters.py).
+second or at once, or fail at random or for some requests (tests/llm/test_storm.py, perf/bench_pacing.py,
+perf/bench_limiters.py).
 """
 
 import asyncio
