@@ -13,6 +13,9 @@ from reliability.conftest import COMMAND
 from server.openai_server import OpenAIServer
 from support.lookup_suite import only_run, results, right, until, write_models, write_suite
 
+from console.core.record import Finished
+from console.store.journal import JournalReader
+
 Start = Callable[..., "subprocess.Popen[str]"]
 MAIN = "\nimport sys\nfrom console.__main__ import main\nsys.exit(main())\n"
 BUSY = {
@@ -92,9 +95,10 @@ def test_an_engine_that_is_stuck_says_so_and_ends_and_resume_completes(
 
 
 def _run_with(home: Path, finished: int) -> Path | None:
-    """The run's folder, once so many of its cases are finished."""
+    """The run's folder, once so many of its cases are finished; its last line may be half written yet."""
     runs = [manifest.parent for manifest in (home / "runs").glob("*/run.json")]
-    return runs[0] if runs and len(results(runs[0])) == finished else None
+    ended = [JournalReader(run / "journal.jsonl").read_new() for run in runs]
+    return runs[0] if ended and sum(isinstance(record, Finished) for record in ended[0]) == finished else None
 
 
 @pytest.mark.parametrize("room", [160, 200, 240])
