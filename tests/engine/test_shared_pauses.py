@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from server.faults import FAULTS
@@ -12,12 +13,12 @@ from support.ray_runs import Playing, calls, check_once, home_of
 from console.store.runs import RunFolder
 
 CONVERSATIONS, REPEATS = 4, 16
-"""At once in each run; rollouts of each of ten cases."""
-SUITE = ("run", "-m", "served", "-s", "bfcl-starter", "--category", "simple_python", "-r", str(REPEATS),
-         "-c", str(CONVERSATIONS), "--quiet")  # fmt: skip
+"""At once in each run; rollouts of each case."""
+REFUSED, OTHER = ("simple_python", 10), ("multiple", 8)
+"""Category and cases of the engine that is refused, whose requests have one tool, and of the other."""
 ANSWER_S, PAUSE_S = 0.1, 2.0
-REFUSALS = 5
-"""In a row, of both engines together, so that one of them has three."""
+REFUSALS = CONVERSATIONS + 2
+"""Of one engine, none of whose calls is answered between: the last ones are in a row."""
 
 
 def ask_to_pause(exchange: Exchange) -> None:
@@ -33,12 +34,13 @@ def test_refusals_in_a_row_of_one_engine_pause_the_other_though_no_limit_is_set(
     before: list[int] = []
     during = 0
 
-    def answer(request: dict[str, object]) -> Scripted:
+    def answer(request: dict[str, Any]) -> Scripted:
         nonlocal during
         if not before and len(folders) == 2 and min(map(calls, folders)) >= 4:
             before.extend(map(calls, folders))
-        if before and len(refused_at) < REFUSALS:
+        if before and len(refused_at) < REFUSALS and len(request["tools"]) == 1:
             refused_at.append(time.monotonic())
+            during = 0
             return Scripted(fault="pause")
         scripted = say_ok(request)
         if not refused_at or time.monotonic() < refused_at[-1] + PAUSE_S:
@@ -48,15 +50,16 @@ def test_refusals_in_a_row_of_one_engine_pause_the_other_though_no_limit_is_set(
 
     folders: list[RunFolder] = []
     with OpenAIServer(answer) as server, home_of(tmp_path, server.base_url) as home:
-        engines = [Playing(home, *SUITE)]
-        folders.append(engines[0].folder)
-        engines.append(Playing(home, *SUITE))
-        folders.append(engines[1].folder)
+        engines: list[Playing] = []
+        for category, _ in (REFUSED, OTHER):
+            engines.append(Playing(home, "run", "-m", "served", "-s", "bfcl-starter", "--category", category,
+                                   "-r", str(REPEATS), "-c", str(CONVERSATIONS), "--quiet"))  # fmt: skip
+            folders.append(engines[-1].folder)
         for engine in engines:
             assert engine.wait()[0] in (0, 3), engine.said
-    assert refused_at
-    for folder, calls_before in zip(folders, before, strict=True):
-        check_once(folder, 10 * REPEATS)
+    assert len(refused_at) == REFUSALS
+    for folder, calls_before, (_, cases) in zip(folders, before, (REFUSED, OTHER), strict=True):
+        check_once(folder, cases * REPEATS)
         assert 0 < calls_before < calls(folder), "both were playing"
-    # Allowed before the refusal was known, however late they were sent; an engine of its own would send 80.
-    assert during <= 2 * CONVERSATIONS
+    # Those on their way at the last refusal, and until the other hears of it; one that is not paused is sent 50 and more.
+    assert during <= 24
