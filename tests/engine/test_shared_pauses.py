@@ -61,5 +61,5 @@ def test_refusals_in_a_row_of_one_engine_pause_the_other_though_no_limit_is_set(
     for folder, calls_before, (_, cases) in zip(folders, before, (REFUSED, OTHER), strict=True):
         check_once(folder, cases * REPEATS)
         assert 0 < calls_before < calls(folder), "both were playing"
-    # Those on their way at the last refusal, and until the other hears of it; one that is not paused is sent 50 and more.
+    # Those on their way at the last refusal, and until the other hears of it; unpaused it is sent 50 and more.
     assert during <= 24
