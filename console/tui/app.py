@@ -272,10 +272,17 @@ class ConsoleApp(App[int]):
         self.perform(find_action(f"go.{event.name}", "all"))
 
     def action_palette(self) -> None:
-        from console.tui.dialogs.palette import Palette
+        """Offer everything that can be done here, done elsewhere or opened."""
+        from console.tui.dialogs.palette import Command, Palette
+        from console.tui.palette_commands import PaletteCommands
+
+        def run(command: Command | None) -> None:
+            if command is not None:
+                command.run()
 
         if isinstance(self.screen, BaseScreen):
-            self.push_screen(Palette(self.screen, self.services.key_map), self.perform)
+            commands = PaletteCommands(self.screen, self.services, self.perform, self._use_theme)
+            self.push_screen(Palette(commands.here(), commands.elsewhere, self.services.ui_state), run)
 
     def action_help(self) -> None:
         """Show the screen's keys and symbols: next to it if there is room, else on top of it."""
@@ -297,7 +304,10 @@ class ConsoleApp(App[int]):
 
     def action_theme_next(self) -> None:
         index = NAMES.index(self.theme) + 1 if self.theme in NAMES else 0
-        self.theme = NAMES[index % len(NAMES)]
+        self._use_theme(NAMES[index % len(NAMES)])
+
+    def _use_theme(self, name: str) -> None:
+        self.theme = name
         self.services.ui_state.keep("theme", self.theme)
         self.services.notify(Content(f"Theme: {self.theme}"))
 

@@ -13,7 +13,8 @@ from console.insight.comparison import RunComparison
 from console.insight.comparison_report import change_words
 from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
-from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
 from console.tui.screens.branching import start_branch

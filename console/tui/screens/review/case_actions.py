@@ -24,7 +24,8 @@ from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeed
-from console.tui.dialogs.small_dialogs import Answer, Chooser, CommentScreen, Question
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.editor import edit_text, page_text
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
