@@ -42,6 +42,22 @@ async def test_the_cursor_starts_on_what_needs_no_key(opened: Any, frame: Frame)
         assert "simulated" in frame(app)
 
 
+async def test_focus_flows_between_start_and_runs(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("G", "j")
+        await pilot.pause()
+        assert app.focused.id == "runs"
+        first = app.focused.cursor
+        await pilot.press("k")
+        await pilot.pause()
+        assert app.focused.id == "start"
+        await pilot.press("tab", "G", "j")
+        await pilot.pause()
+        assert app.focused.id == "library-line"
+        assert app.screen.query_one(RunList).keys[0] == first
+
+
 async def test_filter_narrows_by_words_and_escape_clears(opened: Any, workspace: Any, frame: Frame) -> None:
     workspace.usual_runs()
     async with opened() as (app, pilot):

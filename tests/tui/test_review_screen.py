@@ -75,6 +75,33 @@ async def test_it_opens_on_the_first_failure_of_the_largest_group(
         assert_frame(app, f"review-{size[0]}x{size[1]}")
 
 
+async def test_first_and_last_are_of_the_whole_list_whatever_is_folded(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        order = listed(screen)
+        assert len(screen.controller.triage.groups) > 1
+        await pilot.press("G")
+        assert (current(screen), screen.case_list.cursor) == (order[-1], screen.case_list.keys[-1])
+        await pilot.press("g")
+        assert current(screen) == order[0]
+        assert screen.case_list.scroll_offset.y == 0
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_the_tab_of_a_view_can_be_clicked(size: tuple[int, int], opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        for word in ("Truth", "Raw", "Diff"):
+            y, row = next(
+                (y, row) for y, row in enumerate(text_of(app).splitlines()) if "Truth" in row and "Raw" in row
+            )
+            await pilot.click(offset=(row.index(word) + 1, y))
+            await assert_until(pilot, lambda word=word: f"[{word}]" in text_of(app))
+        assert screen.controller.view.name == "Diff"
+
+
 async def test_views_follow_each_other(opened: Any, workspace: Any, assert_frame: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened((100, 40)) as (app, pilot):

@@ -59,6 +59,18 @@ class RowList(Viewport):
     class RowChosen(RowHighlighted):
         """A row was opened by enter, or by a click on the cursor row."""
 
+    @dataclass
+    class EndReached(Message):
+        """A key asked for the row after the last, or before the first."""
+
+        rows: "RowList"
+        step: int
+
+        @property
+        def control(self) -> "RowList":
+            """The list, for `@on` selectors."""
+            return self.rows
+
     class RowMarked(RowHighlighted):
         """A row was selected or deselected; see `RowList.marked`."""
 
@@ -204,6 +216,18 @@ class RowList(Viewport):
     def move_to_last(self) -> None:
         """Move to the last row that is not a heading."""
         self._go(self._nearest(len(self._keys) - 1, -1))
+
+    def action_cursor_down(self) -> None:
+        self._step(1)
+
+    def action_cursor_up(self) -> None:
+        self._step(-1)
+
+    def _step(self, step: int) -> None:
+        before = self._cursor
+        self.move_by(step)
+        if self._cursor == before:
+            self.post_message(self.EndReached(self, step))
 
     def action_open(self) -> None:
         if self.cursor is not None:

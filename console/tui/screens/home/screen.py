@@ -154,6 +154,15 @@ class HomeScreen(BaseScreen):
     def key_words(self) -> Mapping[str, str]:
         return self.controller.key_words(self._run_list.line if self.focused is self._run_list else None)
 
+    @on(RowList.EndReached)
+    def _flow_on(self, event: RowList.EndReached) -> None:
+        """Move the focus from the end of one list to the next one in the same column."""
+        lists = [self._start_list, self._run_list, self._library_line]
+        if event.rows in lists:
+            place = lists.index(event.rows) + event.step
+            if 0 <= place < len(lists) and lists[place].cursor is not None and lists[place].display:
+                lists[place].focus()
+
     # Choosing --------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowChosen, "#start")

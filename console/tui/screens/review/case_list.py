@@ -170,8 +170,10 @@ def end_of_list_text(controller: ReviewController, by: int) -> Content:
 class CaseList(RowList):
     """The list widget, independent of cases."""
 
-    def __init__(self) -> None:
+    def __init__(self, go_to_end: Callable[[int], object]) -> None:
+        """Create an empty list; `go_to_end` selects the case at a place in reading order, 0 or -1."""
         super().__init__(COLUMNS, id="list", classes="pane", empty=Content("reading the run …"))
+        self._go_to_end = go_to_end
         self.pane_title = PaneTitle("list", id="list-caption")
 
     def show_rows(
@@ -187,3 +189,13 @@ class CaseList(RowList):
         )
         if cursor is not None:
             self.move_to(cursor)
+
+    def move_to_first(self) -> None:
+        """Go to the first case of all groups; its group unfolds."""
+        self._go_to_end(0)
+        self.go_to(0)
+
+    def move_to_last(self) -> None:
+        """Go to the last case of all groups; its group unfolds."""
+        self._go_to_end(-1)
+        self.go_to(len(self.keys))

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -43,9 +44,14 @@ LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 
 
 def tabs(views: Sequence[str], current: str) -> Content:
-    """Return the names of the views, the current one in brackets."""
+    """Return the names of the views, the current one in brackets; a click shows the view."""
     return Content("  ").join(
-        [Content.styled(f"[{name}]", "bold") if name == current else muted(name) for name in views]
+        [
+            (Content.styled(f"[{name}]", "bold") if name == current else muted(name)).stylize(
+                Style.from_meta({"@click": f"screen.show_view({place})"})
+            )
+            for place, name in enumerate(views)
+        ]
     )
 
 

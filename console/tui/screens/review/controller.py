@@ -291,6 +291,12 @@ class ReviewController:
         self.go(rollout)
         return rollout is not None
 
+    def go_to_end(self, place: int) -> None:
+        """Move to the first (0) or last (-1) case in reading order."""
+        if self.triage.order:
+            self.is_moved = True
+            self.go(self.triage.order[place])
+
     def step_group(self, by: int) -> None:
         """Move to the first case of another group."""
         self.is_moved = True
@@ -441,6 +447,12 @@ class ReviewController:
     def show_view(self, view_id: str) -> None:
         self._view_id = view_id
         self._stale |= Stale.CASE
+
+    def show_view_at(self, place: int) -> None:
+        """Show the view of a tab, by its place."""
+        views = self.views
+        if place < len(views):
+            self.show_view(views[place].id)
 
     def toggle_view(self, view_id: str) -> None:
         """Toggle between a view of the current case and the first one."""

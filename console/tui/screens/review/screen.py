@@ -76,7 +76,7 @@ class ReviewScreen(RunScreen):
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
         self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
         self.controller.triage.matches = self.search.matches
-        self.case_list = CaseList()
+        self.case_list = CaseList(self._go_to_end)
         self.case_pane = CasePane()
         self._filters = FilterActions(services, self.controller, self.search, self.draw)
         self._views = ViewActions(self.controller, self.case_pane, self.draw)
@@ -193,6 +193,15 @@ class ReviewScreen(RunScreen):
     @on(RowList.RowChosen, "#list")
     def _focus_case(self) -> None:
         self.case_pane.text.focus()
+
+    def _go_to_end(self, place: int) -> None:
+        self.controller.go_to_end(place)
+        self.draw()
+
+    def action_show_view(self, place: int) -> None:
+        """Show the view whose tab was clicked."""
+        self.controller.show_view_at(place)
+        self.draw()
 
     @on(CaseText.WidthChanged)
     def _lay_out_again(self) -> None:
