@@ -214,7 +214,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see("[ ] ▸ small-talk", "escape")
         await see("nightly", "p")
         yield "launch-presets"
-        await see("presets.toml:11", "G")
+        await see("presets.toml:11", "pagedown")
         yield "launch-preset-with-mistake"
         await see(stage.at("launch"), "escape")
         await see("[x] ▾ small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
