@@ -69,7 +69,10 @@ def structured(pair: Pair, *, with_equal: bool = False) -> Structured:
             continue
         kept = [path for path in paths if with_equal or path.mark not in _QUIET]
         equal += len(paths) - len(kept)
-        named = [replace(path, name=_joined(row.name, path.name), decisive=row.decisive) for path in kept]
+        named = [
+            replace(path, name=_joined(row.name, path.name), decisive=row.decisive and path.mark not in _QUIET)
+            for path in kept
+        ]
         rows += [replace(named[0], note=row.note), *named[1:]]
     return Structured(replace(pair, rows=tuple(rows)), equal) if len(rows) or equal else Structured(pair)
 

@@ -258,9 +258,10 @@ class ViewActions:
         self.draw()
 
     def action_fold(self) -> None:
-        """Fold matching parts, or the block at the top of the text."""
+        """Show all that is folded or left out because it is equal, or else hide what is equal; or fold one block."""
         if self.pane.folds_same():
-            self.controller.restyle(fold_same=not self.controller.style.fold_same)
+            equal = diff.Equal.SHOWN if self.pane.hides_equal else diff.Equal.HIDDEN
+            self.controller.restyle(equal=equal)
             self.draw()
         else:
             self.pane.toggle_block()

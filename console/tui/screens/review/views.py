@@ -172,6 +172,7 @@ def turn_blocks(
         pairs = pairs_by_turn.get(number, [])
         mark = marks.get(number, Mark.SAME)
         is_folded = (has_failed and mark is Mark.SAME) or (comparison.has_end and mark is Mark.OMITTED)
+        hides = diff.hides_equal(pairs, style)
         name = comparison.turn_name(number)
         title = turn_title(name, mark, pairs) if is_titled else Content.empty()
         body = _asked(conversation.passages, number) if is_titled and not comparison.is_end(number) else []
@@ -183,7 +184,9 @@ def turn_blocks(
         if code is not None and is_folded:
             body += code.body
             code = None
-        blocks.append(Block(f"turn {number}", title, body=tuple(body), indent=0, folded=is_folded, gap=code is None))
+        blocks.append(
+            Block(f"turn {number}", title, body=tuple(body), indent=0, hides=hides, folded=is_folded, gap=code is None)
+        )
         if code is not None:
             code.folded = not has_failed
             blocks.append(code)
