@@ -1,7 +1,8 @@
 """`FieldList`: settings edited in place.
 
 Digits start editing a number; space edits a text or selects the next choice; enter, tab and the arrows end editing,
-escape reverts it. An invalid text shows its error below the field while it is typed.
+escape reverts it. An invalid text shows its error below the field while it is typed. Settings that few runs need are
+folded under `more`, except those that were changed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from console.tui.render import columns, lines
 from console.tui.render.columns import Column, Face
 from console.tui.sanitize import one_line
 from console.tui.screens.launch.choices import ChoiceList
-from console.tui.screens.launch.fields import Field
+from console.tui.screens.launch.fields import Field, is_needed_first
 from console.tui.screens.launch.form import Form
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
@@ -26,6 +27,9 @@ _MISTAKE = "mistake "
 _SUITE = "suite "
 """Prefix of the key of the heading above a suite's options."""
 
+
+_MORE = "more"
+"""Key of the row that folds and unfolds the settings that few runs need."""
 
 KeyUse = Literal["typed", "kept", "taken back", "passed on", "unused"]
 """Effect of a key on the editor: it changed the text, ended editing, ended it and restored the text, ended it and is to
@@ -100,6 +104,7 @@ class FieldList(ChoiceList):
         self._form = form
         self._fields: dict[str, Field] = {}
         self._editor: FieldEditor | None = None
+        self._is_unfolded = False
 
     @property
     def is_editing(self) -> bool:
@@ -124,22 +129,50 @@ class FieldList(ChoiceList):
 
     def _show_rows(self) -> None:
         """List the fields, each followed by its error."""
-        keys: list[str] = []
-        for id, field in self._fields.items():
-            suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
-            if suite and _SUITE + suite not in keys:
-                keys.append(_SUITE + suite)
-            keys += [id, _MISTAKE + id] if self._form.mistake_in(field) else [id]
+        first = [id for id, field in self._fields.items() if is_needed_first(field)]
+        others = [id for id in self._fields if id not in first]
+        keys = self._with_mistakes(first)
+        if self._is_unfolded:
+            keys.append(_MORE)
+            for id in others:
+                suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
+                if suite and _SUITE + suite not in keys:
+                    keys.append(_SUITE + suite)
+                keys += self._with_mistakes([id])
+        else:
+            keys += [*self._with_mistakes([id for id in others if self._is_in_use(id)]), _MORE]
         self.show(keys, fixed=frozenset(key for key in keys if key.startswith((_MISTAKE, _SUITE))))
         mistake = _MISTAKE + (self.cursor or "")
         if self.cursor is not None and mistake in self.keys:
             self._bring_into_view(self.keys.index(mistake))
             self._bring_into_view(self.keys.index(self.cursor))  # has priority if there is room for only one
 
+    def _with_mistakes(self, ids: Sequence[str]) -> list[str]:
+        """Return the keys of these fields, each followed by its error."""
+        wrong = {id for id in ids if self._form.mistake_in(self._fields[id])}
+        return [key for id in ids for key in ([id, _MISTAKE + id] if id in wrong else [id])]
+
+    def _is_in_use(self, id: str) -> bool:
+        """Return whether a field is changed, wrong or under the cursor."""
+        return id in self._form.texts or id == self.cursor or bool(self._form.mistake_in(self._fields[id]))
+
+    @property
+    def is_at_more(self) -> bool:
+        """True if the cursor is on the row that folds and unfolds settings."""
+        return self.cursor == _MORE
+
+    def toggle_more(self) -> None:
+        """Fold or unfold the settings that few runs need."""
+        self._is_unfolded = not self._is_unfolded
+        self.move_to(_MORE)
+        self._show_rows()
+
     # Editing ---------------------------------------------------------------------------------------------------------
 
     def edit(self) -> None:
-        """Edit the field under the cursor, or select its next choice."""
+        """Edit the field under the cursor, or select its next choice; `more` is unfolded."""
+        if self.is_at_more:
+            self.toggle_more()
         field = self.field
         if field is None:
             return
@@ -202,6 +235,8 @@ class FieldList(ChoiceList):
         if key.startswith(_MISTAKE):
             problem = self._form.mistake_in(self._fields[key.removeprefix(_MISTAKE)])
             return Content.assemble((f"  {SYMBOLS.failed} ", "bold $fail"), one_line(problem, 200, "$fail"))
+        if key == _MORE:
+            return self._more_line()
         if key.startswith(_SUITE):
             return Content.assemble(("  options of ", MUTED), one_line(key.removeprefix(_SUITE), 60, f"bold {MUTED}"))
         field = self._fields[key]
@@ -217,6 +252,12 @@ class FieldList(ChoiceList):
             value if text else muted("not needed" if key in self._form.idle else "—"),
             one_line(meaning, 200, MUTED),
         )
+
+    def _more_line(self) -> Content:
+        count = sum(id not in self.keys for id in self._fields)
+        words = "" if self._is_unfolded else f"  {count} settings: seed, ids, limits, where, options of the suite …"
+        sign = SYMBOLS.opened if self._is_unfolded else SYMBOLS.folded
+        return Content.assemble("more ", (sign, MUTED), (words, MUTED))
 
 
 def _edited_line(field: Field, editor: FieldEditor, width: int, *, is_wrong: bool) -> Content:
