@@ -28,7 +28,7 @@ _SUITE = "suite "
 """Prefix of the key of the heading above a suite's options."""
 
 
-_MORE = "more"
+MORE = "more"
 """Key of the row that folds and unfolds the settings that few runs need."""
 
 KeyUse = Literal["typed", "kept", "taken back", "passed on", "unused"]
@@ -128,50 +128,35 @@ class FieldList(ChoiceList):
         self._show_rows()
 
     def _show_rows(self) -> None:
-        """List the fields, each followed by its error."""
-        first = [id for id, field in self._fields.items() if is_needed_first(field)]
-        others = [id for id in self._fields if id not in first]
-        keys = self._with_mistakes(first)
-        if self._is_unfolded:
-            keys.append(_MORE)
-            for id in others:
-                suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
-                if suite and _SUITE + suite not in keys:
-                    keys.append(_SUITE + suite)
-                keys += self._with_mistakes([id])
-        else:
-            keys += [*self._with_mistakes([id for id in others if self._is_in_use(id)]), _MORE]
+        """List the fields, each followed by its error; folded ones only if changed, wrong or under the cursor."""
+        wrong = {id for id, field in self._fields.items() if self._form.mistake_in(field)}
+        ids = [id for id, field in self._fields.items() if is_needed_first(field)]
+        others = [id for id in self._fields if id not in ids]
+        in_use = {*self._form.texts, *wrong, self.cursor}
+        ids += [MORE, *others] if self._is_unfolded else [*(id for id in others if id in in_use), MORE]
+        keys: list[str] = []
+        for id in ids:
+            suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
+            if suite and _SUITE + suite not in keys:
+                keys.append(_SUITE + suite)
+            keys += [id, _MISTAKE + id] if id in wrong else [id]
         self.show(keys, fixed=frozenset(key for key in keys if key.startswith((_MISTAKE, _SUITE))))
         mistake = _MISTAKE + (self.cursor or "")
         if self.cursor is not None and mistake in self.keys:
             self._bring_into_view(self.keys.index(mistake))
             self._bring_into_view(self.keys.index(self.cursor))  # has priority if there is room for only one
 
-    def _with_mistakes(self, ids: Sequence[str]) -> list[str]:
-        """Return the keys of these fields, each followed by its error."""
-        wrong = {id for id in ids if self._form.mistake_in(self._fields[id])}
-        return [key for id in ids for key in ([id, _MISTAKE + id] if id in wrong else [id])]
-
-    def _is_in_use(self, id: str) -> bool:
-        """Return whether a field is changed, wrong or under the cursor."""
-        return id in self._form.texts or id == self.cursor or bool(self._form.mistake_in(self._fields[id]))
-
-    @property
-    def is_at_more(self) -> bool:
-        """True if the cursor is on the row that folds and unfolds settings."""
-        return self.cursor == _MORE
-
     def toggle_more(self) -> None:
         """Fold or unfold the settings that few runs need."""
         self._is_unfolded = not self._is_unfolded
-        self.move_to(_MORE)
+        self.move_to(MORE)
         self._show_rows()
 
     # Editing ---------------------------------------------------------------------------------------------------------
 
     def edit(self) -> None:
         """Edit the field under the cursor, or select its next choice; `more` is unfolded."""
-        if self.is_at_more:
+        if self.cursor == MORE:
             self.toggle_more()
         field = self.field
         if field is None:
@@ -235,8 +220,8 @@ class FieldList(ChoiceList):
         if key.startswith(_MISTAKE):
             problem = self._form.mistake_in(self._fields[key.removeprefix(_MISTAKE)])
             return Content.assemble((f"  {SYMBOLS.failed} ", "bold $fail"), one_line(problem, 200, "$fail"))
-        if key == _MORE:
-            return self._more_line()
+        if key == MORE:
+            return _more_line(sum(id not in self.keys for id in self._fields))
         if key.startswith(_SUITE):
             return Content.assemble(("  options of ", MUTED), one_line(key.removeprefix(_SUITE), 60, f"bold {MUTED}"))
         field = self._fields[key]
@@ -253,11 +238,11 @@ class FieldList(ChoiceList):
             one_line(meaning, 200, MUTED),
         )
 
-    def _more_line(self) -> Content:
-        count = sum(id not in self.keys for id in self._fields)
-        words = "" if self._is_unfolded else f"  {count} settings: seed, ids, limits, where, options of the suite …"
-        sign = SYMBOLS.opened if self._is_unfolded else SYMBOLS.folded
-        return Content.assemble("more ", (sign, MUTED), (words, MUTED))
+
+def _more_line(count: int) -> Content:
+    """Return the row that stands for so many folded settings, or below which they are unfolded."""
+    words = f"  {count} settings: seed, ids, limits, where, options of the suite …" if count else ""
+    return Content.assemble("more ", (SYMBOLS.folded if count else SYMBOLS.opened, MUTED), (words, MUTED))
 
 
 def _edited_line(field: Field, editor: FieldEditor, width: int, *, is_wrong: bool) -> Content:

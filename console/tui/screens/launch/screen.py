@@ -24,7 +24,7 @@ from console.tui.screens.launch.choices import (
     read_first_case,
 )
 from console.tui.screens.launch.controller import LaunchController
-from console.tui.screens.launch.field_list import FieldHelp, FieldList
+from console.tui.screens.launch.field_list import MORE, FieldHelp, FieldList
 from console.tui.screens.launch.forecast import ForecastPanel, ForecastWorker
 from console.tui.screens.launch.suite_tree import Part, SuiteTree
 from console.tui.services import Services
@@ -289,7 +289,7 @@ class LaunchScreen(BaseScreen):
     @on(RowList.RowChosen)
     def _row_chosen(self, event: RowList.RowChosen) -> None:
         event.stop()
-        if event.rows is self._fields and self._fields.is_at_more:
+        if event.rows is self._fields and event.key == MORE:
             self._fields.toggle_more()
         else:
             self._start.action_launch_start()
