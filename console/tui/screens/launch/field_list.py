@@ -146,18 +146,13 @@ class FieldList(ChoiceList):
             self._bring_into_view(self.keys.index(mistake))
             self._bring_into_view(self.keys.index(self.cursor))  # has priority if there is room for only one
 
-    def toggle_more(self) -> None:
-        """Fold or unfold the settings that few runs need."""
-        self._is_unfolded = not self._is_unfolded
-        self.move_to(MORE)
-        self._show_rows()
-
     # Editing ---------------------------------------------------------------------------------------------------------
 
     def edit(self) -> None:
         """Edit the field under the cursor, or select its next choice; `more` is unfolded."""
         if self.cursor == MORE:
-            self.toggle_more()
+            self._is_unfolded = not self._is_unfolded
+            self._show_rows()
         field = self.field
         if field is None:
             return

@@ -178,7 +178,8 @@ class LaunchScreen(BaseScreen):
     def action_launch_fold(self) -> None:
         """Fold or unfold the suite or group under the cursor, or the settings that few runs need."""
         if self.focused is self._fields:
-            self._fields.toggle_more()
+            self._fields.move_to(MORE)
+            self._fields.edit()
         elif (part := self._suites.under_cursor) is not None:
             still_shown = self._suites.suite_tree.toggle(part)
             self._show_choices()
@@ -290,6 +291,6 @@ class LaunchScreen(BaseScreen):
     def _row_chosen(self, event: RowList.RowChosen) -> None:
         event.stop()
         if event.rows is self._fields and event.key == MORE:
-            self._fields.toggle_more()
+            self._fields.edit()
         else:
             self._start.action_launch_start()
