@@ -15,6 +15,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from console.core.comparison import Mark, Pair, Row
+from console.insight import number_format
 
 SHORT = 30
 """Characters up to which a value stays one row."""
@@ -44,6 +45,11 @@ class Structured:
     pair: Pair
     equal: int = 0
     """Number of equal paths that are left out."""
+
+
+def equal_paths(count: int) -> str:
+    """Say how many equal paths are left out."""
+    return "1 other path is equal" if count == 1 else f"{number_format.count(count)} other paths are equal"
 
 
 class _TooMuch(Exception):

@@ -57,6 +57,10 @@ EXPORTS_RUNS = ("home", "review")
 """Screens whose export menu writes a run, in any format; the menu of Compare writes the comparison."""
 
 
+EXPORTS_FIRST = ("csv", "html", "site")
+"""Formats that the export menu of a run shows at once; the others are shown on request."""
+
+
 def export_action(letter: str, format_name: str, meaning: str, where: str) -> Action:
     """Return the entry of an export menu for one format."""
     id = f"export.{format_name.replace('-', '_')}"
@@ -66,7 +70,8 @@ def export_action(letter: str, format_name: str, meaning: str, where: str) -> Ac
 def _exports(where: str) -> tuple[Action, ...]:
     opener = Action("export", ("E",), "Export: menu", "export …", where, "EXPORT", "export", 42, opens_menu=True,
                     palette=False)  # fmt: skip
-    return (opener, *(export_action(each.letter, each.name, each.title, where) for each in own_exports().values()))
+    formats = sorted(own_exports().values(), key=lambda each: each.name not in EXPORTS_FIRST)
+    return (opener, *(export_action(each.letter, each.name, each.title, where) for each in formats))
 
 
 def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:

@@ -26,7 +26,7 @@ from console.core.fault import UsageError
 from console.engine.background import failures_reported
 from console.insight import number_format
 from console.store.runs import RunFolder
-from console.tui.actions import EXPORTS_RUNS, Action
+from console.tui.actions import EXPORTS_FIRST, EXPORTS_RUNS, Action
 from console.tui.app_services import AppServices
 from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
@@ -231,9 +231,11 @@ class ConsoleApp(App[int]):
         if opener is not None and entries:
             from console.tui.dialogs.small_dialogs import KeyMenu
 
-            menu = KeyMenu(opener, entries, self.services.key_map)
+            is_of_runs = id == "export" and screen.where in EXPORTS_RUNS
+            first = len(EXPORTS_FIRST) if is_of_runs else 0
+            menu = KeyMenu(opener, entries, self.services.key_map, first=first)
             self.push_screen(menu, self.perform)
-            if id == "export" and screen.where in EXPORTS_RUNS:
+            if is_of_runs:
                 taken = {key for entry in entries for key in self.services.key_map.keys_of(entry)}
                 self.services.exports.find_offered(screen.where, taken, menu.add)
 

@@ -149,6 +149,10 @@ class NameScreen(ModalScreen[str]):
             self.dismiss(name)
 
 
+MORE = "+"
+"""Key that shows all entries of a menu."""
+
+
 class KeyMenu(ModalScreen[Action | None]):
     """Waits for one key; returns the chosen action, or None."""
 
@@ -158,9 +162,10 @@ class KeyMenu(ModalScreen[Action | None]):
     """
     AUTO_FOCUS: ClassVar[str | None] = ""
 
-    def __init__(self, opener: Action, actions: list[Action], key_map: KeyMap) -> None:
+    def __init__(self, opener: Action, actions: list[Action], key_map: KeyMap, *, first: int = 0) -> None:
+        """List actions; with `first`, only that many until more are asked for. The keys of all of them work."""
         super().__init__()
-        self._opener = opener
+        self._opener, self._first = opener, first
         self._actions = {key: action for action in actions for key in key_map.keys_of(action)}
 
     def compose(self) -> ComposeResult:
@@ -184,8 +189,11 @@ class KeyMenu(ModalScreen[Action | None]):
         across = max(width // column, 1)
         cells = [
             lines.fit(Content.assemble((name_of_key(key), "bold $focus"), f"  {action.meaning}"), column)
-            for key, action in self._actions.items()
+            for key, action in [*self._actions.items()][: self._first or None]
         ]
+        if self._first:
+            more = len(self._actions) - self._first
+            cells.append(lines.fit(Content.assemble((MORE, "bold $focus"), f"  more ({more})"), column))
         rows = [Content("").join(cells[start : start + across]) for start in range(0, len(cells), across)]
         title = Content.assemble((self._opener.title.removesuffix(": menu"), "bold"), ("   esc closes", MUTED))
         return Content("\n").join([title, *rows])
@@ -194,4 +202,8 @@ class KeyMenu(ModalScreen[Action | None]):
         """Return the key's action; any other key closes the menu."""
         event.stop()
         event.prevent_default()
+        if self._first and event.character == MORE:
+            self._first = 0
+            self._draw()
+            return
         self.dismiss(self._actions.get(event.character or "") or self._actions.get(event.key))

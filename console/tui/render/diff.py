@@ -13,7 +13,7 @@ from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.insight import number_format
-from console.insight.value_diff import structured
+from console.insight.value_diff import equal_paths, structured
 from console.insight.word_diff import AROUND, Part, differing_passages
 from console.tui.render import lines
 from console.tui.sanitize import one_line
@@ -317,8 +317,7 @@ def _folded_line(rows: Sequence[Row], style: Style) -> Iterator[Content]:
 def _equal_line(count: int, style: Style) -> list[Content]:
     if not count:
         return []
-    words = "1 other path is equal" if count == 1 else f"{number_format.count(count)} other paths are equal"
-    return [muted(f" {Mark.SAME.value}   {words}{' (x)' * (style.equal is not Equal.SHOWN)}")]
+    return [muted(f" {Mark.SAME.value}   {equal_paths(count)}{' (x)' * (style.equal is not Equal.SHOWN)}")]
 
 
 def _notes(note: str, indent: int, width: int) -> Iterator[Content]:
