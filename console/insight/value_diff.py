@@ -173,9 +173,9 @@ class _Comparer:
         """Yield the rows of a value in order."""
         if depth > _DEEPEST:
             raise _TooMuch
-        if isinstance(left, AnyOf):
-            alike = [value for value in left.values if type(value) is type(right) and isinstance(value, dict | list)]
-            left = alike[0] if len(alike) == 1 and not self._equal(left, right) else left
+        if isinstance(left, AnyOf) and isinstance(right, dict | list) and not self._equal(left, right):
+            alike = [value for value in left.values if type(value) is type(cast("Any", right))]
+            left = cast("Any", alike[0] if len(alike) == 1 else left)
         if isinstance(left, dict) and isinstance(right, dict) and (left or right):
             yield from self._members(path, cast("dict[Any, Any]", left), cast("dict[Any, Any]", right), depth)
         elif isinstance(left, list) and isinstance(right, list) and (left or right):
@@ -183,8 +183,7 @@ class _Comparer:
         elif self._equal(left, right):
             yield self._row(Mark.SAME, path, left, right)
         else:
-            is_type = not isinstance(left, AnyOf) and type(left) is not type(right) and str(left) == str(right)
-            yield self._row(Mark.WRONG_TYPE if is_type else Mark.DIFFERS, path, left, right)
+            yield self._row(Mark.WRONG_TYPE if _differ_in_type(left, right) else Mark.DIFFERS, path, left, right)
 
     def _row(self, mark: Mark, path: str, *values: Any) -> Row:
         self._left -= 1
@@ -221,6 +220,11 @@ class _Comparer:
         if self._is_lenient and isinstance(left, str) and isinstance(right, str):
             return _NOT_A_WORD.sub("", left).casefold() == _NOT_A_WORD.sub("", right).casefold()
         return _text(left) == _text(right) or (left == right and isinstance(left, bool) == isinstance(right, bool))
+
+
+def _differ_in_type(left: Any, right: Any) -> bool:
+    """Return whether two values of different types are written alike."""
+    return type(left) is not type(right) and str(left) == str(right)
 
 
 def _aligned(left: Sequence[Any], right: Sequence[Any]) -> Sequence[tuple[str, int, int, int, int]]:

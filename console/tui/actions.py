@@ -82,6 +82,28 @@ def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
     )
 
 
+_SORT_LETTERS = (
+    ("t", "time"), ("c", "cost"), ("k", "tokens"), ("n", "turns"), ("i", "id"), ("r", "repeats"),
+)  # fmt: skip
+"""Columns that lists are sorted by."""
+
+
+def _sorts(
+    where: str, area: str, group: str, *others: tuple[str, str], none: str, priority: int = 37
+) -> tuple[Action, ...]:
+    """Return the menu of a list's orders: the usual columns, `others`, and `none`, the list's own order."""
+    columns = [(letter, name) for letter, name in _SORT_LETTERS if letter not in {key for key, _ in others}]
+    return (
+        Action("sort", ("s",), f"{area}: sort", "sort by …", where, group, "sort", priority, opens_menu=True),
+        Action("sort.reverse", ("S",), f"{area}: reverse the order", "reverse the order", where, group),
+        *(
+            Action(f"sort.{name}", (letter,), f"Sort: by {name}", f"by {name}", where, group, menu="sort")
+            for letter, name in (*columns, *others)
+        ),
+        Action("sort.none", ("o",), f"Sort: {none}", none, where, group, menu="sort"),
+    )
+
+
 def _branch(letter: str, change: str, meaning: str) -> Action:
     return Action(f"branch.{change}", (letter,), f"Case: {meaning}", meaning, "review", "THIS CASE", menu="branch")
 
@@ -156,7 +178,7 @@ _HOME = (
     Action("run.resume", ("r",), "Run: resume", "resume this run", "home", "RUNS", "resume", 60),
     Action("find", ("/",), "Runs: filter", "filter by words", "home", "RUNS", "filter", 55),
     Action("filter.clear", ("F",), "Runs: show all", "show all", "home", "RUNS"),
-    Action("sort", ("s",), "Runs: sort", "sort another way", "home", "RUNS", "sort", 50),
+    *_sorts("home", "Runs", "RUNS", ("w", "score"), ("m", "model"), ("u", "suite"), none="newest first", priority=50),
     Action("run.review", ("v",), "Run: review", "review its failures", "home", "RUNS", "review", 45),
     Action("run.failed", ("a",), "Run: re-run its failed cases", "re-run failed cases", "home", "RUNS",
            "re-run failed", 28),
@@ -264,12 +286,13 @@ _REVIEW = (
     Action("group.label", ("l",), "Group: by label", "by a model's label", "review", "FAILURES", menu="group"),
     Action("group.repeats", ("k",), "Group: by repeats", "by repeats of a case", "review", "FAILURES", menu="group"),
     Action("group.none", ("n",), "Group: not at all", "not at all", "review", "FAILURES", menu="group"),
+    *_sorts("review", "Review", "FAILURES", none="order of the run"),
     Action("view.next", ("v",), "View: next", "next, previous view", "review", "THIS CASE", "view", 55,
            pair="view.prev"),
     Action("view.prev", ("V",), "View: previous", "previous view", "review", "THIS CASE", pair="view.next"),
     Action("view.talk", ("i",), "View: conversation", "talk (conversation)", "review", "THIS CASE", "talk", 33),
     Action("view.truth", ("a",), "View: ground truth", "truth (expected)", "review", "THIS CASE", "truth", 34),
-    Action("view.tools", ("s",), "View: tool schemas", "tools (schemas)", "review", "THIS CASE", "tools", 32),
+    Action("view.tools", ("b",), "View: tool schemas", "tools (schemas)", "review", "THIS CASE", "tools", 32),
     Action("view.raw", ("p",), "View: request and reply", "raw request and reply", "review", "THIS CASE", "raw", 31),
     Action("view.layout", ("d",), "View: side by side or stacked", "side by side, stacked", "review", "THIS CASE"),
     Action("view.wrap", ("w",), "View: wrap", "wrap long lines", "review", "THIS CASE"),
@@ -327,13 +350,14 @@ _COMPARE = (
     Action("filter.left", ("o",), "Filter: left out", "left out", "compare", "CHANGES", menu="filter"),
     Action("filter.all", ("a",), "Filter: every case", "every case", "compare", "CHANGES", menu="filter"),
     Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "compare", "CHANGES"),
+    *_sorts("compare", "Compare", "CHANGES", none="lost first"),
     Action("compare.swap", ("b",), "Compare: swap A and B", "swap A and B", "compare", "RUNS", "swap A/B", 80),
     Action("compare.pick", ("p",), "Compare: other run", "other run as B", "compare", "RUNS", "other run",
            70),
     Action("open.a", ("a",), "Compare: open A in Review", "open A in Review", "compare", "CHANGES", "open A", 60),
     Action("view.next", ("v",), "View: next", "next view", "compare", "CHANGES",
            "view", 55),
-    Action("view.numbers", ("s",), "View: numbers", "numbers by category", "compare", "CHANGES", "numbers", 57),
+    Action("view.numbers", ("i",), "View: numbers", "numbers by category", "compare", "CHANGES", "numbers", 57),
     Action("lost.again", ("R",), "Compare: re-run the lost", "re-run the lost", "compare", "CHANGES",
            "re-run lost", 52),
     Action("compare.add", ("+",), "Compare: add a run", "add a run", "compare", "RUNS",

@@ -293,9 +293,7 @@ class Navigator:
     def open_library(self, kind: Literal["model", "suite"], name: str) -> None:
         """Open Library with the cursor on a model or suite."""
         self._go_to("library")
-        screen = self._app.screen
-        if isinstance(screen, screen_class("library")):
-            screen.go_to_entry(kind, name)
+        cast(Any, self._app.screen).go_to_entry(kind, name)
 
     def action_run_new(self) -> None:
         """Open the form for a new run, with the model or suite under the cursor."""

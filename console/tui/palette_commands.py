@@ -58,11 +58,11 @@ class PaletteCommands:
 
     def _openable(self) -> Iterator[Command]:
         navigator, workspace = self._services.navigator, self._services.workspace
-        for kind, title, lines in (("model", "Model", workspace.models), ("suite", "Suite", workspace.suites)):
-            for line in lines.lines if lines is not None else ():
-                yield Command(
-                    f"{title}: {line.name}", partial(navigator.open_library, kind, line.name), aside="Library"
-                )
+        for model in workspace.models.lines if workspace.models is not None else ():
+            yield Command(f"Model: {model.name}", partial(navigator.open_library, "model", model.name), aside="Library")
+        for suite in workspace.suites.lines if workspace.suites is not None else ():
+            open_suite = partial(navigator.open_library, "suite", suite.name)
+            yield Command(f"Suite: {suite.name}", open_suite, suite.entry.title, "Library")
         for name in NAMES:
             words = "color colour appearance settings"
             yield Command(f"Theme: {name}", partial(self._use_theme, name), words)

@@ -371,7 +371,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
         app.navigator.open_review(folder)
         await see("would pass")
         yield "review"
-        for name, letter in (("talk", "i"), ("truth", "a"), ("tools", "s"), ("raw", "p")):
+        for name, letter in (("talk", "i"), ("truth", "a"), ("tools", "b"), ("raw", "p")):
             await see(f"[{name.capitalize()}]", letter)
             yield f"review-{name}"
             await see("EXPECTED", letter)
@@ -480,9 +480,9 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         yield "compare-left-out"
         await see("Nothing matches", "f", "g", "slash", *"zzz", "enter")
         yield "compare-filtered-empty"
-        await see("lost", "F", "s")
+        await see("lost", "F", "i")
         yield "compare-numbers"
-        await see("Compare 0116", "s", "p")
+        await see("Compare 0116", "i", "p")
         yield "compare-pick"
         await see(stage.at("compare"), "escape")
         app.navigator.open_grid([*two, third])

@@ -205,8 +205,11 @@ class RowList(Viewport):
         """Move the cursor by a number of rows, skipping headings."""
         if self._cursor is None:
             return
-        target = max(0, min(self._cursor + step, len(self._keys) - 1))
+        before = self._cursor
+        target = max(0, min(before + step, len(self._keys) - 1))
         self._go(self._nearest(target, 1 if step > 0 else -1))
+        if self._cursor == before and abs(step) == 1:
+            self.post_message(self.EndReached(self, step))
 
     def move_to_first(self) -> None:
         """Move to the first row that is not a heading, and scroll to the top."""
@@ -216,18 +219,6 @@ class RowList(Viewport):
     def move_to_last(self) -> None:
         """Move to the last row that is not a heading."""
         self._go(self._nearest(len(self._keys) - 1, -1))
-
-    def action_cursor_down(self) -> None:
-        self._step(1)
-
-    def action_cursor_up(self) -> None:
-        self._step(-1)
-
-    def _step(self, step: int) -> None:
-        before = self._cursor
-        self.move_by(step)
-        if self._cursor == before:
-            self.post_message(self.EndReached(self, step))
 
     def action_open(self) -> None:
         if self.cursor is not None:

@@ -4,15 +4,17 @@ Independent of widgets and the event loop. The suites' code reads cases in a thr
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from console.core.case import Slot
 from console.core.names import slug
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, compare
 from console.insight.comparison_report import change_words
+from console.insight.sort_orders import BY_ID, BY_REPEATS, SORT_COLUMNS, Sorting, passes_by_case
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce, has_words
@@ -32,6 +34,11 @@ SCOPES: dict[str, tuple[PairOutcome, ...]] = {
 """Outcomes listed, by filter label."""
 SIDE_BY_SIDE, TALK_A, TALK_B, NUMBERS = VIEWS = ("Side by side", "Talk A", "Talk B", "Numbers")
 """Views of a case, by label."""
+
+
+def _share(passes: Mapping[str, tuple[int, int]], case: str) -> float:
+    passed, played = passes.get(case, (0, 0))
+    return passed / played if played else 0.0
 
 
 @dataclass(slots=True)
@@ -91,6 +98,10 @@ class CompareController:
         self.scope = "changed"
         self.words = ""
         """Filter on id, category and reason."""
+        self.sorting: Sorting | None = None
+        """Order of the list; None for lost, gained, then the others."""
+        self._passes: tuple[Mapping[str, tuple[int, int]], ...] = ({}, {})
+        """Passed and graded repeats by case, in A and in B, while sorted."""
         self.view = SIDE_BY_SIDE
         self.pairs: dict[str, RolloutPair] = {}
         """Listed pairs by row key, in order."""
@@ -197,7 +208,38 @@ class CompareController:
         outcomes = SCOPES[self.scope]
         changed = [pair for pair in self.comparison.changes() if pair.outcome in outcomes]
         others = [pair for pair in self.comparison.pairs if pair.outcome in outcomes and not pair.is_change]
-        self.pairs = {row_key(pair.slot): pair for pair in (*changed, *others) if self._has_words(pair)}
+        pairs = [pair for pair in (*changed, *others) if self._has_words(pair)]
+        if self.sorting is not None:
+            every = self.comparison.pairs
+            self._passes = passes_by_case(pair.a for pair in every), passes_by_case(pair.b for pair in every)
+            pairs.sort(key=self._sort_key(self.sorting), reverse=self.sorting.is_down)
+        self.pairs = {row_key(pair.slot): pair for pair in pairs}
+
+    def sort(self, column: str) -> None:
+        """Sort by the difference of B and A in a column, the other way if it is chosen again; empty: as usual."""
+        self.sorting = (self.sorting or Sorting("")).toggled(column) if column else None
+        self._list()
+
+    def _sort_key(self, sorting: Sorting) -> Callable[[RolloutPair], Any]:
+        if sorting.column == BY_ID:
+            return lambda pair: pair.slot
+        if sorting.column == BY_REPEATS:
+            a, b = self._passes
+            return lambda pair: _share(b, pair.slot[0]) - _share(a, pair.slot[0])
+        value = SORT_COLUMNS[sorting.column].value
+        return lambda pair: value(pair.b) - value(pair.a)
+
+    def sorted_by(self, pair: RolloutPair) -> str:
+        """Return what the list is sorted by, of a pair; empty if the row shows it anyway."""
+        sorting = self.sorting
+        if sorting is None or sorting.column == BY_ID:
+            return ""
+        if sorting.column == BY_REPEATS:
+            counts = [passes.get(pair.slot[0], (0, 0)) for passes in self._passes]
+            return " → ".join(f"{passed}/{played}" for passed, played in counts)
+        column = SORT_COLUMNS[sorting.column]
+        difference = column.value(pair.b) - column.value(pair.a)
+        return f"{'−' if difference < 0 else '+'}{column.write(abs(difference))}"
 
     @property
     def filter_in_force(self) -> FilterInForce | None:

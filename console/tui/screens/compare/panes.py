@@ -1,7 +1,8 @@
 """The panes of Compare: numbers, list of pairs, and the case with expected, A and B side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -13,11 +14,13 @@ from console.insight.comparison import RolloutPair, RunComparison
 from console.insight.comparison_report import change_words
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
+from console.insight.sort_orders import BY_ID
 from console.tui.render import comparison as summary
 from console.tui.render.block import Block
-from console.tui.render.columns import Column
+from console.tui.render.columns import Column, marked_columns
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
+from console.tui.screens.compare.controller import CompareController
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
@@ -61,18 +64,26 @@ class ChangeList(RowList):
         super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
         self._pairs: Mapping[str, RolloutPair] = {}
         self._headline = ""
+        self._sorted_by: Callable[[RolloutPair], str] = lambda pair: ""
         self._highest_score = 0.0
 
-    def show_pairs(
-        self, pairs: Mapping[str, RolloutPair], comparison: RunComparison, scope: str, empty_words: str
-    ) -> None:
-        """List pairs by row key, or show `empty_words`."""
-        self._pairs, self._headline = pairs, comparison.headline
+    def show_pairs(self, controller: CompareController) -> None:
+        """List the pairs of a comparison, or why there are none."""
+        pairs, comparison, scope = controller.pairs, controller.comparison, controller.scope
+        assert comparison is not None
+        self._pairs, self._headline, self._sorted_by = pairs, comparison.headline, controller.sorted_by
+        sorting = controller.sorting
+        is_by_id = sorting is not None and sorting.column == BY_ID
+        *others, why = COLUMNS
+        if sorting is not None and not is_by_id:
+            why = msgspec.structs.replace(why, name=f"{sorting.label}  B − A")
+        columns = (*others, why)
+        self.set_columns(marked_columns(columns, "case", sorting.label[-1]) if is_by_id and sorting else columns)
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)
         self.border_title = Content.assemble(scope.capitalize(), (f"  {len(pairs)}", MUTED))
         self.border_subtitle = muted("f filter")
-        self.show(list(pairs), draw=self._cells, empty=Content(empty_words))
+        self.show(list(pairs), draw=self._cells, empty=Content(controller.empty_words))
 
     def refuse(self, why: str) -> None:
         """Show why the runs cannot be shown. Foreign text."""
@@ -81,6 +92,8 @@ class ChangeList(RowList):
     def _cells(self, key: str) -> tuple[Content, ...]:
         pair = self._pairs[key]
         why = one_line(change_words(pair)[1], 200, MUTED)
+        if shown := self._sorted_by(pair):
+            why = Content.assemble((shown, "bold"), "  ", why)
         if pair.is_scored:
             a, b = (rollout.scores[self._headline] for rollout in (pair.a, pair.b))
             why = Content.assemble(summary.dots(a, b, self._highest_score, PLOT_WIDTH), " ", why)

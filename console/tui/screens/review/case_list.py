@@ -51,7 +51,11 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     """Return the cells of a case."""
     annotation = controller.triage.annotation(rollout.slot)
     name = controller.suite_view.case_name(rollout)
-    detail = controller.suite_view.case_detail(rollout) or _detail(rollout, controller.triage.group_of(rollout))
+    detail = (
+        controller.triage.sorted_by(rollout)
+        or controller.suite_view.case_detail(rollout)
+        or _detail(rollout, controller.triage.group_of(rollout))
+    )
     return (
         state_mark(rollout, live=live),
         one_line(name, 120, MUTED if annotation.is_seen else ""),

@@ -17,6 +17,7 @@ from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
 from console.insight.judging import judge_name, judging_of
 from console.insight.rollout import Rollout
+from console.insight.sort_orders import Sorting
 from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
 from console.tui.render import diff
@@ -244,7 +245,8 @@ class ReviewController:
         if by is GroupBy.REPEATS:
             label = f"cases with {label}" if scope else "cases"
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
-        return " · ".join(part for part in (label, grouping, self.triage.narrow.text) if part)
+        order = self.triage.sorting.label if self.triage.sorting is not None else ""
+        return " · ".join(part for part in (label, grouping, order, self.triage.narrow.text) if part)
 
     # The cursor ------------------------------------------------------------------------------------------------------
 
@@ -337,6 +339,17 @@ class ReviewController:
     def regroup(self, by: GroupBy) -> None:
         self.triage.regroup(by)
         self.relist()
+
+    def sort(self, column: str) -> None:
+        """Sort by a column, the other way if it is chosen again; an empty name restores the order of the run."""
+        current = self.triage.sorting or Sorting("")
+        self.triage.sorting = current.toggled(column) if column else None
+        self.relist()
+
+    def reverse_order(self) -> None:
+        """Reverse the chosen order."""
+        if self.triage.sorting is not None:
+            self.sort(self.triage.sorting.column)
 
     # Notes -----------------------------------------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.label_actions import LabelActions
-from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
+from console.tui.screens.review.list_actions import FilterActions, RunSearch, SortActions, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services, Severity
@@ -87,6 +87,7 @@ class ReviewScreen(RunScreen):
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),
             self._filters,
+            SortActions(self.controller, self.draw),
             self._views,
             TagActions(services, self.controller, self._start_worker, self.draw),
             self._labels,
