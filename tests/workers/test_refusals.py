@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -268,12 +269,13 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(session, "POLL_S", 0.01)
     monkeypatch.setattr(LIMITERS, "share_with_others", None, raising=False)
 
-    async def played(fleet: Workers, limit: int = 3, suite: str = "bfcl-starter", data_path: Path | None = None):
+    async def played(fleet: Workers, limit: int = 3, suite: str = "bfcl-starter", **more: Any):
         selection, runs = Selection(limit=limit), tmp_path / "runs"
+        data_path, notify = more.get("data_path"), more.get("notify")
         plan = Plan("sim/careful", suite, selection, concurrency=2, runs_path=runs, data_path=data_path)
         ready = prepare(plan)
         run = create_run(ready.runs_root, ready.manifest)
-        closed = await Engine(run, ready, player=partial(RemotePlayer, fleet=fleet)).run()
+        closed = await Engine(run, ready, player=partial(RemotePlayer, fleet=fleet), notify=notify).run()
         return closed, list(JournalReader(run.journal_path).iter_all())
 
     return played
@@ -377,8 +379,11 @@ class ThreadLink(Link):
 
 
 ESCAPES = """
-import asyncio, sys
+import asyncio, contextvars, sys
 from console.authoring import Case, Chat, SimpleSuite, verdict
+
+def throws():
+    raise ValueError("stray")
 
 class Escapes(SimpleSuite):
     def cases(self, categories, setting):
@@ -407,6 +412,7 @@ async def leaves():
         "loop.call_soon(lambda: loop.stop())",
         "task = asyncio.create_task(leaves())",
         "loop.call_soon(lambda: sys.exit())",
+        "contextvars.Context().run(loop.call_soon, throws); loop.stop()",
     ],
 )
 async def test_code_that_stops_or_leaves_the_loop_breaks_its_case_and_loses_no_worker(
@@ -419,7 +425,8 @@ async def test_code_that_stops_or_leaves_the_loop_breaks_its_case_and_loses_no_w
     (folder / "suite.py").write_text(ESCAPES.replace("PLAY", code))
     allow(FolderCode(Catalog(find_data_roots(tmp_path / "data")).entry("escapes")))
     fleet = Workers(ThreadLink)
-    closed, records = await play(fleet, suite="escapes", data_path=tmp_path / "data")
+    notices: list[str] = []
+    closed, records = await play(fleet, suite="escapes", data_path=tmp_path / "data", notify=notices.append)
     assert closed.reason == "completed"
     ended = {record.key.case: record.verdict for record in records if isinstance(record, Finished)}
     assert [ended[case].outcome for case in ("first", "bad", "last")] == [
@@ -430,6 +437,7 @@ async def test_code_that_stops_or_leaves_the_loop_breaks_its_case_and_loses_no_w
     assert ended["bad"].reason == "suite"
     assert "suite.py:" in ended["bad"].messages[0]
     assert fleet.made == 1
+    assert any("outside a conversation: ValueError: stray" in notice for notice in notices) is ("throws" in code)
 
 
 @given(st.lists(st.text(max_size=40), max_size=30), st.randoms())

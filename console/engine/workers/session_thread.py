@@ -1,12 +1,11 @@
 """A worker's session in an event loop and a thread of its own: code of a suite ends its case there, not the worker."""
 
 import asyncio
-import sys
 import threading
 from collections.abc import Iterable
 
 from console.engine.engine_loop import EngineLoop
-from console.engine.workers.messages import Piece
+from console.engine.workers.messages import Notice, Piece
 from console.engine.workers.session import WorkerSession
 
 
@@ -21,7 +20,7 @@ class SessionThread:
         """See `WorkerSession.prepare`; takes a while, so call it in a thread."""
         facts = self.session.prepare(data, parts)
         if self._loop is None and self.session.suite is not None:
-            loop = EngineLoop(self.session.suite, _say)
+            loop = EngineLoop(self.session.suite, lambda text: self.session.send(Notice(text)))
             # It ends with the process, as does everything that the suite's code leaves running.
             threading.Thread(target=loop.run, args=(asyncio.Event().wait(),), name="session", daemon=True).start()
             self._loop = loop.loop
@@ -43,8 +42,3 @@ class SessionThread:
     def _prepared(self) -> asyncio.AbstractEventLoop:
         assert self._loop is not None
         return self._loop
-
-
-def _say(text: str) -> None:
-    """Write to the worker's log."""
-    sys.stderr.write(f"{text}\n")
