@@ -174,14 +174,15 @@ class Excerpt(NamedTuple):
 
 
 def best_passage(passages: Sequence[Passage], terms: Sequence[Term]) -> Passage | None:
-    """Return the first of the passages that contain most of the terms; None if none contains any."""
-    best, most = None, 0
+    """Return the first of the passages that contain most of the terms, instructions last; None if none contains any."""
+    best, most = None, (0, False)
     for passage in filter(is_searched, passages):
         spans = list(words_of(passage_text(passage)))
         count = sum(any(True for _ in _occurrences(spans, term)) for term in terms)
-        if count > most:
-            best, most = passage, count
-        if most == len(terms):
+        rank = count, passage.kind is not PassageKind.SYSTEM
+        if count and rank > most:
+            best, most = passage, rank
+        if most == (len(terms), True):
             break
     return best
 

@@ -297,7 +297,7 @@ _REVIEW = (
     _branch("e", "prompt", "edit the prompt"),
     _branch("b", "both", "both: model, prompt"),
     _branch("s", "same", "same model and prompt"),
-    Action("history", ("b",), "Case: history in all runs", "its history", "review", "THIS CASE", "history", 29),
+    Action("history", ("I",), "Case: history in all runs", "history in all runs", "review", "THIS CASE", "history", 29),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "review", "THIS CASE", "mark", 30),
     Action("run.again", ("r",), "Case: run again", "run it again", "review", "THIS CASE", "re-run", 48),
     Action("run.again.shown", ("R",), "Run: again for those shown", "re-run those shown", "review", "FAILURES"),

@@ -109,6 +109,9 @@ def test_a_phrase_does_not_span_passages():
     assert " very ¶ sorry " in f" {index_text(passages)} "
     assert best_passage(passages, read_query('"very sorry"').terms) is None
     assert best_passage(passages, read_query("indeed sorry very").terms) is passages[1]
+    instructions = Passage(PassageKind.SYSTEM, "so very sorry")
+    assert best_passage([instructions, *passages], read_query("very").terms) is passages[0]
+    assert best_passage([instructions, *passages], read_query("very sorry").terms) is instructions
 
 
 def test_encoded_data_is_not_indexed():

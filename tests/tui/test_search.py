@@ -77,9 +77,9 @@ async def test_history_of_the_shown_case(size: str, opened: Any, runs: Path, ass
     async with opened(SIZES[size]) as (app, pilot):
         app.navigator.open_review(next(run.folder for run in app.services.workspace.runs if run.name == "b"),
                                   ("seat-for-two", 0))  # fmt: skip
-        await assert_until(pilot, lambda: "history ✗≠✓ · careful ✓  (b)" in text_of(app))
+        await assert_until(pilot, lambda: "history ✗≠✓ · careful ✓  (I)" in text_of(app))
         assert_frame(app, f"review-history-{size}")
-        await pilot.press("b")
+        await pilot.press("I")
         await assert_until(pilot, lambda: "other data" in text_of(app))
         assert_frame(app, f"history-{size}")
         await pilot.press(*"careful", "enter")

@@ -23,7 +23,7 @@ _MOST_MODELS = 4
 
 
 def history_line(runs: Sequence[CaseRun], shown: RunFolder, model: str, key: str, width: int) -> Content:
-    """Return one line: `history ✓✓✗✗ · careful ✓ (b)`; empty if no other run has the case.
+    """Return one line: `history ✓✓✗✗ · careful ✓ (I)`; empty if no other run has the case.
 
     Args:
         runs: the runs with this case, newest first.
