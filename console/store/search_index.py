@@ -3,8 +3,8 @@
 Holds no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
 records start, from which its text is read. Row numbers are the run's number, which grows with its creation time,
 followed by the conversation's number in it, so that the newest matches come first without sorting. Prefixes of three
-letters have an index of their own (a third of the size): FTS5 merges the rows of all words that begin so before the first
-match, which takes most of a second for a million conversations; longer prefixes have fewer words.
+letters have an index of their own (a third of the size): FTS5 merges the rows of all words that begin so before the
+first match, which takes most of a second for a million conversations; longer prefixes have fewer words.
 
 The file is derived. It may be deleted at any time, and one of another layout, or a damaged one, is replaced. One
 process at a time writes it, under a lock; each transaction holds what was read of a journal and up to where, so that a

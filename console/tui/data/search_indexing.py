@@ -1,5 +1,6 @@
 """`SearchIndexing`: keeps the search index up to date, in a process of its own at the lowest priority."""
 
+import asyncio
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ class SearchIndexing:
         self._process: subprocess.Popen[str] | None = None
         self._is_wanted = False
         self._began_at = -PAUSE_S
+        self._later: asyncio.TimerHandle | None = None
+        """The update that is due after the pause."""
         self.mistake = ""
         """Why the last update failed. May be foreign text."""
 
@@ -33,15 +36,21 @@ class SearchIndexing:
             self._start()
 
     def note_changes(self) -> None:
-        """Index what is new unless that was done a moment ago."""
-        if time.monotonic() - self._began_at >= PAUSE_S and not self.mistake:
-            self.update()
+        """Index what is new, some time after the last update."""
+        if self._later is None and not self.mistake:
+            pause = self._began_at + PAUSE_S - time.monotonic()
+            self._later = asyncio.get_running_loop().call_later(max(pause, 0.0), self._update_later)
+
+    def _update_later(self) -> None:
+        self._later = None
+        self.update()
 
     def _start(self) -> None:
         root = self._workspace.runs_root
-        self._is_wanted, self._began_at = False, time.monotonic()
+        self._is_wanted = False
         if root is None or not root.is_dir():
             return
+        self._began_at = time.monotonic()
         command = [sys.executable, "-m", "console", "index", "--runs", str(root), "--quiet"]
         try:
             self._process = subprocess.Popen(  # noqa: S603 - our own program and arguments, no shell
