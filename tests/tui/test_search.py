@@ -114,4 +114,8 @@ def test_the_controller_steps_by_runs_and_keeps_foreign_text_as_it_is(runs: Path
     assert controller.step(first, 1) == "hit b/refund/0"
     assert controller.step("hit a/refund/0", 1) is None
     assert [controller.matched_text(hit) for _, hit in map(controller.row, ("hit b/refund/0",)) if hit] == ["refund"]
+    controller.begin(again=True)  # in a newer index: the hits stay until it has ended
+    assert controller.rows() == keys
+    controller.end()
+    assert controller.rows() == []
     assert list(search_runs(runs / "nowhere", read_query("refund"), lambda: False)) == [None]

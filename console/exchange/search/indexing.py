@@ -132,7 +132,7 @@ class IndexUpdate:
             for folder in folders:
                 if self._stopped():
                     break
-                with contextlib.suppress(UsageError, FileNotFoundError):  # not a run (any more)
+                with contextlib.suppress(UsageError, OSError):  # not a run (any more), or not ours to read
                     RunUpdate(writer, folder, by_name.get(folder.name), self._pause).run()
             writer.commit()
             self._told(Progress(self._total, self._total))

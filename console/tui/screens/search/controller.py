@@ -26,6 +26,10 @@ class SearchController:
         self.runs: dict[str, RunHits] = {}
         """Runs with hits by name, newest first."""
         self._rows: dict[str, tuple[RunHits, Hit | None]] = {}
+        self._arriving: dict[str, RunHits] = {}
+        """Runs of the search in progress."""
+        self._is_again = False
+        """True if the search in progress repeats the last one, whose hits stay until it has ended."""
 
     def type(self, text: str) -> bool:
         """Set the query and return whether it asks for something else than before."""
@@ -40,20 +44,23 @@ class SearchController:
         self.is_searching = self.is_searching or is_other
         return is_other
 
-    def begin(self) -> None:
-        """Start over, before a search."""
-        self.is_searching = True
-        self.runs, self._rows = {}, {}
+    def begin(self, *, again: bool = False) -> None:
+        """Start a search; `again` if it is that of before, in a newer index."""
+        self.is_searching, self._is_again, self._arriving = True, again, {}
+        if not again:
+            self.runs = {}
 
     def use_coverage(self, coverage: Coverage | None) -> None:
         self.coverage = coverage
 
     def add(self, found: RunHits) -> None:
         """Add the hits of a run, or replace them by more."""
-        self.runs[found.folder.name] = found
+        self._arriving[found.folder.name] = found
+        if not self._is_again:
+            self.runs = self._arriving
 
     def end(self) -> None:
-        self.is_searching = False
+        self.is_searching, self.runs = False, self._arriving
 
     # Rows ------------------------------------------------------------------------------------------------------------
 

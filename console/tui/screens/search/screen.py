@@ -119,9 +119,11 @@ class SearchScreen(BaseScreen):
         self.call_after_refresh(self._draw)
 
     def show_workspace(self, part: str) -> None:
-        """Search again in a newer index; hits stay until then."""
+        """Search again in a newer index; when shown again, have it made."""
         if part:
-            self._search()
+            self._search(again=True)
+        elif self.controller.coverage is not None:
+            self.services.search_indexing.note_changes()
 
     # Search -----------------------------------------------------------------------------------------------------------
 
@@ -137,10 +139,10 @@ class SearchScreen(BaseScreen):
     def find_mistake(self) -> str:
         return self.controller.mistake
 
-    def _search(self) -> None:
+    def _search(self, *, again: bool = False) -> None:
         self._stop.set()
         self._stop = threading.Event()
-        self.controller.begin()
+        self.controller.begin(again=again)
         root = self.services.workspace.runs_root or self.services.paths.runs
         if root is not None:
             work = partial(self._find, root, self.controller.query, self._stop)
