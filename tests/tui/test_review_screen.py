@@ -88,7 +88,6 @@ async def test_first_and_last_are_of_the_whole_list_whatever_is_folded(opened: A
         assert screen.case_list.scroll_offset.y == 0
 
 
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_cases_are_sorted_by_a_column_within_their_group(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened((160, 45)) as (app, pilot):
@@ -121,6 +120,7 @@ async def test_x_opens_every_block_that_names_it(opened: Any, workspace: Any) ->
         assert screen.controller.view.name == "Raw"
 
 
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_the_tab_of_a_view_can_be_clicked(size: tuple[int, int], opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):
