@@ -94,12 +94,12 @@ async def test_labelling_that_goes_on_elsewhere_is_seen_and_not_doubled(opened: 
     async with opened() as (app, pilot):
         with RunLock(run.labels_lock_path):
             await review(app, pilot, run)
-            await assert_until(pilot, lambda: "labeled 0" in text_of(app))
+            await assert_until(pilot, lambda: "labeling 0" in text_of(app))
             for key in ("a", "u"):
                 await pilot.press("X", key)
                 await assert_until(pilot, lambda: "are being labeled" in app.services.messages[-1].plain)
                 assert isinstance(app.screen, ReviewScreen)
-        await assert_until(pilot, lambda: "labeled 0" not in text_of(app))
+        await assert_until(pilot, lambda: "labeling 0" not in text_of(app))
 
 
 async def test_why_a_model_cannot_be_asked_is_said(

@@ -128,14 +128,12 @@ def empty_text(controller: ReviewController) -> Content:
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 
 
-def list_title(controller: ReviewController, manifest: Manifest, *, labeling: str, is_searching: bool) -> Content:
+def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
     """Return the number and kind of listed cases, activities in progress, and the run's origin."""
     label = one_line(controller.list_label(), 60, MUTED)
     title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
-    if labeling:
-        title = title.append_text(f"  {labeling}", "$live")
     origin = "edited prompt, " if manifest.setting.edit else ""
     origin += f"branch of {manifest.parent}" if manifest.parent else ""
     origin += f"shard {manifest.shard}" if manifest.shard else ""

@@ -47,8 +47,8 @@ class LabelActions:
         """Progress in words; empty if labeling is not running."""
         if self._progress is None:
             return ""
-        of = f" of {self._progress.planned}" if self._progress.planned is not None else ""
-        return f"labeled {self._progress.done}{of} …"
+        of = f"/{self._progress.planned}" if self._progress.planned is not None else ""
+        return f"labeling {self._progress.done}{of}  {number_format.money(self._progress.cost_usd)}"
 
     def follow_running(self) -> None:
         """Follow labeling that is already running."""

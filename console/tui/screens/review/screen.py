@@ -337,10 +337,12 @@ class ReviewScreen(RunScreen):
         feed, controller, width = self.feed, self.controller, self.size.width
         if feed is None:
             return
-        status = status_text(controller, feed.overview, feed.manifest, width)
+        labeling = self._labels.progress
+        status = status_text(controller, feed.overview, feed.manifest, width - len(labeling))
+        if labeling:
+            status = Content.styled(labeling, "$live").append("   ").append(status)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
-        labeling, is_searching = self._labels.progress, self.search.is_running
-        title = list_title(controller, feed.manifest, labeling=labeling, is_searching=is_searching)
+        title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
         hint = list_hint(feed.damages, is_narrowed=bool(controller.triage.narrow.text))
         self.case_list.pane_title.tell(title, hint)
 
