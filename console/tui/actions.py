@@ -414,6 +414,7 @@ _GRID = (
     Action("find", ("/",), "Grid: narrow", "narrow by words", "grid", "CASES", "narrow", 60),
     Action("filter", ("f",), "Grid: what differs, or all", "differing, or all", "grid", "CASES", "differing/all",
            65),
+    Action("view.outputs", ("v",), "Grid: answers in cells", "answers, or verdicts", "grid", "CASES", "answers", 62),
     Action("filter.clear", ("F",), "Grid: what differs", "what differs", "grid", "CASES"),
     Action("reload", ("ctrl+r",), "Grid: read again", "read all runs again", "grid", "CASES"),
 )  # fmt: skip
