@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
+from console.core.chat import MessageToolCall
 from console.suites.simulated_user import SimulatedUser
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -117,7 +118,7 @@ class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
-    tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    tool_calls: list[MessageToolCall] = field(default_factory=list[MessageToolCall])
     tool_call_id: str = ""
 
 
