@@ -57,7 +57,9 @@ def test_a_damaged_line_is_named(folder: Path, change: Callable[[list[str]], lis
     [
         (lambda rows: rows[1:], "no ground truth for 'multiple_0'"),
         (lambda rows: [_line(id="multiple_0", ground_truth={}), *rows[1:]], "ground_truth"),
-        (lambda rows: [_line(id="multiple_0", ground_truth=["f(x=1)"]), *rows[1:]], "one key"),
+        (lambda rows: [_line(id="multiple_0", ground_truth=["f(x=1)"]), *rows[1:]], "Expected `object`"),
+        (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {}, "g": {}}]), *rows[1:]], "one key"),
+        (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {"x": 1}}]), *rows[1:]], "Expected `array`"),
         (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {}}]), *rows[1:]], "not an offered function"),
     ],
 )

@@ -155,10 +155,11 @@ def _check_turn(turn: Any, where: str, source: ModuleSource) -> None:
     except EvaluatorError as error:
         raise UsageError(str(error), where=where) from None
     arguments = [argument for call in expected.calls for argument in call.arguments]
-    names = [*(call.name for call in expected.calls), *(argument.name for argument in arguments)]
-    if not all(isinstance(name, str) for name in (*names, *expected.reads, *expected.writes)):
+    named: list[Any] = [item.name for item in (*expected.calls, *arguments)]
+    if not all(isinstance(name, str) for name in (*named, *expected.reads, *expected.writes)):
         raise UsageError("the name of an expected call, argument or variable must be a string", where=where)
-    if not all(isinstance(argument.type, str | None) for argument in arguments):
+    types: list[Any] = [argument.type for argument in arguments]
+    if not all(isinstance(kind, str | None) for kind in types):
         raise UsageError("the `type` of an expected argument must be a string", where=where)
     for key, names in (("validator", source.validators), ("pre_turn_hook", source.hooks)):
         name = _text(fields, key, where)
