@@ -224,7 +224,7 @@ def _build(entries: dict[str, Any]) -> Preset:
     sample: int | None = entries.get("sample")
     most = entries.get("max_time")
     return Preset(
-        models=tuple(entries.get("models", ())),
+        models=tuple(dict.fromkeys(entries.get("models", ()))),
         suites=read_suite_words(entries.get("suites", ())),
         limit=entries.get("limit", sample),
         seed=entries.get("seed", 0) if sample is not None else None,

@@ -233,7 +233,7 @@ def _checked(option: Option, value: Any) -> Any:
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise UsageError(f"{option.name} must be of type {option.kind}, not {value!r}", where="--option")
     if isinstance(value, int | float) and not abs(value) <= LARGEST_COUNT:
-        raise UsageError(f"{option.name} must be between -2^53 and 2^53", where="--option")
+        raise UsageError(f"{option.name} must be a number between -2^53 and 2^53", where="--option")
     if option.kind == "choice" and value not in option.choices:
         close = nearest(str(value), option.choices)
         hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."

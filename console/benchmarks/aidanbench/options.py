@@ -173,7 +173,7 @@ def _check_value(option: Option, value: Any) -> Any:
     if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
         raise UsageError(f"must be of type {option.kind}, not {value!r}", where=option.name)
     if isinstance(value, int | float) and not abs(value) <= LARGEST_COUNT:
-        raise UsageError("must be between -2^53 and 2^53", where=option.name)
+        raise UsageError("must be a number between -2^53 and 2^53", where=option.name)
     if option.choices and value not in option.choices:
         close = nearest(str(value), option.choices)
         hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."

@@ -163,7 +163,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The user's message."""
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """An existing chat that ends with a user message."""
-    turns: list[Text | ScriptedTurn] = field(default_factory=list[str | ScriptedTurn])
+    turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = field(default_factory=list[str | ScriptedTurn])
     user: SimulatedUser | None = None
     system: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
