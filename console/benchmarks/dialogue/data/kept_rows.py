@@ -123,7 +123,7 @@ def _right_answers(row: Row) -> list[list[str]]:
     """Return candidates for the right answers of simulated models: those given, derived ones, the recorded ones."""
     own = row.get("simulated", {})
     recorded = [turn[-1].get("text", "") if turn else "" for turn in own.get("recorded", [])]
-    others = [own.get("right", []), []]
+    others: list[list[str]] = [own.get("right", []), []]
     return [recorded, *others] if row["kept"]["outcome"] == Outcome.PASSED.value else [*others, recorded]
 
 
