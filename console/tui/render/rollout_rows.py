@@ -27,13 +27,18 @@ _QUIET = frozenset({"", "queued"})
 
 CASES = (
     Column("", 1),
-    Column("case", 20, 5),
+    Column("case", 20, 5, is_name=True),
     Column("turn", 4, right=True, from_width=100),
     Column("state", 11),
-    Column("says now", 20, 5),
+    Column("says now", 20, 5, worth=16),
 )
-FAILURES = (Column("", 1), Column("case", 20, 2), Column("why", 24, 4), Column("", 7, right=True, from_width=70))
-PROBLEMS = (Column("at", 8), Column("case", 14, 2), Column("what", 30, 6))
+FAILURES = (
+    Column("", 1),
+    Column("case", 20, 2, is_name=True),
+    Column("why", 24, 4),
+    Column("", 7, right=True, from_width=70),
+)
+PROBLEMS = (Column("at", 8), Column("case", 14, 2, is_name=True), Column("what", 30, 6))
 
 
 def row_key(slot: Slot) -> str:

@@ -60,7 +60,7 @@ class ReviewScreen(RunScreen):
         #list-side { height: 6fr; } #case-side { height: 13fr; }
         &.-wide {
             #review { layout: horizontal; }
-            #list-side { width: 52; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
+            #list-side { width: 32.5%; min-width: 34; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
             #head { max-height: 8; }
             &.-tall CasePane.-diff #talk { display: block; height: 1fr; }
             &.-tall CasePane.-diff.-alone #talk { display: none; }
