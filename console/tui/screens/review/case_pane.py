@@ -1,6 +1,6 @@
 """`CasePane`: one case with its verdict, one of its views, and in large terminals its conversation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -214,6 +214,8 @@ class CasePane(Vertical):
         self._box_titles: dict[Widget, tuple[Content, Content]] = {}
         self._shown: ShownCase | None = None
         self._room = Room()
+        self.history: Callable[[int], Content] = lambda width: Content.empty()
+        """Draws the history of the case in so many cells."""
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -245,6 +247,11 @@ class CasePane(Vertical):
         self.text.show([])
         self._conversation.show([])
 
+    def draw_head(self) -> None:
+        """Draw the lines above the view again."""
+        if self._shown is not None:
+            self._draw_head(self._shown)
+
     def _draw_head(self, shown: ShownCase) -> None:
         case, rollout, room = shown.case, shown.case.rollout, self._room
         names = tabs([view.name for view in shown.views], shown.view.name)
@@ -262,13 +269,15 @@ class CasePane(Vertical):
             lines += detail_lines(case, hint_label, shown.alike, width)
             layout = diff.fitting(shown.style.layout, self.text_width).value
             keys = f"d {layout}   w wrap   x fold" if shown.view.id == DIFFERENCE else "v next view"
-            self._set_box_title(self._head, one_line(str(rollout.key), 60, "bold"), cost)
+            key = one_line(str(rollout.key), 60, "bold")
+            history = self.history(max(width - key.cell_length - 6, 0))
+            self._set_box_title(self._head, Content("   ").join([key, history]) if history else key, cost)
             is_alone = self.screen.has_class("-zoomed")
-            shown_name = Content.assemble(one_line(str(rollout.key), 60, "bold"), "  ") if is_alone else Content.empty()
-            self._set_box_title(self.text, shown_name.append(names), muted(keys))
+            self._set_box_title(self.text, Content.assemble(key, "  ", names) if is_alone else names, muted(keys))
             self._set_box_title(self._conversation, Content("Talk"), Content.empty())
         else:
             lines += hint_lines(case, hint_label, width)
+            lines += [history] if (history := Content("   ").append(self.history(width - 3)).rstrip()) else []
         lines += annotation_lines(shown.annotation, width)
         tell(self._head, Content("\n").join(lines))
 
