@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
@@ -29,7 +29,6 @@ from console.exchange.json_kind import JsonKind
 from console.store.atomic import write_atomically
 
 if TYPE_CHECKING:  # the network is imported when needed
-    from console.cli.verbs.models import ModelsArguments
     from console.llm.servers.model_list import ServedModel
     from console.llm.servers.parameter_trial import Trial
 
@@ -67,7 +66,24 @@ _TRIAL_TOKENS = 300
 """Tokens of the two calls that try a model, about: a few words each, and the description of a tool."""
 
 
-def add(args: "ModelsArguments") -> int:
+class AddModelOptions(Protocol):
+    """Parsed options of `models add`."""
+
+    words: list[str]
+    look: bool
+    address: str | None
+    id: str | None
+    name: str | None
+    key_env: str | None
+    mode: str | None
+    no_try: bool
+    models: Path | None
+    json: bool
+    yes: bool
+    output: Output
+
+
+def add(args: AddModelOptions) -> int:
     """Add a model, or list what can be added.
 
     Raises:
@@ -81,7 +97,7 @@ def add(args: "ModelsArguments") -> int:
     if not name:
         return _list_servers(args.output, found)
     server = _server(name)
-    address = args.address or (_ask(f"{server.needs}: ") if asks and server.needs_address else "")
+    address = args.address or (args.output.ask(f"{server.needs}: ") if asks and server.needs_address else "")
     draft = draft_of(server, address, args.key_env)
     state = key_state(draft)
     if not state.ready:
@@ -234,7 +250,7 @@ def _served(draft: ModelConfig, *, is_needed: bool) -> "list[ServedModel]":
         raise UsageError(f"{draft.base_url or draft.provider}: {fault.message}", hint=hint) from None
 
 
-def _add(args: "ModelsArguments", server: KnownServer, model: ModelConfig, *, asks: bool) -> int:
+def _add(args: AddModelOptions, server: KnownServer, model: ModelConfig, *, asks: bool) -> int:
     path = find_models_file(args.models) or Path("models.toml").absolute()
     taken = load_models(path if path.exists() else None).models
     model = msgspec.structs.replace(model, name=args.name or _free_name(model.model_id, taken))
@@ -242,7 +258,8 @@ def _add(args: "ModelsArguments", server: KnownServer, model: ModelConfig, *, as
         raise UsageError(f"there is already a model named {model.name!r}", where=path.name, hint="Give another --name.")
     trials: list[Trial] = []
     cost: float | None = 0.0
-    if not args.no_try and (not asks or _ask(f"Try it with two short calls, {_trial_price(model)}? [Y/n] ") in "yY"):
+    question = f"Try it with two short calls, {_trial_price(model)}? [Y/n] "
+    if not args.no_try and (not asks or args.output.ask(question) in ("", "y", "Y")):
         model, trials, cost = _try(model)
     if args.mode in ("fc", "prompt"):
         model = msgspec.structs.replace(model, mode=args.mode)
@@ -258,7 +275,7 @@ def _add(args: "ModelsArguments", server: KnownServer, model: ModelConfig, *, as
         args.output.text(f"The calls cost ${cost:.6f}." if cost is not None else "What the calls cost is unknown.")
     args.output.text(f"Added to {path}:", "strong")
     args.output.text(entry)
-    args.output.text(f"Play three cases: eval-console run -m {model.name} -s bfcl-starter --limit 3")
+    args.output.text(f"Play three cases of a suite: eval-console run -m {model.name} -s SUITE -n 3")
     return Exit.OK
 
 
@@ -324,25 +341,11 @@ def _trial_price(model: ModelConfig) -> str:
 # Asking on a terminal ------------------------------------------------------------------------------------------------
 
 
-def _ask(question: str) -> str:
-    """Ask on stderr and return the answer; an empty one at the end of input.
-
-    Raises:
-        UsageError: the input ended.
-    """
-    sys.stderr.write(question)
-    sys.stderr.flush()
-    line = sys.stdin.readline()
-    if not line:
-        raise UsageError("nothing was added: the input ended")
-    return line.strip()
-
-
 def _choose_server(output: Output, found: dict[str, bool]) -> str:
     while True:
         for number, server in enumerate(KNOWN_SERVERS, 1):
             output.text(f"{number:>3}  {server.title:<20} {_state(server, found)}")
-        answer = _ask("number or name of the server, or `look` for those on this machine: ")
+        answer = output.ask("number or name of the server, or `look` for those on this machine: ")
         if answer == "look":
             found |= asyncio.run(find_local_servers())
         elif answer.isdecimal() and 0 < int(answer) <= len(KNOWN_SERVERS):
@@ -353,8 +356,8 @@ def _choose_server(output: Output, found: dict[str, bool]) -> str:
 
 def _choose_model(output: Output, served: "Sequence[ServedModel]") -> str:
     if not served:
-        return _ask("the server lists no models; id of the model: ")
-    return _narrow(output, [each.id for each in served], lambda: _ask("part of a name, or a number: "))
+        return output.ask("the server lists no models; id of the model: ")
+    return _narrow(output, [each.id for each in served], lambda: output.ask("part of a name, or a number: "))
 
 
 def _narrow(output: Output, ids: Sequence[str], ask: Callable[[], str]) -> str:

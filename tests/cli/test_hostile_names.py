@@ -89,13 +89,17 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "RUN#CASE": [f"{run}#{CASE}{number}" for number in (1, 5)],
         "RUN[#CASE]": [run, *(f"{run}#{CASE}{number}" for number in range(6))],
         "S": ["1"],
+        "SERVER": ["openai", "ollama"],
         "SHARE": ["0.9"],
         "SUITE": [SUITE, "aidanbench"],
         "T": ["9s"],
         "TAG": ["model"],
         "TERMS": [f"reason:{ATTACK}", ATTACK, "is:disputed"],
         "TEXT": [attack("text")],
+        "ID": [attack("id")],
+        "URL": ["http://127.0.0.1:9/v1", attack("url")],
         "USD": ["9"],
+        "VARIABLE": ["HOSTILE_KEY"],
         "VERB": ["run", ATTACK],
         "X": ["0.5"],
         "X,Y": ["simple_python"],
@@ -150,7 +154,8 @@ def _bases(given: list[argparse.Action], by_name: dict[str, list[str]], place: H
         return [[]]
     first, others = given[0], given[1:]
     if " | " in str(first.metavar):
-        return [line for form in str(first.metavar).split(" | ") for line in _in_words(form, by_name)]
+        lines = [line for form in str(first.metavar).split(" | ") for line in _in_words(form, by_name)]
+        return [[], *lines] if first.nargs == "*" else lines
     rest = [_values(action, by_name)[-1] for action in others]
     heads = [str(value) for value in first.choices or _values(first, by_name)]
     if first.nargs == "+":

@@ -55,7 +55,9 @@ class ModelsArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("words", nargs="*", metavar="add [SERVER]", help="add a model of this server to models.toml")
+    parser.add_argument(
+        "words", nargs="*", metavar="add | add SERVER", help="add a model of this server to models.toml"
+    )
     parser.add_argument("--ping", metavar="MODEL", help="check that this model's server answers and serves it")
     parser.add_argument("--look", action="store_true", help="add: look for servers of this machine")
     parser.add_argument("--address", metavar="URL", help="add: address of the server, up to and including /v1")
