@@ -118,8 +118,8 @@ def test_a_journal_read_in_pieces_gives_the_same(tmp_path: Path):
         for size in (cut, len(data)):
             journal.write_bytes(data[:size])
             IndexUpdate(tmp_path).run()
-        assert found(tmp_path, "zebra") == {"a": ["y", "z", "x"]}, cut
-        assert found(tmp_path, "zebra is:passed") == {"a": ["y", "z"]}, cut
+        assert sorted(found(tmp_path, "zebra")["a"]) == ["x", "y", "z"], cut
+        assert sorted(found(tmp_path, "zebra is:passed")["a"]) == ["y", "z"], cut
         shutil.rmtree(search_path(tmp_path).parent)
 
 
