@@ -297,6 +297,8 @@ _REVIEW = (
     _branch("e", "prompt", "edit the prompt"),
     _branch("b", "both", "both: model, prompt"),
     _branch("s", "same", "same model and prompt"),
+    Action("keep", ("b",), "Case: keep in a suite of your own", "keep in your suite", "review", "THIS CASE",
+           "keep", 46),
     Action("history", ("I",), "Case: history in all runs", "history in all runs", "review", "THIS CASE", "history", 29),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "review", "THIS CASE", "mark", 30),
     Action("run.again", ("r",), "Case: run again", "run it again", "review", "THIS CASE", "re-run", 48),

@@ -85,6 +85,8 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "imports": ["import", "log.eval"],
         "labels_forecast": ["explain", runs[1], "--dry-run"],
         "new_suite": ["new", "mine"],
+        "own_row": ["keep", f"{runs[0]}#{case}", "--show-row"],
+        "kept_case": ["keep", f"{runs[0]}#{case}"],
         "row_schema": ["suites", "schema", "dialogue"],
         "suite_check": ["suites", "check", "bfcl-starter"],
         "error": ["show", "nobody"],
