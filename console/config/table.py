@@ -1,6 +1,9 @@
 """Conversion of a table of models.toml to a ModelConfig, or to errors with the line and the likely intended key."""
 
+import json
 import math
+import re
+from collections.abc import Callable
 from typing import Any, Literal, cast, get_type_hints
 
 import msgspec
@@ -156,12 +159,32 @@ def _convert(
     try:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is not a usable number")
-        return msgspec.convert(value, kind, dec_hook=_hidden)
+        converted = msgspec.convert(value, kind, dec_hook=_hidden)
+        if keys[0] in _CHECKS:
+            _CHECKS[keys[0]](converted)
+        return converted
     except ValueError as error:
         file.mistake(
             f"[{name}] {'.'.join(keys)}: {_plain(str(error))}", *file.place(*key_path), _HINTS.get(keys[0], "")
         )
         return None
+
+
+def _check_headers(headers: dict[str, str]) -> None:
+    for header, text in headers.items():
+        if not _HEADER.fullmatch(header):
+            raise ValueError(f"{header!r} is not a name of a header")
+        if not text.isprintable():
+            raise ValueError(f"the value of {header} has a line break or another control character")
+
+
+def _check_params(params: dict[str, Any]) -> None:
+    if not params.keys().isdisjoint(("model", "messages")):
+        raise ValueError("model and messages are those of each request")
+    try:
+        json.dumps(params, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cannot be sent as JSON: {error}") from None
 
 
 def _hidden(kind: type, value: object) -> object:
@@ -197,6 +220,8 @@ def _report_nesting(file: TomlFile, name: str, inner: str) -> None:
     file.mistake(f"[{name}.{inner}] is read as table {inner!r} inside of [{name}]", line, column, hint)
 
 
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CHECKS: dict[str, Callable[[Any], None]] = {"headers": _check_headers, "params": _check_params}
 _PARTS: dict[str, type[Price | Limits]] = {"price": Price, "limits": Limits}
 _KINDS = get_type_hints(ModelConfig, include_extras=True) | {"provider": cast(Any, Literal)[tuple(PROVIDERS)]}
 _WORDS = {
