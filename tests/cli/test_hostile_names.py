@@ -38,7 +38,7 @@ RAW = re.compile(
 """What must not reach a terminal: control bytes but line feed and tab, bidirectional controls, what nobody sees."""
 MARK = re.compile(r"\^\[|‹|\\u001b|\\x1b|\\033|&#x1b|U\+")
 """How a name that attacks is told from others: a mark of ours, or an escape of JSON or Python."""
-SAYS_NO_NAMES = {"runner"}
+SAYS_NO_NAMES = {"runner", "index"}
 """Verbs that have nothing of these names to say in any line below."""
 QUICK = ("-n", "1", "--option", "max_turns=2")
 
@@ -101,6 +101,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "USD": ["9"],
         "VARIABLE": ["HOSTILE_KEY"],
         "VERB": ["run", ATTACK],
+        "WORDS": ["failed", ATTACK],
         "X": ["0.5"],
         "X,Y": ["simple_python"],
         # and by the option's own name, where its word for the value says less
