@@ -80,7 +80,9 @@ class AddModelOptions(Protocol):
     models: Path | None
     json: bool
     yes: bool
-    output: Output
+
+    @property
+    def output(self) -> Output: ...
 
 
 def add(args: AddModelOptions) -> int:
