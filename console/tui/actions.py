@@ -165,6 +165,7 @@ _HOME = (
     Action("import", ("i",), "Runs: import logs", "import logs", "home", "RUNS"),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "home", "RUNS", "mark", 40),
     *_exports("home"),
+    Action("models.add", ("plus",), "Models: add", "add a model", "home", "MODELS", "add a model", 31),
     Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),
     Action("copy", ("y",), "Copy: menu", "copy …", "home", "COPY", opens_menu=True, palette=False),
     _copy("i", "id", "name of this run", "home"),
