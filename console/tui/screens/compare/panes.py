@@ -10,17 +10,18 @@ from textual.widgets import Static
 
 from console.core.outcome import Outcome
 from console.insight.case_in_run import CaseInBoth
-from console.insight.comparison import RolloutPair, RunComparison
-from console.insight.comparison_report import change_words
+from console.insight.comparison import CasePair, PairOutcome, RolloutPair, RunComparison
+from console.insight.comparison_report import change_words, passed_words
+from console.insight.number_format import signed
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
-from console.insight.sort_orders import BY_ID
+from console.insight.sort_orders import BY_ID, Sorting
 from console.tui.render import comparison as summary
 from console.tui.render.block import Block
 from console.tui.render.columns import Column, marked_columns
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.compare.controller import CompareController
+from console.tui.screens.compare.controller import Change, CompareController, change_key
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
@@ -55,59 +56,95 @@ class SummaryPane(Static):
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
 COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("why", 10, 6))
+REPEAT_COLUMNS = (
+    Column("case", 20, 2, is_name=True), Column("A", 4), Column("B", 4), Column("Δ", 3, right=True),
+    Column("why", 10, 6),
+)  # fmt: skip
+"""Columns of runs with repeats, whose cases show how many of them pass."""
+
+
+def _marked(columns: Sequence[Column], sorting: Sorting | None) -> tuple[Column, ...]:
+    """Return the columns with the order in the heading of the one that shows what the list is sorted by."""
+    if sorting is None:
+        return tuple(columns)
+    if sorting.column == BY_ID:
+        return marked_columns(columns, "case", sorting.label[-1])
+    *others, why = columns
+    return (*others, msgspec.structs.replace(why, name=f"{sorting.label}  B − A"))
 
 
 class ChangeList(RowList):
-    """One row for each pair; the cursor stays on its case when the list changes."""
+    """One row for each case, or repeat of an unfolded case; the cursor stays on its row when the list changes."""
 
     def __init__(self) -> None:
         super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
-        self._pairs: Mapping[str, RolloutPair] = {}
+        self._changes: Mapping[str, Change] = {}
+        self._has_repeats = False
         self._headline = ""
-        self._sorted_by: Callable[[RolloutPair], str] = lambda pair: ""
+        self._sorted_by: Callable[[Change], str] = lambda change: ""
         self._highest_score = 0.0
 
-    def show_pairs(self, controller: CompareController) -> None:
-        """List the pairs of a comparison, or why there are none."""
-        pairs, comparison, scope = controller.pairs, controller.comparison, controller.scope
+    def show_changes(self, controller: CompareController) -> None:
+        """List the cases and repeats of a comparison, or why there are none."""
+        changes, comparison = controller.changes, controller.comparison
         assert comparison is not None
-        self._pairs, self._headline, self._sorted_by = pairs, comparison.headline, controller.sorted_by
-        sorting = controller.sorting
-        is_by_id = sorting is not None and sorting.column == BY_ID
-        *others, why = COLUMNS
-        if sorting is not None and not is_by_id:
-            why = msgspec.structs.replace(why, name=f"{sorting.label}  B − A")
-        columns = (*others, why)
-        self.set_columns(marked_columns(columns, "case", sorting.label[-1]) if is_by_id and sorting else columns)
+        self._changes, self._headline, self._sorted_by = changes, comparison.headline, controller.sorted_by
+        self._has_repeats = comparison.counts.rollouts > comparison.counts.cases
+        columns = REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS
+        self.set_columns(_marked(columns, controller.sorting))
+        cases = sum(isinstance(change, CasePair) for change in changes.values())
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)
-        self.border_title = Content.assemble(scope.capitalize(), (f"  {len(pairs)}", MUTED))
-        self.border_subtitle = muted("f filter")
-        self.show(list(pairs), draw=self._cells, empty=Content(controller.empty_words))
+        self.border_title = Content.assemble(controller.scope.capitalize(), (f"  {cases}", MUTED))
+        self.border_subtitle = muted("→ repeats   f filter" if self._has_repeats else "f filter")
+        self.show(list(changes), draw=self._cells, empty=Content(controller.empty_words))
 
     def refuse(self, why: str) -> None:
         """Show why the runs cannot be shown. Foreign text."""
         self.show([], empty=literal(why, 400, "$broken"))
 
     def _cells(self, key: str) -> tuple[Content, ...]:
-        pair = self._pairs[key]
-        why = one_line(change_words(pair)[1], 200, MUTED)
-        if shown := self._sorted_by(pair):
+        change = self._changes[key]
+        is_quiet_repeat = isinstance(change, RolloutPair) and change.outcome is PairOutcome.BOTH
+        why = Content.empty() if is_quiet_repeat else one_line(change_words(change)[1], 200, MUTED)
+        if shown := self._sorted_by(change):
             why = Content.assemble((shown, "bold"), "  ", why)
-        if pair.is_scored:
-            a, b = (rollout.scores[self._headline] for rollout in (pair.a, pair.b))
-            why = Content.assemble(summary.dots(a, b, self._highest_score, PLOT_WIDTH), " ", why)
-        return (one_line(self._case_name(pair), 120), self._outcome_mark(pair.a), self._outcome_mark(pair.b), why)
+        means = self._scores(change)
+        if means is not None:
+            why = Content.assemble(summary.dots(*means, self._highest_score, PLOT_WIDTH), " ", why)
+            scores = (Content.styled(f"{mean:g}"[:3].rjust(3), "bold") for mean in means)
+            return (self._case_name(key, change), *scores, why)
+        marks = self._outcome_mark(change.a), self._outcome_mark(change.b)
+        if not self._has_repeats or self._headline:
+            return (self._case_name(key, change), *marks, why)
+        by = Content.empty()
+        if isinstance(change, CasePair) and len(change.repeats) > 1 and change.counted:
+            in_a, in_b = passed_words(change)
+            marks = Content.styled(in_a, "bold"), Content.styled(in_b, "bold")
+            style = "bold $pass" if change.change > 0 else "bold $fail" if change.change else MUTED
+            by = Content.styled(signed(change.change, "{:.0f}".format), style)
+        return (self._case_name(key, change), *marks, by, why)
 
-    def _case_name(self, pair: RolloutPair) -> str:
-        """Return the question of a scored case, or the id of any other."""
-        if not self._headline or not pair.a.title:
-            return str(pair.a.key)
-        return pair.a.title + (f" #{pair.a.key.rollout + 1}" if pair.a.key.rollout else "")
+    def _scores(self, change: Change) -> tuple[float, float] | None:
+        """Return the scores of A and B, or their means over the repeats; None if passing is compared."""
+        if not change.is_scored:
+            return None
+        if isinstance(change, CasePair):
+            return change.mean_scores(self._headline)
+        return change.a.scores[self._headline], change.b.scores[self._headline]
+
+    def _case_name(self, key: str, change: Change) -> Content:
+        """Return the question of a scored case, or the id of any other; for a repeat its number."""
+        if isinstance(change, RolloutPair):
+            return Content(f"    repeat {change.slot[1] + 1}")
+        name = one_line((self._headline and change.a.title) or change.name, 120)
+        if not self._has_repeats:
+            return name
+        is_unfolded = change_key(change.repeats[0]) in self._changes and len(change.repeats) > 1
+        sign = " " if len(change.repeats) == 1 else SYMBOLS.opened if is_unfolded else SYMBOLS.folded
+        return Content.assemble((f"{sign} ", MUTED), name)
 
     def _outcome_mark(self, rollout: Rollout) -> Content:
-        if self._headline and self._headline in rollout.scores:
-            return Content.styled(f"{rollout.scores[self._headline]:g}"[:3].rjust(3), "bold")
         outcome = rollout.outcome
         if outcome is None:
             return muted(SYMBOLS.not_run)
