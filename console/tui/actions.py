@@ -95,11 +95,11 @@ def _sorts(
     columns = [(letter, name) for letter, name in _SORT_LETTERS if letter not in {key for key, _ in others}]
     return (
         Action("sort", ("s",), f"{area}: sort", "sort by …", where, group, "sort", priority, opens_menu=True),
-        Action("sort.reverse", ("S",), f"{area}: reverse the order", "reverse the order", where, group),
         *(
             Action(f"sort.{name}", (letter,), f"Sort: by {name}", f"by {name}", where, group, menu="sort")
             for letter, name in (*columns, *others)
         ),
+        Action("sort.reverse", ("s",), f"{area}: reverse the order", "reverse the order", where, group, menu="sort"),
         Action("sort.none", ("o",), f"Sort: {none}", none, where, group, menu="sort"),
     )
 
@@ -294,7 +294,7 @@ _REVIEW = (
     Action("view.prev", ("V",), "View: previous", "previous view", "review", "THIS CASE", pair="view.next"),
     Action("view.talk", ("i",), "View: conversation", "talk (conversation)", "review", "THIS CASE", "talk", 33),
     Action("view.truth", ("a",), "View: ground truth", "truth (expected)", "review", "THIS CASE", "truth", 34),
-    Action("view.tools", ("b",), "View: tool schemas", "tools (schemas)", "review", "THIS CASE", "tools", 32),
+    Action("view.tools", ("M",), "View: tool schemas", "tools (schemas)", "review", "THIS CASE", "tools", 32),
     Action("view.raw", ("p",), "View: request and reply", "raw request and reply", "review", "THIS CASE", "raw", 31),
     Action("view.layout", ("d",), "View: side by side or stacked", "side by side, stacked", "review", "THIS CASE"),
     Action("view.wrap", ("w",), "View: wrap", "wrap long lines", "review", "THIS CASE"),

@@ -372,7 +372,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
         app.navigator.open_review(folder)
         await see("would pass")
         yield "review"
-        for name, letter in (("talk", "i"), ("truth", "a"), ("tools", "b"), ("raw", "p")):
+        for name, letter in (("talk", "i"), ("truth", "a"), ("tools", "M"), ("raw", "p")):
             await see(f"[{name.capitalize()}]", letter)
             yield f"review-{name}"
             await see("EXPECTED", letter)

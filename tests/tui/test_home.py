@@ -85,12 +85,12 @@ async def test_runs_are_sorted_by_a_marked_column(opened: Any, workspace: Any, f
     async with opened() as (app, pilot):
         runs = app.screen.query_one(RunList)
         orders = [[key.rsplit("-", 1)[-1] for key in runs.keys]]
-        for keys in ("sw", "sc", "S", "so"):
+        for keys in ("sw", "sc", "ss", "so"):
             await pilot.press(*keys)
             await pilot.pause()
             orders.append([key.rsplit("-", 1)[-1] for key in runs.keys])
-            if keys == "S":
-                assert "cost ↑" in next(row for row in frame(app).splitlines() if "model" in row and "suite" in row)
+            if keys == "ss":
+                assert "cost ↑" in next(row for row in frame(app).splitlines() if "model" in row and "when" in row)
         assert orders[0] == ["a", "b", "c", "z"]
         assert orders[1] == ["b", "a", "c", "z"]
         assert orders[2][0] == "a"

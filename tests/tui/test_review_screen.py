@@ -94,7 +94,7 @@ async def test_cases_are_sorted_by_a_column_within_their_group(opened: Any, work
         screen = await review(app, pilot, folder)
         await pilot.press("o", "n", "s", "i")
         await assert_until(pilot, lambda: listed(screen) == sorted(listed(screen)))
-        await pilot.press("S")
+        await pilot.press("s", "s")
         await assert_until(pilot, lambda: listed(screen) == sorted(listed(screen), reverse=True))
         await pilot.press("s", "t")
         rollouts = screen.controller.triage.order
@@ -164,7 +164,7 @@ async def test_every_view_is_one_key_away_and_the_same_key_goes_back(
     folder = recorder.close()
     async with opened(size) as (app, pilot):
         await review(app, pilot, folder)
-        for letter, words in (("i", "[Talk]"), ("p", "[Raw]"), ("b", "get_weather(city, unit?)"),
+        for letter, words in (("i", "[Talk]"), ("p", "[Raw]"), ("M", "get_weather(city, unit?)"),
                               ("a", "ground_truth of the case")):  # fmt: skip
             await pilot.press(letter)
             await assert_until(pilot, lambda words=words: words in text_of(app))
