@@ -14,7 +14,9 @@ from console.core.provider import PROVIDERS
 from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
-_KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data", "tokenizer", "other_urls"))
+_KEYS = tuple(
+    name for name in _FIELDS if name not in ("name", "line", "data", "tokenizer", "other_urls", "price_source")
+)
 _KEYS_WITHIN = {"price": Price.__struct_encode_fields__, "limits": Limits.__struct_encode_fields__}
 _ALIASES = {
     "id": "model_id", "model": "model_id", "name": "model_id", "url": "base_url", "endpoint": "base_url",
@@ -234,6 +236,7 @@ _HINTS = {
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "bfcl_name": 'bfcl_name = "gpt-4o-2024-11-20-FC", one of `eval-console bfcl models`.',
     "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",
+    "context": "context = 131072 is the context length in tokens.",
     "limits": f"limits = {{ … }} with {', '.join(Limits.__struct_fields__)}.",
     "params": "params = { top_p = 0.9 } is passed on as is.",
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',
