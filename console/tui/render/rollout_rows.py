@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.case import Slot
-from console.core.live import Status
+from console.core.live import Status, slowed_words
 from console.core.run import Summary
 from console.core.wait import wait_words
 from console.insight import number_format
@@ -277,10 +277,8 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
         return lost
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
     limit = sum(endpoint.limit for endpoint in status.endpoints)
-    throttled = sum(endpoint.throttled for endpoint in status.endpoints)
-    if any(endpoint.is_slowed for endpoint in status.endpoints):
-        wanted = in_flight + sum(endpoint.waiting for endpoint in status.endpoints)
-        return Content.styled(f"{in_flight}/{wanted} · slowed by {throttled} × 429", "$undecided")
+    if slowed := slowed_words(status.endpoints):
+        return Content.styled(slowed, "$undecided")
     if status.state != "running":
         return state_word(status.state)
     requests = "requests" if wide else "req."

@@ -7,6 +7,7 @@ import msgspec
 from textual.content import Content
 
 from console.core.run import Summary
+from console.core.wait import slowed_by
 from console.insight import number_format
 from console.insight.reasons import counts_in_words
 from console.tui.data.models import ModelLine
@@ -176,7 +177,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
         (number_format.count(tally.calls), ""),
         (" calls  ", MUTED),
         (number_format.count(tally.retries), ""),
-        (" retries  ", MUTED),
+        (f" retries{slowed_by(tally.rate_limits)}  ", MUTED),
         (number_format.duration(summary.seconds), ""),
     )
     shown = [head, counts, _reasons(summary), spent]
