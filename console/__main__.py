@@ -18,7 +18,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     from console.cli.main import run
 
-    return run(sys.argv[1:] if argv is None else argv)
+    return run(argv) if argv is not None else run(sys.argv[1:], ends_process=True)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from console.core.fault import UsageError
+from console.core.forced_exit import note_foreign_code
 from console.suites.loading import LoadError, lacking_parts, run_limited
 from console.suites.suite import Suite, SuiteEntry
 
@@ -116,6 +117,7 @@ def _make(code: FolderCode, entry: SuiteEntry) -> Suite:
 
 
 def _import(code: FolderCode) -> ModuleType:
+    note_foreign_code(code.name)
     _FINDER.codes[code.package] = code
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
