@@ -20,8 +20,8 @@ from console.cli.output import Output, flush, open_missing_streams, separate_pri
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack_size import ensure_stack_size
 from console.core.fault import Fault, UsageError
-from console.core.forced_exit import finish
 from console.core.signalled import BySignal
+from console.engine.forced_exit import finish, skip_shutdown
 
 COMPLETING = "_ARGCOMPLETE"
 """Environment variable set by the shell when it asks for completions."""
@@ -39,9 +39,18 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 
 
-def run(argv: Sequence[str], *, ends_process: bool = False) -> int:
-    """Parse, dispatch, and turn every outcome into an exit code; `ends_process` if nothing follows in this process."""
-    return finish(_run(argv), flush, ends_process=ends_process)
+def run(argv: Sequence[str]) -> int:
+    """Parse, dispatch, and turn every outcome into an exit code."""
+    return finish(_run(argv), flush)
+
+
+def run_to_the_end(argv: Sequence[str]) -> int:
+    """Run a command line after which the process ends; then code of suites has no last word."""
+    code = _run(argv)
+    folder_code = sys.modules.get("console.suites.folder_code")  # not imported by most commands
+    if folder_code is not None and folder_code.has_run():
+        skip_shutdown("code of suites")
+    return finish(code, flush)
 
 
 def _run(argv: Sequence[str]) -> int:

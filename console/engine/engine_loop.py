@@ -14,7 +14,7 @@ from contextvars import Context
 from typing import Any, NoReturn, TypeVar
 
 from console.core.fault import Fault, FaultKind
-from console.core.forced_exit import skip_shutdown
+from console.engine.forced_exit import skip_shutdown
 from console.engine.leftovers import busy_threads, place_of_task
 from console.engine.local_conversation import PLAYING
 from console.suites.guard import describe_error, files_of, is_of_code

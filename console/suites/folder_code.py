@@ -18,7 +18,6 @@ from types import ModuleType
 from typing import Any
 
 from console.core.fault import UsageError
-from console.core.forced_exit import note_foreign_code
 from console.suites.loading import LoadError, lacking_parts, run_limited
 from console.suites.suite import Suite, SuiteEntry
 
@@ -117,11 +116,15 @@ def _make(code: FolderCode, entry: SuiteEntry) -> Suite:
 
 
 def _import(code: FolderCode) -> ModuleType:
-    note_foreign_code(code.name)
     _FINDER.codes[code.package] = code
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
     return importlib.import_module(f"{code.package}.{code.file.removesuffix('.py').replace('/', '.')}")
+
+
+def has_run() -> bool:
+    """Return whether code of any folder was imported in this process, and so may do anything at its end."""
+    return bool(_FINDER.codes)
 
 
 def _find_class(code: FolderCode, module: ModuleType) -> Callable[[SuiteEntry], Suite]:

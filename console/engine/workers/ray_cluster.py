@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from console.core.fault import UsageError
-from console.core.forced_exit import skip_shutdown
 from console.engine.background import start_task
+from console.engine.forced_exit import skip_shutdown
 from console.engine.workers.messages import NotUnderstood, Piece
 from console.engine.workers.remote_player import WorkerGone, WorkerLink
 
