@@ -34,12 +34,15 @@ _VERBS = {
     "allow": "allow the code of a suite's folder to run",
     "show": "show a run, or one case of it",
     "failures": "group the failures of a run",
+    "search": "search the conversations of all runs",
+    "history": "show one case in all runs and models",
     "explain": "let a model label the failures of a run, and group them",
     "compare": "compare two or more runs: cases lost and gained, and whether it may be chance",
     "trends": "show each model on each suite over its runs",
     "leaderboard": "rank all models on each suite, by its official formula",
     "tag": "tag a failure, comment on it, or mark it as reviewed",
     "dispute": "dispute the ground truth of a case, or list what is disputed",
+    "keep": "keep a case as a row of a suite of your own",
     "export": "write a run as a table, report, web page or log, or in a benchmark's own layout",
     "import": "import logs and results of other tools as runs",
     "pull": "download official benchmark data",
@@ -53,6 +56,7 @@ _MODULES = {"import": "imports"}
 HIDDEN = {
     "engine": "play a prepared run (started by the app)",
     "runner": "play the queue of runs (started automatically)",
+    "index": "bring the search index up to date (started by the app)",
 }
 
 

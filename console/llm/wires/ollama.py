@@ -12,7 +12,16 @@ from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.llm.transport.events import LineReader
 from console.llm.wires.completeness import CUT, OLLAMA
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import name_in, object_in, objects_in, refuse_other_roles, refuse_unknown, text_in, unread
+from console.llm.wires.parts import (
+    Accepted,
+    name_in,
+    object_in,
+    objects_in,
+    refuse_other_roles,
+    refuse_unknown,
+    text_in,
+    unread,
+)
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, without_native
 from console.llm.wires.usage import token_count
@@ -62,7 +71,8 @@ class _MessageAssembly:
         texts = {name: "".join(parts) for name, parts in self._texts.items()}
         return {**texts, "tool_calls": self._calls, "model": self._last.get("model")}
 
-    def read(self, message: dict[str, Any], finish: str) -> Reply:
+    def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
+        del accepted  # its answers have no parts
         if not (message["content"] or message["tool_calls"]) and finish not in CUT:
             refuse_unknown(self._unread, frozenset(), "the message says nothing, but")
         calls = tuple(
