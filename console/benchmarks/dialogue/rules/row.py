@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
+from console.core.chat import MessageToolCall
 from console.suites.simulated_user import SimulatedUser
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -117,7 +118,7 @@ class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
-    tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    tool_calls: list[MessageToolCall] = field(default_factory=list[MessageToolCall])
     tool_call_id: str = ""
 
 
@@ -192,7 +193,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The user's message."""
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """An existing chat that ends with a user message."""
-    turns: list[Text | ScriptedTurn] = field(default_factory=list[str | ScriptedTurn])
+    turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = field(default_factory=list[str | ScriptedTurn])
     user: SimulatedUser | None = None
     system: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
