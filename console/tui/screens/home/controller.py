@@ -104,10 +104,11 @@ class HomeController:
         """The runs that match the filter in name, suite, model or state, sorted."""
         column, key, is_largest_first = _ORDERS[self._order]
         is_down = is_largest_first != self._is_reversed
-        lines = list(self._runs)
+        lines = [line for line in self._runs if line.summary is None or not line.summary.archived]
         if self.words:
             lines = [line for line in lines if has_words(self.words, *_texts_of(line))]
         lines.sort(key=key, reverse=is_down)
+        lines.sort(key=lambda line: line.summary is None or not line.summary.pinned)
         sign = "↓" if is_down else "↑"
         column = "" if self.order == NEWEST else column
         return RunListing(lines, self._total, self.words, self._label(sign), frozenset(self._marked), column, sign)
