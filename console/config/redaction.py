@@ -11,6 +11,7 @@ as what a decoder makes of them, each character by itself.
 
 import base64
 import contextlib
+import functools
 import re
 import sys
 import unicodedata
@@ -41,6 +42,8 @@ _ESCAPE = re.compile(
     r"\\+(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-7]{1,3})|N\{([A-Za-z0-9 -]{1,90})\}|\r?\n)"
 )
 """Any escape of one character, its backslashes doubled or not; an escaped line end stands for nothing."""
+_ASTRAL = re.compile("[\U000107a5\U0001ccd6-\U0001ccf9\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff\U0001fbf0-\U0001fbf9]")
+"""Letters above U+FFFF that Unicode folds into ASCII; see `_folding`."""
 _JOINT = re.compile(r"['\"][\s+\\]*[rRuUbBfF]{0,2}['\"]")
 """The quotes between two texts that a parser joins."""
 _GRAM = 4
@@ -139,13 +142,15 @@ class Redactor:
             return False
         if self._has_gram(data):
             return True
-        if b"\\" in data or not data.isascii():
-            text = data.decode("utf-8", "replace")
-            return (folded := _unescaped(text)) != text and self._has_gram(folded.encode("utf-8", "surrogatepass"))
-        return False
+        # Nearly all escapes are line ends and quotes, and what they leave behind holds every other one.
+        data = data.replace(b"\\n", b"").replace(b'\\"', b"")
+        if b"\\" not in data and data.isascii():
+            return False
+        text = data.decode("utf-8", "replace")
+        return (folded := _unescaped(text)) != text and self._has_gram(folded.encode("utf-8", "surrogatepass"))
 
     def _has_gram(self, data: bytes) -> bool:
-        words = memoryview(data + bytes(-len(data) % _GRAM)).cast("I")
+        words = memoryview(data)[: len(data) // _GRAM * _GRAM].cast("I")
         return not self._grams.isdisjoint(words[:: self._stride].tolist())
 
     def value(self, value: Any) -> Any:
@@ -246,9 +251,20 @@ def _unescaped(text: str) -> str:
     """Return text with escapes decoded and letters folded, as a JSON or Python reader sees it."""
     if "\\" in text:
         text = _ESCAPE.sub(_decoded, text)
-    if text.isascii() or unicodedata.is_normalized("NFKC", text):
+    if text.isascii() or not (_folding().search(text) or _ASTRAL.search(text)):
         return text
     return "".join(map(_letters, text))
+
+
+@functools.cache
+def _folding() -> re.Pattern[str]:
+    """Return a pattern of the characters up to U+FFFF that Unicode folds into ASCII letters or digits."""
+    characters = (chr(code) for code in (*range(0x80, 0x3400), *range(0xA640, 0xAC00), *range(0xFB00, 0x10000)))
+    return re.compile(f"[{''.join(c for c in characters if any(map(_is_written, _letters(c))))}]")
+
+
+def _is_written(letter: str) -> bool:
+    return letter.isascii() and letter.isalnum()
 
 
 def _read(text: str) -> Iterator[tuple[str, int, int]]:
