@@ -142,8 +142,8 @@ class Redactor:
             return False
         if self._has_gram(data):
             return True
-        # Nearly all escapes are line ends and quotes, and what they leave behind holds every other one.
-        data = data.replace(b"\\n", b"").replace(b'\\"', b"")
+        if b"\\" in data:  # nearly always of line ends and quotes only, whose removal leaves every other escape
+            data = data.replace(b"\\n", b"").replace(b'\\"', b"")
         if b"\\" not in data and data.isascii():
             return False
         text = data.decode("utf-8", "replace")
