@@ -141,7 +141,7 @@ _TEXT = _moves("text", "first, last line", "last line; follow")
 
 _PANES = tuple(
     action
-    for where in ("home", "launch", "live", "review", "compare", "library", "trends")
+    for where in ("home", "launch", "live", "review", "library", "trends")
     for action in (
         _move("pane.next", ("tab", "l", "right"), "next, previous pane", where, "pane.prev"),
         _move("pane.prev", ("shift+tab", "h", "left"), "previous pane", where, "pane.next"),
@@ -165,6 +165,7 @@ _HOME = (
     Action("import", ("i",), "Runs: import logs", "import logs", "home", "RUNS"),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "home", "RUNS", "mark", 40),
     *_exports("home"),
+    Action("models.add", ("plus",), "Models: add", "add a model", "home", "MODELS", "add a model", 31),
     Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),
     Action("copy", ("y",), "Copy: menu", "copy …", "home", "COPY", opens_menu=True, palette=False),
     _copy("i", "id", "name of this run", "home"),
@@ -297,6 +298,8 @@ _REVIEW = (
     _branch("e", "prompt", "edit the prompt"),
     _branch("b", "both", "both: model, prompt"),
     _branch("s", "same", "same model and prompt"),
+    Action("keep", ("b",), "Case: keep in a suite of your own", "keep in your suite", "review", "THIS CASE",
+           "keep", 46),
     Action("history", ("I",), "Case: history in all runs", "history in all runs", "review", "THIS CASE", "history", 29),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "review", "THIS CASE", "mark", 30),
     Action("run.again", ("r",), "Case: run again", "run it again", "review", "THIS CASE", "re-run", 48),
@@ -313,6 +316,10 @@ _REVIEW = (
 )  # fmt: skip
 
 _COMPARE = (
+    _move("pane.next", ("tab",), "next, previous pane", "compare", "pane.prev"),
+    _move("pane.prev", ("shift+tab",), "previous pane", "compare", "pane.next"),
+    _move("repeats.show", ("right", "l"), "show, hide repeats", "compare", "repeats.hide"),
+    _move("repeats.hide", ("left", "h"), "hide repeats", "compare", "repeats.show"),
     *_steps("compare", "Compare", "change", "CHANGES"),
     Action("find", ("/",), "Compare: search", "search the list", "compare", "CHANGES", "search", 40),
     Action("filter", ("f",), "Compare: filter", "filter …", "compare", "CHANGES", "filter", 85, opens_menu=True),

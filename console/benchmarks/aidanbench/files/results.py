@@ -175,15 +175,16 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     Raises:
         UsageError: a file is missing or damaged; names the line.
     """
-    folder = _results_folder(path)
+    folder = results_folder(path)
+    file = folder / METADATA
     try:
-        metadata = read_json((folder / METADATA).read_bytes())
-        lines = (folder / RESULTS).read_bytes().decode("utf-8").split("\n")
+        metadata = read_json(file.read_bytes())
+        file = folder / RESULTS
+        lines = file.read_bytes().decode("utf-8").split("\n")
     except OSError as error:
-        where = str(error.filename or folder)
-        raise UsageError(f"cannot be read: {error.strerror}", where=where, hint=_HINT) from error
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(file), hint=_HINT) from error
     except ValueError as error:
-        raise UsageError(f"is damaged: {error}", where=str(folder), hint=_HINT) from error
+        raise UsageError(f"is damaged: {error}", where=str(file), hint=_HINT) from error
     if not isinstance(metadata, dict):
         raise UsageError("must contain one object", where=str(folder / METADATA))
     rows = [_parse_row(line, f"{folder / RESULTS}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
@@ -208,7 +209,7 @@ def environment_of(metadata: Mapping[str, Any]) -> str:
     return str(metadata.get("env") or metadata.get("env_id") or "").removesuffix(".").rsplit("/", 1)[-1]
 
 
-def _results_folder(path: Path) -> Path:
+def results_folder(path: Path) -> Path:
     """Return the folder with the two files: this one, or the only one below it.
 
     Raises:
