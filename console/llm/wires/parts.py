@@ -1,7 +1,7 @@
-"""Strict reading of the parts of an answer: one of another type than its API promises is a fault, never skipped.
+"""Strict reading of the parts of an answer: a part of the wrong type is a fault and never skipped.
 
-Null is the same as missing, as servers write either. A part that cannot be read may have held anything, so the reply it
-belongs to proves nothing.
+Null counts as missing, because servers send either. An unreadable part may have held anything, so its reply proves
+nothing.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -20,7 +20,7 @@ _TYPES: dict[type[Any], str] = {
 
 
 def unread(what: str) -> Fault:
-    """Return the fault of a part that cannot be read, or that contradicts another."""
+    """Return the fault for a part that is unreadable or contradicts another."""
     return Fault(FaultKind.BAD_ANSWER, what, hint="The server or a gateway before it breaks its API; update it.")
 
 
@@ -70,7 +70,7 @@ def text_in(fields: Mapping[str, Any], name: str) -> str | None:
 
 
 def name_in(fields: Mapping[str, Any], name: str) -> str:
-    """Return a text that must be there and not be empty."""
+    """Return a required text that is not empty."""
     value = text_in(fields, name)
     if not value:
         raise unread(f"the answer has a part without {name}")
@@ -100,7 +100,7 @@ def objects_in(fields: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def place_in(fields: Mapping[str, Any], name: str) -> int:
-    """Return the place of a part, which must be there."""
+    """Return the required index of a part."""
     value = fields.get(name)
     if type(value) is not int:
         raise _wrong(name, value, "a number")
