@@ -40,6 +40,7 @@ from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
 from console.tui.screens.live.screen import LiveScreen
 from console.tui.screens.run_screen import RunScreen
+from console.tui.screens.search.screen import SearchScreen
 
 ScreenT = TypeVar("ScreenT", bound=Screen[Any])
 NOON = 1_800_003_600.0
@@ -556,11 +557,12 @@ async def searched(stage: Stage) -> AsyncGenerator[str, None]:
         yield "search-empty"
         await see("None of 10", *"refund xylophone")
         yield "search-nothing"
-        await see("7 hits in 3 runs", *["backspace"] * 10, "asterisk", "enter", "]", "j")
+        await see("7 hits in 3 runs", *["backspace"] * 10, "asterisk", "enter")
+        await see("The refund is on its way.", "]", "j")
+        await see(lambda: stage.on(SearchScreen).hits.cursor == "hit a/refund/0")
         yield "search"
         await see("A seat for me", "g", "enter")
         await see(lambda: stage.has_read("review"))
-        yield "search-opened"
         runs = app.services.workspace.runs or []
         app.navigator.open_review(next(run.folder for run in runs if run.name == "b"), (CASE, 0))
         await see("history ✗≠✓ · careful ✓  (I)")

@@ -64,7 +64,7 @@ class Hits:
         return self.current + 1, len(self.hits)
 
     def painted(
-        self, line: Content, place: int, part: tuple[int, int, int], indent: int, styles: tuple[str, str]
+        self, line: Content, place: int, part: tuple[int, int, int], indent: int, styles: tuple[str, str] = _HITS
     ) -> Content:
         """Return a wrapped line with its hits highlighted.
 
