@@ -4,7 +4,7 @@ Null counts as missing, because servers send either. An unreadable part may have
 nothing.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from typing import Any, NamedTuple, cast
 
 from console.core.fault import Fault, FaultKind
@@ -17,6 +17,7 @@ _TYPES: dict[type[Any], str] = {
     str: "a text",
     list: "a list",
 }
+_OTHER_ROLES = frozenset({"user", "system", "developer", "tool", "function"})
 
 
 def unread(what: str) -> Fault:
@@ -105,6 +106,20 @@ def place_in(fields: Mapping[str, Any], name: str) -> int:
     if type(value) is not int:
         raise _wrong(name, value, "a number")
     return value
+
+
+def refuse_other_roles(message: Mapping[str, Any]) -> None:
+    """Raise a fault if a message names someone else as its author, such as the user whose words a gateway echoes."""
+    role = message.get("role")
+    if isinstance(role, str) and role.strip().lower() in _OTHER_ROLES:
+        raise unread(f"the answer is a message of the role {role.strip().lower()}")
+
+
+def refuse_unknown(fields: Mapping[str, Any], known: Set[str], what: str) -> None:
+    """Raise a fault if fields besides the known ones hold text or more: what nobody reads may be the answer."""
+    for name, value in fields.items():
+        if name not in known and value and isinstance(value, str | list | dict):
+            raise unread(f"{what} has the unknown field {name[:40]!r}")
 
 
 def _wrong(what: str, value: object, wanted: str) -> Fault:
