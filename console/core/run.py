@@ -165,9 +165,14 @@ class Tally(msgspec.Struct, omit_defaults=True):
         return self.passed + self.failed
 
     @property
+    def unsuccessful(self) -> int:
+        """Number of rollouts to review; not for display, because broken ones are no failures of the model."""
+        return self.failed + self.broken + self.undecided
+
+    @property
     def finished(self) -> int:
         """Number of rollouts that ended, with any outcome."""
-        return self.graded + self.setup + self.broken + self.undecided
+        return self.passed + self.setup + self.unsuccessful
 
 
 class Summary(msgspec.Struct, omit_defaults=True):

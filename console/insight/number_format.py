@@ -238,6 +238,12 @@ def with_setup(text: str, setup: int) -> str:
     return f"{text} + {count(setup)} setup" if setup else text
 
 
+def failures(tally: Tally) -> str:
+    """Format the counts of what a reader reviews, never added up: `13 failed · 15 broken`; empty without any."""
+    counts = {"failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
+    return " · ".join(f"{count(number)} {word}" for word, number in counts.items() if number)
+
+
 def plural(value: int, word: str) -> str:
     """Format a count with its noun: `1 case`, `5 000 cases`."""
     return f"{count(value)} {word}{'' if value == 1 else 's'}"

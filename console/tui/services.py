@@ -44,11 +44,6 @@ class Navigation(Protocol):
     def draft(self, draft: "Draft | None") -> None: ...
 
     @property
-    def next_review(self) -> Path | None:
-        """The run that Review opens from a screen without a run."""
-        ...
-
-    @property
     def marked(self) -> tuple[RunFolder, Slot | None] | None:
         """The run marked for Compare, and the rollout under the cursor at that time."""
         ...

@@ -29,7 +29,6 @@ class FakeNavigator:
         self.opened: list[tuple[Any, ...]] = []
         self.launched: list[RunFolder] = []
         self.marked: tuple[RunFolder, Slot | None] | None = None
-        self.next_review: Path | None = None
         self.draft: Draft | None = None
 
     def open_live(self, run: RunFolder) -> None:

@@ -159,8 +159,7 @@ class StartList(RowList):
             case "resume":
                 return Content("Resume a run"), _muted(_resume_words(self._steps.resumable)), _key("r")
             case _:
-                key_of_review = "3" if self._steps.is_failed_reviewed else ""
-                return Content("Last failures"), _muted(_failure_words(self._steps.failed)), _key(key_of_review)
+                return Content("Last failures"), _muted(_failure_words(self._steps)), _key("3")
 
     def _queue_words(self) -> Content:
         queued = self._steps.queued
@@ -178,10 +177,14 @@ def _resume_words(line: RunLine | None) -> Content:
     )
 
 
-def _failure_words(line: RunLine | None) -> Content:
-    if line is None:
+def _failure_words(steps: NextSteps) -> Content:
+    """Return the counts, the run's name, and how many are reviewed."""
+    line = steps.failed
+    if line is None or line.summary is None:
         return Content.empty()
-    return Content(f"{line.tally.failed + line.tally.broken} in ").append(_suite_and_model(line))
+    name = f"{line.summary.name} · " if line.summary.name else ""
+    words = Content.assemble(number_format.failures(line.tally), " in ", one_line(name, 24), _suite_and_model(line))
+    return words.append(f", {steps.reviewed} reviewed" if steps.reviewed else "")
 
 
 def _suite_and_model(line: RunLine) -> Content:

@@ -10,7 +10,7 @@ from textual.containers import Container, Vertical
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.data.runs import RunLine
+from console.tui.data.runs import RunLine, last_failures
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, QueueActions, RunActions
@@ -109,9 +109,9 @@ class HomeScreen(BaseScreen):
             return
         workspace = self.services.workspace
         if part in ("", "runs"):
-            reviewed = self.services.navigator.next_review
+            runs = workspace.runs or []
             self.controller.use_runs(
-                workspace.runs or [], workspace.run_count, reviewed=reviewed, is_stranded=workspace.is_stranded
+                runs, workspace.run_count, failed=last_failures(runs), is_stranded=workspace.is_stranded
             )
             self._shown_room = self._room_for_steps
             has_room, most = self._shown_room
