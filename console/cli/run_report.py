@@ -13,6 +13,7 @@ from console.cli.progress import slowed_words
 from console.cli.sections import show_section
 from console.core.case import Setting
 from console.core.fault import UsageError
+from console.core.price import dollars
 from console.core.run import Summary
 from console.exchange.json_kind import JsonKind
 from console.insight.judging import JUDGE, Judging, judging_of
@@ -149,7 +150,7 @@ def _counts(summary: Summary) -> str:
 def _cost(summary: Summary) -> str:
     """Return the cost in words, with the number of rollouts of unknown cost."""
     tally = summary.tally
-    cost = f", ${tally.cost_usd:.4f}" if tally.cost_usd else ""
+    cost = f", {dollars(tally.cost_usd)}" if tally.cost_usd else ""
     if not tally.cost_unknown:
         return cost
     unknown = f"no price or no usage for {plural(tally.cost_unknown, 'rollout')}"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from console.config.model import ModelConfig
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
-from console.core.price import price_of
+from console.core.price import dollars, price_of
 from console.core.run import ModelFacts
 from console.core.statistics.power import Detectable
 from console.engine.earlier_runs import detectable, earlier_use
@@ -107,14 +107,14 @@ class Forecast:
         """Reason to ask for confirmation, with the amount; empty if there is none."""
         paid = [run for run in self.runs if run.cost_usd or run.unpriced]
         bound = "at least " if self.unpriced else "about "
-        amount = f"{bound}${self.cost_usd:,.2f}" if self.cost_usd else "an unknown amount"
+        amount = f"{bound}{dollars(self.cost_usd)}" if self.cost_usd else "an unknown amount"
         caps = [run.cap_usd for run in paid if run.cap_usd is not None]
         if not paid:
             return ""
         if len(caps) < len(paid):
             return f"This will cost {amount}, and no limit stops it."
         if self.cost_usd > ASK_ABOVE_USD:
-            return f"This will cost {amount}; it stops at ${sum(caps):,.2f}."
+            return f"This will cost {amount}; it stops at {dollars(sum(caps))}."
         if self.unpriced and sum(caps) > ASK_ABOVE_USD:
             return f"The price of {self.unpriced[0]} is unknown; the limit counts only the cost its provider reports."
         return ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from console.core.price import dollars
 from console.core.run import Summary, Tally
 from console.core.statistics.intervals import Interval
 from console.core.statistics.sample import sample_of_counts
@@ -141,12 +142,7 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
     """Format an amount; `≥` marks a lower bound, `—` an unknown amount."""
     if cost_usd is None:
         return "—"
-    sign = "≥" if at_least else ""
-    if cost_usd == 0:
-        return f"{sign}$0.00"
-    if cost_usd < 0.01:
-        return f"{sign}${cost_usd:.4f}".removesuffix("0")
-    return f"{sign}${cost_usd:.3f}" if cost_usd < 0.1 else f"{sign}${cost_usd:,.2f}".replace(",", " ")
+    return f"{'≥' if at_least else ''}{dollars(cost_usd)}"
 
 
 def is_unpaid(tally: Tally) -> bool:
@@ -175,9 +171,9 @@ def spent(tally: Tally, *, simulated: bool = False) -> str:
 
 
 def count(value: float) -> str:
-    """Format a count: grouped by spaces below a hundred thousand, then `184 k`, `1.91 M`."""
+    """Format a count: grouped by commas below a hundred thousand, then `184 k`, `1.91 M`."""
     if value < 100_000:
-        return f"{round(value):,}".replace(",", " ")
+        return f"{round(value):,}"
     if value < 1_000_000:
         return f"{value / 1000:.0f} k"
     return f"{value / 1_000_000:.2f} M"
@@ -245,5 +241,5 @@ def failures(tally: Tally) -> str:
 
 
 def plural(value: int, word: str) -> str:
-    """Format a count with its noun: `1 case`, `5 000 cases`."""
+    """Format a count with its noun: `1 case`, `5,000 cases`."""
     return f"{count(value)} {word}{'' if value == 1 else 's'}"

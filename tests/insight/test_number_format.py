@@ -21,7 +21,8 @@ def test_figures():
     assert [number_format.number(it) for it in (87, 0.312, 12.5, 0)] == ["87", ".31", "12.5", "0"]
     assert number_format.money(None) == "—"
     assert number_format.money(0.71, at_least=True) == "≥$0.71"
-    assert number_format.money(1234.5) == "$1 234.50"
+    assert number_format.money(1234.5) == "$1,234.50"
+    assert [number_format.money(it) for it in (0, 0.000_04, 0.0001, 0.05)] == ["$0.00", "<$0.0001", "$0.0001", "$0.050"]
     assert number_format.spent(Tally(cost_unknown=3)) == "cost unknown"
     assert number_format.spent(Tally(cost_usd=1.0, cost_unknown=3)) == "≥$1.00"
     assert [number_format.duration(it) for it in (0.42, 12, 252, 3727)] == ["0.4 s", "12 s", "4:12", "1:02:07"]
@@ -38,9 +39,9 @@ def test_figures():
         "~3 min",
         "~2.5 h",
     ]
-    assert [number_format.count(it) for it in (812, 5000, 184_000, 1_910_000)] == ["812", "5 000", "184 k", "1.91 M"]
+    assert [number_format.count(it) for it in (812, 5000, 184_000, 1_910_000)] == ["812", "5,000", "184 k", "1.91 M"]
     assert number_format.plural(1, "case") == "1 case"
-    assert number_format.plural(5000, "case") == "5 000 cases"
+    assert number_format.plural(5000, "case") == "5,000 cases"
 
 
 def test_intervals_by_themselves():

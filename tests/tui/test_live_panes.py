@@ -59,7 +59,7 @@ async def test_failures_are_listed_with_the_latest_first() -> None:
         await pilot.pause()
         assert list(failures.keys) == ["0/second", "0/first"]
         text = text_of(pilot.app)
-        assert "Failures  2, latest first" in text
+        assert "Failures  2 failed, latest first" in text
         assert "wrong value" in text
 
 

@@ -21,6 +21,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_models_file, find_runs_root
 from console.core.annotation import NO_ANNOTATION
 from console.core.fault import Fault, UsageError
+from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
 from console.insight.filter import read_filter
 from console.insight.judging import judge_name
@@ -302,7 +303,7 @@ def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Re
             args.output.text(f"         {case}  {label['why']}", "faint")
     for key in plan.unreadable:
         args.output.info(f"{key}: earlier replies held no valid label; --undo allows another try")
-    cost = "free" if plan.model.simulated else "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
+    cost = "free" if plan.model.simulated else "cost unknown" if result.cost_usd is None else dollars(result.cost_usd)
     by = f"{plan.model.name}{', simulated' if plan.model.simulated else ''}"
     args.output.info(f"{result.labelled} labeled by {by}, {len(without)} without a label, {cost}")
 

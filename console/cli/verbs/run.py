@@ -23,6 +23,7 @@ from console.cli.selection import PresetArguments, add_preset_arguments, preset_
 from console.cli.target_arguments import add_target_arguments, target_of
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
+from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:  # engine code is imported when needed, which keeps `run --help` fast
@@ -254,7 +255,7 @@ def _tokens(run: "RunForecast") -> str:
 def _price(run: "RunForecast") -> str:
     if run.simulated:
         return "simulated, free"
-    return f"price of {', '.join(run.unpriced)} unknown" if run.unpriced else f"about ${run.cost_usd:.4f}"
+    return f"price of {', '.join(run.unpriced)} unknown" if run.unpriced else f"about {dollars(run.cost_usd)}"
 
 
 def _protocol_lines(run: "RunForecast") -> list[str]:
@@ -270,7 +271,7 @@ def _total_text(forecast: "Forecast") -> str:
     from console.insight.number_format import plural, with_setup
 
     bound = "at least" if forecast.unpriced else "about"
-    price = "free" if forecast.is_free else f"{bound} ${forecast.cost_usd:.4f}"
+    price = "free" if forecast.is_free else f"{bound} {dollars(forecast.cost_usd)}"
     rollouts = with_setup(plural(forecast.cases, "rollout"), forecast.setup)
     return f"{len(forecast.runs)} runs, {rollouts}, about {forecast.calls:,.0f} calls, {price}"
 

@@ -4,7 +4,7 @@ import time
 
 from textual.content import Content
 
-from console.core.run import Summary
+from console.core.run import Summary, Tally
 from console.insight import number_format
 from console.insight.reasons import counts_in_words
 from console.tui.data.models import ModelLine
@@ -34,7 +34,7 @@ RUNS_WIDE = (
     Column("suite", 20, 3),
     Column("pass", 6, right=True),
     Column("fail", 6, right=True),
-    Column("err", 4, right=True),
+    Column("broken", 6, right=True),
     Column("left", 6, right=True),
     Column("score", 16),
     Column("cost", 9, right=True),
@@ -61,13 +61,20 @@ def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
         *_model_and_suite(line, parent, now),
         Content.styled(number_format.count(tally.passed), "$pass"),
         Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
-        Content.styled(number_format.count(tally.broken + tally.undecided), "$broken" if tally.broken else MUTED),
+        _broken_and_undecided(tally),
         Content.styled(number_format.count(line.left), "$live" if line.is_live else MUTED),
         Content.styled(f"queued {line.place}", "$live")
         if line.is_queued
         else Content(number_format.headline(line.summary)),
         _cost(line),
     )
+
+
+def _broken_and_undecided(tally: Tally) -> Content:
+    """Return the number of broken rollouts, preceded by `? 2` if as many are undecided."""
+    undecided = [Content.styled(f"{SYMBOLS.undecided} {number_format.count(tally.undecided)}", "$undecided")]
+    broken = Content.styled(number_format.count(tally.broken), "$broken" if tally.broken else MUTED)
+    return Content(" ").join([*undecided * bool(tally.undecided), broken])
 
 
 def _model_and_suite(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:

@@ -117,12 +117,11 @@ class FailureList(RowList):
             self.show(keys, draw=self._draw_failure)
 
     def draw_title(self, overview: Overview) -> None:
-        """Show the total number of failures."""
-        tally = overview.fold.tally
-        count = tally.failed + tally.broken + tally.undecided
+        """Show the numbers of failures of each kind."""
+        counts = number_format.failures(overview.fold.tally)
         self.pane_title.tell(
-            Content.assemble("Failures", (f"  {number_format.count(count)}, latest first", MUTED)),
-            muted("enter reviews" if count else ""),
+            Content.assemble("Failures", (f"  {counts or 0}, latest first", MUTED)),
+            muted("enter reviews" if counts else ""),
         )
 
     def _draw_failure(self, key: str) -> tuple[Content, ...]:
