@@ -93,7 +93,7 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     if output.machine:
         output.data(RUN, _fields(history, report))
         return
-    mark = "  (simulated)" if summary.simulated else ""
+    mark = f"  ({summary.simulated_note})" if summary.simulated else ""
     output.text(f"{summary.id}{mark}", "strong")
     output.text(f"{summary.model} on {summary.suite}: {summary.state}, {_counts(summary)}")
     if source := history.manifest.versions.get("imported"):

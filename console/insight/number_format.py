@@ -156,15 +156,15 @@ def spent_amount(tally: Tally) -> str:
     return money(cost, at_least=tally.cost_unknown > 0)
 
 
-def spent(tally: Tally, *, simulated: bool = False) -> str:
+def spent(tally: Tally, simulated_note: str = "") -> str:
     """Format the cost of a run: a lower bound if some costs are unknown, words if all are or nothing was paid.
 
     Args:
         tally: counts of the run.
-        simulated: whether a model is simulated and so has no price.
+        simulated_note: which of its models are simulated and so have no price.
     """
-    if simulated and is_unpaid(tally):
-        return "simulated"
+    if simulated_note and is_unpaid(tally):
+        return simulated_note
     if tally.cost_unknown and tally.cost_usd == 0:
         return "cost unknown"
     return money(tally.cost_usd, at_least=tally.cost_unknown > 0)
@@ -227,6 +227,21 @@ def bar(share: float, width: int) -> str:
         eighths = max(eighths, 1)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest - 1] if rest else "")
+
+
+def done(tally: Tally, planned: int, setup: int) -> str:
+    """Format how many planned rollouts ended, those of the setup apart: `390/508`, `0/12 + 4/10 setup`.
+
+    Args:
+        tally: counts so far.
+        planned: number of planned rollouts.
+        setup: number of setup rollouts among them.
+    """
+    graded = max(planned - setup, 0)
+    text = f"{count(min(tally.done, graded))}/{count(graded)}"  # old summaries count broken setup among the cases
+    if tally.setup_done >= setup:
+        return with_setup(text, setup)
+    return f"{text} + {count(tally.setup_done)}/{count(setup)} setup"
 
 
 def with_setup(text: str, setup: int) -> str:

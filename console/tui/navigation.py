@@ -88,6 +88,7 @@ class Navigator:
         """Modes of screens that have a single instance."""
         self._is_review_renewed = False
         self.launched: list[RunFolder] = []
+        self.seen_live: set[Path] = set()
         self.marked: tuple[RunFolder, Slot | None] | None = None
         self._draft = kept_draft(services.ui_state)
         self._add_once(HOME)
@@ -150,6 +151,8 @@ class Navigator:
         if mode in self._opened:
             self._latest[self._opened[mode].screen] = mode
         self._app.switch_mode(mode)
+        if not any(other.startswith("live ") for other in (mode, *self._way_back)):
+            self.seen_live.clear()
         needed = {mode, *self._way_back, *self._latest.values()}
         for other in [other for other in self._opened if other not in needed]:
             del self._opened[other]
@@ -308,6 +311,7 @@ class Navigator:
     def add_launched(self, runs: Sequence[RunFolder]) -> None:
         for run in reversed(runs):
             self.launched.append(run)
+            self.seen_live.add(run.path)
             self._services.workspace.expect(run)
 
     # Back and jumps --------------------------------------------------------------------------------------------------

@@ -36,6 +36,11 @@ class Navigation(Protocol):
         ...
 
     @property
+    def seen_live(self) -> set[Path]:
+        """Folders of the runs that were live since Live was opened, which keeps them listed."""
+        ...
+
+    @property
     def draft(self) -> "Draft | None":
         """The unstarted contents of the form for a new run, if any."""
         ...

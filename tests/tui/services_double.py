@@ -28,6 +28,7 @@ class FakeNavigator:
         """Open nothing."""
         self.opened: list[tuple[Any, ...]] = []
         self.launched: list[RunFolder] = []
+        self.seen_live: set[Path] = set()
         self.marked: tuple[RunFolder, Slot | None] | None = None
         self.draft: Draft | None = None
 

@@ -25,7 +25,7 @@ def test_a_narrow_strip_says_how_far_the_setup_is_and_then_the_cases(tmp_path: P
     assert "|setup 4/10|" in strip(tmp_path / "a", width=80, setup=4)
     assert "|✓3 ✗1 of 12|" in strip(tmp_path / "b", width=80, setup=10, passed=3, failed=1)
     wide = strip(tmp_path / "c", width=160, setup=10, passed=3)
-    assert "|13 of 12 + 10 setup|" in wide
+    assert "|3/12 + 10 setup|" in wide
     assert "not graded" not in wide, "the column before it says it"
 
 
@@ -37,13 +37,18 @@ async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any
         await assert_until(pilot, lambda: len(app.services.workspace.live) == 2)
         app.navigator.open_live(one.recorder.folder)
         await assert_until(pilot, lambda: app.screen.where == "live" and app.screen.live_runs_panel.strips == 2)
-        await other.end()
+        other.recorder.start("case-1")
+        await other.die()
 
         def is_listed() -> bool:
             app.services.workspace.look()
-            return "1 ended (E shows them)" in text_of(app)
+            return "0 of 4  —               interrupted · r resumes" in text_of(app)
 
         await assert_until(pilot, is_listed)
+        await pilot.press("E")
+        await assert_until(pilot, lambda: "1 ended (E shows them)" in text_of(app))
+        await pilot.press("E", "escape", "2")
+        await assert_until(pilot, lambda: app.screen.where == "live" and not app.screen.has_class("-several-runs"))
 
 
 async def test_an_interrupted_run_says_of_nothing_that_it_runs(opened: Any, workspace: Any) -> None:

@@ -71,10 +71,8 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     columns = [name for name in chosen if every or any(row.cells[name].value is not None for row in board.rows)]
     rows: list[tuple[object, ...]] = []
     for place, row in enumerate(board.rows):
-        origin = "simulated" if row.simulated else ""
-        rows.append(
-            (board.rank(place) or "–", row.model, origin, row.mode, *(cell_text(row.cells[name]) for name in columns))
-        )
+        cells = (cell_text(row.cells[name]) for name in columns)
+        rows.append((board.rank(place) or "–", row.model, row.simulated_note, row.mode, *cells))
     output.rows(
         ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
     )
@@ -108,7 +106,7 @@ def _as_json(board: Leaderboard) -> dict[str, Any]:
                 "rank": board.rank(place),
                 "model": row.model,
                 "mode": row.mode,
-                "simulated": row.simulated,
+                "simulated": bool(row.simulated_note),
                 "runs": list(row.runs),
                 "cost_usd": row.cost_usd if not row.cost_unknown else None,
                 "cells": {

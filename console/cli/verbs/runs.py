@@ -75,6 +75,7 @@ def _show(output: Output, summaries: list[Summary]) -> None:
 def _row(summary: Summary) -> tuple[object, ...]:
     when = datetime.fromtimestamp(summary.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
     tally = summary.tally
-    score, cost = headline(summary), "simulated" if summary.simulated and is_unpaid(tally) else spent_amount(tally)
+    is_free = summary.simulated and is_unpaid(tally)
+    score, cost = headline(summary), summary.simulated_note if is_free else spent_amount(tally)
     return (summary.id, summary.name, summary.suite, summary.model, score, cost, summary.state, when, summary.planned,
             tally.broken, tally.passed, tally.failed)  # fmt: skip

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.exchange.exports.html_parts import (
     CLASSES,
-    SIMULATED,
     STYLE,
     comparison_table,
     failure_words,
@@ -18,6 +17,7 @@ from console.exchange.exports.html_parts import (
     run_line,
     safe,
     section_part,
+    simulated_notice,
 )
 from console.insight.conversation import Conversation
 from console.insight.failures import GroupBy, group
@@ -43,8 +43,7 @@ def html_page(document: RunDocument) -> str:
         f"<title>{title}</title><style>{STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
     ]
-    if document.simulated:
-        parts.append(SIMULATED)
+    parts.append(simulated_notice(document.manifest.simulated_note))
     parts += [
         run_line(document),
         outcomes_table(document),

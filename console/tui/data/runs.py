@@ -95,8 +95,8 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def left(self) -> int:
-        """Number of unfinished rollouts."""
-        return max(self.summary.planned - self.tally.finished, 0) if self.summary else 0
+        """Number of planned rollouts that have not ended."""
+        return self.summary.left if self.summary else 0
 
     @property
     def label(self) -> str:

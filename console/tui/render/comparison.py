@@ -55,7 +55,7 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
     if wide or (other_prompts and not origins):
         parts.append(_check(comparison.prompts.words("prompt"), comparison.prompts.verdict))
     if comparison.simulated:
-        parts.insert(0, Content.styled("simulated", "$undecided"))
+        parts.insert(0, Content.styled(comparison.simulated_note, "$undecided"))
     if playing := " ".join(name for name, on in zip("AB", live, strict=True) if on):
         parts.insert(0, Content.styled(f"{SYMBOLS.live} {playing} live", "bold $live"))
     parts += origins

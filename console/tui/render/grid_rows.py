@@ -28,7 +28,7 @@ EVERY_CATEGORY = "every category"
 def run_line(grid: Grid, place: int) -> Content:
     """Return the number, model, score and name of a run."""
     side = grid.sides[place]
-    mark = "simulated   " if side.manifest.simulated else ""
+    mark = f"{side.manifest.simulated_note}   " if side.manifest.simulated else ""
     rate, count = grid.rate(place), str(len(grid.shared))
     basis = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
     return Content.assemble(

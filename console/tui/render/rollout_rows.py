@@ -16,7 +16,7 @@ from console.insight.rollout import Rollout
 from console.tui.data.runs import RunLine
 from console.tui.render.columns import Column
 from console.tui.render.lines import stacked
-from console.tui.render.progress import lost_words, outcome_words
+from console.tui.render.progress import is_stalled, lost_words, outcome_words
 from console.tui.render.row_cells import suite_and_name
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
@@ -191,13 +191,15 @@ def run_cells(
         return mark, one_line(line.name, 60), *[Content.empty()] * ((6 + with_cost) if is_wide else 4), mistake
     score = Content.styled(number_format.headline(summary), "bold")
     model = one_line(summary.model, 60, "bold" if is_watched else "")
-    left, state = Content(_time_left(line, summary)), state_and_waits(line, status, wide=is_wide)
+    left = Content("–" if line.is_live and is_stalled(status) else _time_left(line, summary))
+    state = state_and_waits(line, status, wide=is_wide)
     if not is_wide:
-        return _mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state
+        cells = (_mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state)
+        return _dimmed_if_ended(line, cells)
     tally = summary.tally
     is_free = summary.simulated and number_format.is_unpaid(tally)
     cost = [Content("free" if is_free else number_format.spent_amount(tally))] * with_cost
-    return (
+    cells = (
         _mark(line),
         model,
         suite_and_name(line),
@@ -209,21 +211,22 @@ def run_cells(
         left,
         state,
     )
+    return _dimmed_if_ended(line, cells)
+
+
+def _dimmed_if_ended(line: RunLine, cells: tuple[Content, ...]) -> tuple[Content, ...]:
+    return cells if line.is_begun_or_waits else tuple(cell.stylize(MUTED) for cell in cells)
 
 
 def _counts_of(summary: Summary) -> Content:
     """Return outcome counts and the total, `✓3 ✗56 of 258`; before the first outcome, the progress of the setup."""
     tally = summary.tally
-    if summary.setup and not tally.graded + tally.broken + tally.undecided:
-        return muted(f"setup {tally.setup}/{summary.setup}")
+    if summary.setup and tally.done <= 0:
+        return muted(f"setup {number_format.count(tally.setup_done)}/{number_format.count(summary.setup)}")
     counts = outcome_counts(tally)
     cells = [Content.styled(f"{mark}{number_format.count(count)}", style) for mark, count, style in counts if count]
     cells = cells or [muted("0")]
-    return Content(" ").join([*cells, muted(f"of {number_format.count(summary.planned - summary.setup)}")])
-
-
-def _planned(summary: Summary) -> str:
-    return number_format.with_setup(number_format.count(summary.planned - summary.setup), summary.setup)
+    return Content(" ").join([*cells, muted(f"of {number_format.count(summary.planned_cases)}")])
 
 
 def _mark(line: RunLine) -> Content:
@@ -234,9 +237,7 @@ def _mark(line: RunLine) -> Content:
 
 
 def _done(summary: Summary) -> str:
-    tally = summary.tally
-    between = " of " if summary.setup else "/"
-    return f"{number_format.count(tally.finished + tally.not_run)}{between}{_planned(summary)}"
+    return number_format.done(summary.tally, summary.planned, summary.setup)
 
 
 def _speed(line: RunLine, summary: Summary) -> str:
@@ -249,14 +250,15 @@ def _speed(line: RunLine, summary: Summary) -> str:
 def _time_left(line: RunLine, summary: Summary) -> str:
     """Return the estimated time left, at the pace so far."""
     tally = summary.tally
-    rollouts_left = summary.planned - tally.finished - tally.not_run
-    if not line.is_live or not tally.finished or rollouts_left <= 0 or not summary.seconds:
+    if not line.is_live or not tally.finished or not summary.left or not summary.seconds:
         return ""
-    return number_format.about(summary.seconds / tally.finished * rollouts_left)
+    return number_format.about(summary.seconds / tally.finished * summary.left)
 
 
 def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:
     """Return a run's state: the engine's message, lost workers and waits, or requests in flight."""
+    if line.can_resume:
+        return state_word(line.state).append(Content.styled(" · r resumes", MUTED))
     if status is None or not line.is_live:
         return state_word(line.state)
     if status.message:
@@ -282,6 +284,6 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     return muted(f"{in_flight}/{limit} {requests}" if limit else "running")
 
 
-def ended_words(count: int, *, is_unfolded: bool) -> Content:
+def ended_words(count: int) -> Content:
     """Return the line that stands for all ended runs."""
-    return muted(f"{count} ended (E {'hides' if is_unfolded else 'shows'} them)")
+    return muted(f"{count} ended (E shows them)")

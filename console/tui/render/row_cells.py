@@ -11,6 +11,7 @@ from console.tui.data.models import ModelLine
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import SuiteLine
 from console.tui.render.columns import Column, Face
+from console.tui.render.progress import not_run_words
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 
@@ -35,7 +36,7 @@ RUNS_WIDE = (
     Column("pass", 6, right=True),
     Column("fail", 6, right=True),
     Column("broken", 6, right=True),
-    Column("left", 6, right=True),
+    Column("left", 8, right=True),
     Column("score", 16),
     Column("cost", 9, right=True),
 )
@@ -62,7 +63,7 @@ def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
         Content.styled(number_format.count(tally.passed), "$pass"),
         Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
         _broken_and_undecided(tally),
-        Content.styled(number_format.count(line.left), "$live" if line.is_live else MUTED),
+        _left_and_not_run(line),
         Content.styled(f"queued {line.place}", "$live")
         if line.is_queued
         else Content(number_format.headline(line.summary)),
@@ -75,6 +76,13 @@ def _broken_and_undecided(tally: Tally) -> Content:
     undecided = [Content.styled(f"{SYMBOLS.undecided} {number_format.count(tally.undecided)}", "$undecided")]
     broken = Content.styled(number_format.count(tally.broken), "$broken" if tally.broken else MUTED)
     return Content(" ").join([*undecided * bool(tally.undecided), broken])
+
+
+def _left_and_not_run(line: RunLine) -> Content:
+    """Return the number of rollouts left, preceded by `· 7` if as many were given up."""
+    given_up = [muted(f"{SYMBOLS.not_run} {number_format.count(line.tally.not_run)}")]
+    left = Content.styled(number_format.count(line.left), "$live" if line.is_live else MUTED)
+    return Content(" ").join([*given_up * bool(line.tally.not_run), left])
 
 
 def _model_and_suite(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:
@@ -136,8 +144,9 @@ def _result(line: RunLine) -> Content:
     ]
     if line.summary is not None and number_format.scored_by(line.summary):
         cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
+    cells += not_run_words(tally)
     if tally.setup:
-        cells.append(muted(f"{SYMBOLS.setup} {tally.setup}"))
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
     return Content(" ").join(cells)
@@ -147,7 +156,7 @@ def _cost(line: RunLine) -> Content:
     if line.summary is None or line.is_queued:
         return Content.empty()
     if line.summary.simulated and number_format.is_unpaid(line.tally):
-        return Content.styled("simulated", f"italic {MUTED}")
+        return Content.styled(line.summary.simulated_note, f"italic {MUTED}")
     return Content(number_format.spent_amount(line.tally))
 
 
@@ -185,7 +194,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
 
 
 def _planned(summary: Summary) -> str:
-    return number_format.with_setup(number_format.plural(summary.planned - summary.setup, "rollout"), summary.setup)
+    return number_format.with_setup(number_format.plural(summary.planned_cases, "rollout"), summary.setup)
 
 
 def _reasons(summary: Summary) -> Content:

@@ -81,7 +81,7 @@ class HomeController:
             sorted((line for line in runs if line.is_queued), key=lambda line: line.place),
             is_stranded,
             next((line for line in runs if line.can_resume), None),
-            *(failed or ()),
+            *(failed or (None, 0)),
         )
 
     # Listing ---------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, QueueActions, RunActions
 from console.tui.screens.home.controller import HomeController
 from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
+from console.tui.screens.resuming import resume_run
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
@@ -163,7 +164,7 @@ class HomeScreen(BaseScreen):
             case "demo":
                 self._engines.start_demo()
             case "resume":
-                self._engines.resume(steps.resumable)
+                resume_run(self.services, steps.resumable)
             case "failures" if steps.failed is not None:
                 self.services.navigator.open_review(steps.failed.folder)
             case "queue" if steps.is_stranded:

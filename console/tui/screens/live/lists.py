@@ -214,7 +214,7 @@ _ENDED = "ended"
 
 
 class LiveRunsPanel(RowList):
-    """One row for each run, keyed by its folder; ended runs share one row until unfolded."""
+    """One row for each run, keyed by its folder; ended ones are dimmed, and share one row while folded."""
 
     class RunChosen(Message):
         """The user chose a run to watch."""
@@ -229,7 +229,7 @@ class LiveRunsPanel(RowList):
         self._statuses: Mapping[Path, Status] = {}
         self._watched = ""
         self._ended = 0
-        self._is_unfolded = False
+        self._is_unfolded = True
 
     def show_runs(self, lines: Sequence[RunLine], statuses: Mapping[Path, Status], *, watched: Path) -> None:
         """List runs with their engines' statuses; the cursor starts on the watched run."""
@@ -246,6 +246,11 @@ class LiveRunsPanel(RowList):
         self._list()
 
     @property
+    def line(self) -> RunLine | None:
+        """The run under the cursor."""
+        return self._run_lines.get(self.cursor or "")
+
+    @property
     def strips(self) -> int:
         """Number of rows."""
         return len(self.keys)
@@ -253,8 +258,8 @@ class LiveRunsPanel(RowList):
     def _list(self) -> None:
         ended = [key for key, line in self._run_lines.items() if not line.is_begun_or_waits and key != self._watched]
         self._ended = len(ended)
-        keys = [key for key in self._run_lines if self._is_unfolded or key not in ended]
-        keys += [_ENDED] * bool(ended)
+        keys = [key for key in self._run_lines if key not in ended]
+        keys += ended if self._is_unfolded else [_ENDED] * bool(ended)
         self._fit_columns()
         self.show(keys, draw=self._draw_run)
         self.styles.height = len(keys)
@@ -268,7 +273,7 @@ class LiveRunsPanel(RowList):
 
     def _draw_run(self, key: str) -> Face:
         if key == _ENDED:
-            return ended_words(self._ended, is_unfolded=self._is_unfolded)
+            return ended_words(self._ended)
         line = self._run_lines.get(key)
         if line is None:
             return ()

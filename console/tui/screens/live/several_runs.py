@@ -67,8 +67,6 @@ class LiveRuns:
         self._services = services
         self._watched = watched.path
         self._engines = EngineStates()
-        self._seen: set[Path] = set()
-        """Runs that were live since the screen was opened, which stay listed after they end."""
         self.lines: list[RunLine] = []
         """The watched run and the others by name; empty if there are no others."""
 
@@ -78,14 +76,14 @@ class LiveRuns:
         return self._engines.statuses
 
     def update(self, feed: RunFeed | None) -> None:
-        """List the watched run and those live, queued, recently live or launched here; connect to their engines.
+        """List the watched run and those live, queued, or live since Live was opened; connect to their engines.
 
         Args:
             feed: the watched run, which is more up to date than the workspace; None if it is not open.
         """
         runs = self._services.workspace.runs or ()
-        self._seen |= {line.folder.path for line in runs if line.is_live}
-        seen = self._seen | {run.path for run in self._services.navigator.launched}
+        seen = self._services.navigator.seen_live
+        seen.update(line.folder.path for line in runs if line.is_live)
         lines = [line for line in runs if self._belongs(line) or line.folder.path in seen]
         self.lines = sorted(lines, key=lambda line: line.name) if len(lines) > 1 else []
         if feed is not None:

@@ -151,7 +151,7 @@ def status_text(controller: ReviewController, overview: Overview, manifest: Mani
     if controller.suite_view.has_pass_rate and (repeats := pass_rates(tally.cases)) is not None:
         k, at, every = repeats
         rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
-    cost = number_format.spent(tally, simulated=manifest.simulated)
+    cost = number_format.spent(tally, manifest.simulated_note)
     figures = [
         Content.assemble("  ", outcome_words(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place) for rate in rates
     ]

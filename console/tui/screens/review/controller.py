@@ -403,7 +403,7 @@ class ReviewController:
             case,
             annotation=self.annotation,
             model=run.manifest.model,
-            simulated=run.manifest.simulated,
+            simulated=run.manifest.model.simulated,
             alike=group.count if group is not None else 0,
             views=self.views,
             view=self.view,
