@@ -8,7 +8,7 @@ from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.core.statistics.repeats import pass_rates
 from console.insight import number_format
-from console.insight.failures import Group
+from console.insight.failures import Group, count_ended
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.tui.render import lines
@@ -94,6 +94,8 @@ def case_line(head: Head, width: int) -> Content:
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded
     label = one_line(head.group.label, 120, "bold" if head.is_open else "")
     right = marks if marks.cell_length < width // 2 else one_line(_marks_in_words(rollouts), width // 2)
+    if (ended := count_ended(rollouts)) < head.repeats:
+        right = right.append_text(f" {ended} of {head.repeats}", MUTED)
     return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), label), right, width - (0 if head.is_open else 2))
 
 

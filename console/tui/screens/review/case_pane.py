@@ -240,6 +240,8 @@ class CasePane(Vertical):
         tell(self._head, Content.empty())
         self.text.show([])
         self._conversation.show([])
+        for pane in (self._head, self.text, self._conversation):
+            self._set_box_title(pane, Content.empty(), Content.empty())
 
     def _draw_head(self, shown: ShownCase) -> None:
         case, rollout, room = shown.case, shown.case.rollout, self._room

@@ -114,6 +114,7 @@ class ReviewController:
     def open(self, run: ReviewedRun) -> None:
         """Start reviewing a run and read its notes."""
         self.run = run
+        self.triage.repeats = run.manifest.rollouts
         if run.manifest.rollouts > 1:
             self.triage.regroup(GroupBy.REPEATS)
         self.read_notes()
@@ -184,7 +185,9 @@ class ReviewController:
         self._stale |= Stale.LIST | Stale.FIGURES
         if listing.is_whole and self._widen_for_case():
             return
-        if (self.current is None or not self.is_moved) and (target := self._first_target()) is not None:
+        target = self._first_target()
+        is_gone = listing.is_whole and self.run is not None and self.run.is_read and not self.triage.place_of(target)
+        if target is not None and not is_gone and (self.current is None or not self.is_moved):
             self.go(target)
         elif listing.is_whole and not self.triage.place_of(self.rollout):
             self._leave_unlisted()
@@ -359,7 +362,7 @@ class ReviewController:
             return
         following = self.triage.step(rollout, 1)
         self.annotate([rollout], kind, value)
-        self.go(following or rollout)
+        self.go(following or (rollout if self.triage.place_of(rollout) else None))
 
     def undo(self) -> Sequence[Note]:
         """Undo the last notes, move to their case, and return the restored notes; empty if there is nothing to undo.
