@@ -167,6 +167,11 @@ class RunComparison:
     pairing: Pairing
     """Pairing of the rollouts."""
 
+    def has_other_prompt(self, pair: RolloutPair) -> bool:
+        """Return whether the first requests of a pair are known and differ."""
+        in_a, in_b = self.a.request_digest(pair.a.slot), self.b.request_digest(pair.b.slot)
+        return bool(in_a and in_b) and in_a != in_b
+
     @property
     def simulated(self) -> bool:
         """True if either run used a simulated model, in any role."""

@@ -25,7 +25,7 @@ def score(interval: Interval | None) -> str:
 
 
 def with_interval(value: float, low: float | None, high: float | None, show: Show | None = None) -> str:
-    """Format a number with its interval, as `±` only where both halves round to the same digits.
+    """Format a number with its interval, which has the same form in all rows of a column.
 
     Args:
         value: the estimate.
@@ -34,14 +34,7 @@ def with_interval(value: float, low: float | None, high: float | None, show: Sho
         show: number format; None: a rate.
     """
     text = (show or rate)(value)
-    return text if low is None or high is None else f"{text} {half_or_bounds(value, low, high, show)}"
-
-
-def half_or_bounds(value: float, low: float, high: float, show: Show | None = None) -> str:
-    """Format an interval that follows its value: `±.07`, or `[.74 .88]` if asymmetric."""
-    write = show or _rate_bound(low, high)
-    half = write(high - value)
-    return f"±{half}" if half == write(value - low) else bounds(low, high, show)
+    return f"{text} {bounds(low, high, show)}".rstrip()
 
 
 def bounds(low: float | None, high: float | None, show: Show | None = None) -> str:

@@ -319,6 +319,7 @@ _COMPARE = (
     Action("filter.lost", ("l",), "Filter: lost", "lost", "compare", "CHANGES", menu="filter"),
     Action("filter.gained", ("g",), "Filter: gained", "gained", "compare", "CHANGES", menu="filter"),
     Action("filter.neither", ("b",), "Filter: both fail", "both fail", "compare", "CHANGES", menu="filter"),
+    Action("filter.prompt", ("p",), "Filter: other prompt", "other prompt", "compare", "CHANGES", menu="filter"),
     Action("filter.left", ("o",), "Filter: left out", "left out", "compare", "CHANGES", menu="filter"),
     Action("filter.all", ("a",), "Filter: every case", "every case", "compare", "CHANGES", menu="filter"),
     Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "compare", "CHANGES"),

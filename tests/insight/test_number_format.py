@@ -12,9 +12,9 @@ def test_figures():
     assert number_format.score(Tally(passed=96, failed=21).rate) == ".821 [.74 .88]"
     assert number_format.score(Tally(failed=5).rate) == ".000 [0 .43]"
     assert number_format.score(Tally(passed=5).rate) == "1.000 [.57 1]"
-    assert number_format.score(Tally(passed=10, failed=10).rate) == ".500 ±.20"
-    assert number_format.score(Tally(passed=5120, failed=4880).rate) == ".512 ±.010"
-    assert number_format.score(Tally(passed=200, failed=9800).rate) == ".020 ±.003"
+    assert number_format.score(Tally(passed=10, failed=10).rate) == ".500 [.30 .70]"
+    assert number_format.score(Tally(passed=5120, failed=4880).rate) == ".512 [.502 .522]"
+    assert number_format.score(Tally(passed=200, failed=9800).rate) == ".020 [.017 .023]"
     assert number_format.score(Tally().rate) == "—"
     assert number_format.score(Tally(passed=5).rate).startswith("1.000")
     assert number_format.score(Interval(0.5)) == ".500"
@@ -48,22 +48,10 @@ def test_intervals_by_themselves():
     assert number_format.bounds(None, 1.0) == ""
     assert number_format.bounds(0.0, 0.434) == "[0 .43]"
     assert number_format.bounds(11.2, 13.8, number_format.number) == "[11.2 13.8]"
-    assert number_format.with_interval(12.5, 11.2, 13.8, number_format.number) == "12.5 ±1.3"
+    assert number_format.with_interval(12.5, 11.2, 13.8, number_format.number) == "12.5 [11.2 13.8]"
     assert number_format.with_interval(12.5, 11.2, 15.8, number_format.number) == "12.5 [11.2 15.8]"
     change = number_format.bounds(-0.1, 0.02, lambda bound: number_format.signed(bound, number_format.rate))
     assert change == "[−.100 +.020]"
-
-
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_what_is_written_with_plus_and_minus_is_symmetric(one, two, three):
-    low, value, high = sorted((one, two, three))
-    text = number_format.with_interval(value, low, high)
-    if "±" in text:
-        half = float(text.split("±")[1])
-        assert abs(value - low - half) <= 0.00501
-        assert abs(high - value - half) <= 0.00501
-    else:
-        assert text.endswith("]")
 
 
 def test_a_difference_that_is_shown_as_zero_has_no_sign():

@@ -13,7 +13,7 @@ from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.exchange.leaderboard_measures import completed
 from console.insight.leaderboard import Leaderboard, leaderboards
-from console.insight.number_format import half_or_bounds, number, rate
+from console.insight.number_format import bounds, number, rate
 from console.store.run_list import find_run
 from console.suites.leaderboard import Cell
 
@@ -94,7 +94,7 @@ def cell_text(cell: Cell) -> str:
     text = f"{(show or rate)(cell.value)}{'*' if cell.note else ''}"
     if cell.low is None or cell.high is None:
         return text
-    return f"{text} {half_or_bounds(cell.value, cell.low, cell.high, show)}"
+    return f"{text} {bounds(cell.low, cell.high, show)}"
 
 
 def _as_json(board: Leaderboard) -> dict[str, Any]:

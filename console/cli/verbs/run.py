@@ -241,7 +241,7 @@ def _numbers(run: "RunForecast") -> dict[str, float | None]:
 def _forecast_text(run: "RunForecast") -> str:
     from console.insight.number_format import plural, with_setup
 
-    times = f" × {run.rollouts} rollouts" if run.rollouts > 1 else ""
+    times = f" × {run.rollouts} repeats" if run.rollouts > 1 else ""
     calls = f"about {run.calls:,.0f} calls"
     is_uncapped = run.unpriced and run.cap_usd is not None
     cap = "; --max-cost counts only what the provider reports" if is_uncapped else ""

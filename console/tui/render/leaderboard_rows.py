@@ -95,7 +95,7 @@ def _cell(cell: Cell) -> Content:
     span = ""
     if cell.low is not None and cell.high is not None:
         write = None if cell.unit == "rate" else number_format.number
-        span = f" {number_format.half_or_bounds(cell.value, cell.low, cell.high, write)}"
+        span = f" {number_format.bounds(cell.low, cell.high, write)}"
     return Content.assemble((show(cell.value), "bold"), ("*" if cell.note else "", "$undecided"), (span, MUTED))
 
 

@@ -24,7 +24,7 @@ RUNS_NARROW = (
     Column("model", 12, 1),
     Column("suite", 16, 4),
     Column("result", 20),
-    Column("score", 14, from_width=96),
+    Column("score", 16, from_width=98),
     Column("cost", 9, right=True, from_width=60),
     Column("when", 8, right=True, from_width=50),
 )
@@ -194,7 +194,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
 
 
 def _planned(summary: Summary) -> str:
-    return number_format.with_setup(number_format.plural(summary.planned_cases, "rollout"), summary.setup)
+    return number_format.with_setup(number_format.count(summary.planned_cases), summary.setup)
 
 
 def _reasons(summary: Summary) -> Content:

@@ -100,7 +100,7 @@ def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
     shown = "\n".join(line.plain for line in about(board, row, 156, 12))
     assert "* overall: incomplete: 1 of 21 categories complete" in shown
     assert "* 2 failed inferences judged as answers: memory kv" in shown
-    assert "kv .500* ±.10" in shown
+    assert "kv .500* [.40 .60]" in shown
     assert "vector N/A" in shown
 
 

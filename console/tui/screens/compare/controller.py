@@ -21,12 +21,14 @@ from console.tui.render.rollout_rows import row_key
 
 LOOK_EVERY_S = 1.0
 """Minimum seconds between checks for new records in a live run."""
+PROMPT = "prompt differs"
 SCOPES: dict[str, tuple[PairOutcome, ...]] = {
     "changed": (PairOutcome.LOST, PairOutcome.GAINED),
     "lost": (PairOutcome.LOST,),
     "gained": (PairOutcome.GAINED,),
     "both fail": (PairOutcome.NEITHER,),
     "left out": (PairOutcome.LEFT_OUT,),
+    PROMPT: tuple(PairOutcome),
     "all": tuple(PairOutcome),
 }
 """Outcomes listed, by filter label."""
@@ -194,17 +196,20 @@ class CompareController:
         """List the pairs of the scope: lost first, then gained, then the others."""
         if self.comparison is None:
             return
-        outcomes = SCOPES[self.scope]
-        changed = [pair for pair in self.comparison.changes() if pair.outcome in outcomes]
-        others = [pair for pair in self.comparison.pairs if pair.outcome in outcomes and not pair.is_change]
+        changed = [pair for pair in self.comparison.changes() if self._is_in_scope(pair)]
+        others = [pair for pair in self.comparison.pairs if self._is_in_scope(pair) and not pair.is_change]
         self.pairs = {row_key(pair.slot): pair for pair in (*changed, *others) if self._has_words(pair)}
+
+    def _is_in_scope(self, pair: RolloutPair) -> bool:
+        is_listed = self.comparison is not None and (self.scope != PROMPT or self.comparison.has_other_prompt(pair))
+        return is_listed and pair.outcome in SCOPES[self.scope]
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
         """The active text filter with its counts."""
         if not self.words or self.comparison is None:
             return None
-        total = sum(pair.outcome in SCOPES[self.scope] for pair in self.comparison.pairs)
+        total = sum(map(self._is_in_scope, self.comparison.pairs))
         return FilterInForce(self.words, len(self.pairs), total)
 
     def _has_words(self, pair: RolloutPair) -> bool:

@@ -37,6 +37,9 @@ from console.tui.symbols import MUTED, muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 
+_REPEATED = "Rollouts"
+"""Heading of the rows if each case has several."""
+
 
 class ConversationList(RowList):
     """The rollouts of a run, drawn in their current state."""
@@ -75,7 +78,8 @@ class ConversationList(RowList):
         else:
             state = "running" if run.is_live else "interrupted"
             unfinished = f", {running} {state}" if run.is_live or run.overview.running else ""
-            left = Content.assemble(self.view.rows_title, (f"  {rollouts}{unfinished}", MUTED))
+            title = _REPEATED if run.manifest.rollouts > 1 else self.view.rows_title
+            left = Content.assemble(title, (f"  {rollouts}{unfinished}", MUTED))
         self.pane_title.tell(left, muted(f"o {order}"))
 
     def _draw_rollout(self, key: str) -> tuple[Content, ...]:
@@ -88,11 +92,12 @@ class ConversationList(RowList):
 
 def _empty_words(run: WatchedRun) -> Content:
     if not run.is_read:
-        cases, read = number_format.plural(run.manifest.cases, "rollout"), len(run.overview.rollouts)
+        word = "rollout" if run.manifest.rollouts > 1 else "case"
+        cases, read = number_format.plural(run.manifest.cases, word), len(run.overview.rollouts)
         return Content(f"reading {cases}, {number_format.count(read)} so far")
     if not run.is_live and is_starting(run.overview, run.manifest):
         return Content("The engine is starting …")
-    return Content("No rollout has started yet." if run.is_live else "No rollout was run.")
+    return Content("No case has started yet." if run.is_live else "No case was run.")
 
 
 SHOWN_FAILURES = 200

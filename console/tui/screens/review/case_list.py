@@ -110,7 +110,8 @@ def empty_text(controller: ReviewController) -> Content:
         return Content.empty()
     if not run.is_read or controller.is_listing:
         count = number_format.count(len(run.overview.rollouts))
-        return Content(f"reading {number_format.plural(run.manifest.cases, 'rollout')}, {count} so far")
+        word = "rollout" if run.manifest.rollouts > 1 else "case"
+        return Content(f"reading {number_format.plural(run.manifest.cases, word)}, {count} so far")
     if narrow.text == NOT_REVIEWED:
         return Content("Everything has been reviewed. F lists it again, E exports it.")
     if narrow.text:
