@@ -18,7 +18,6 @@ from console.core.case import Key
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.run_feed import Changes, RunFeed
-from console.tui.data.runs import RunLine
 from console.tui.render.progress import state_words, title_words
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.sanitize import literal
@@ -116,7 +115,7 @@ class LiveScreen(RunScreen):
             rollout=lambda: self.grid_actions.rollout,
             rollout_feed=lambda: self.several_runs.find_feed(self.grid_actions.run),
             in_worker=lambda question: self.run_worker(question, exclusive=True, group="stop"),
-            line=self._line_to_resume,
+            line=lambda: self.several_runs.line_to_resume,
         )
         self.replay_controls = ReplayControls(
             services,
@@ -399,11 +398,6 @@ class LiveScreen(RunScreen):
         if order.goes_to_first:
             self.controller.watch_first()
             self.conversations.move_to_first()
-
-    def _line_to_resume(self) -> RunLine | None:
-        if self.focused is self.live_runs_panel:
-            return self.live_runs_panel.line
-        return None if self.replay_controls.replay else self.services.workspace.find(self.run_folder.path)
 
     def action_runs_ended(self) -> None:
         """Fold or unfold the ended runs."""

@@ -225,6 +225,7 @@ class SeveralRuns:
             wall_changed: called when runs are added to or removed from the grid.
         """
         self.runs = LiveRuns(services, watched)
+        self._services = services
         self._watched, self._controller, self._panel = watched, controller, panel
         self._feed, self._wall_in_sight, self._wall_changed = feed, wall_in_sight, wall_changed
         self._wall = WallFeeds(services, in_sight=wall_in_sight, changed=wall_fed)
@@ -258,6 +259,11 @@ class SeveralRuns:
         if self._wall.follow(self.runs.on_wall if self._wall_in_sight() else ()):
             self._controller.beside = self._wall.feeds
             self._wall_changed()
+
+    @property
+    def line_to_resume(self) -> RunLine | None:
+        """The run under the cursor of the focused list of runs, else the watched one."""
+        return self._panel.line if self._panel.has_focus else self._services.workspace.find(self._watched.path)
 
     def find_feed(self, run: object) -> RunFeed | None:
         """Return the feed of a run shown in a tile."""
