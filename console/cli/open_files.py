@@ -8,7 +8,7 @@ from typing import cast
 
 from console.core.fault import UsageError
 
-LEAST = 16
+LEAST = 20
 """With fewer files, not even one call of a run gets its connection."""
 PLENTY = 256
 _HINT = "Raise the limit, for example with `ulimit -n 1024`."

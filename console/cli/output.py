@@ -89,6 +89,10 @@ class Output:
         """Write a line of readable text to stdout."""
         _write(sys.stdout, self._styled(self._clean(visible(text)), style) + "\n")
 
+    def parts(self, parts: Iterable[tuple[str, str]]) -> None:
+        """Write a line of readable text, given as texts with their styles, to stdout."""
+        _write(sys.stdout, "".join(self._styled(self._clean(visible(text)), style) for text, style in parts) + "\n")
+
     def prose(self, text: str, style: str = "") -> None:
         """Write readable text next to a table to stdout, wrapped at the terminal's width."""
         lead = text[: len(text) - len(text.lstrip(" "))]

@@ -34,6 +34,8 @@ _VERBS = {
     "allow": "allow the code of a suite's folder to run",
     "show": "show a run, or one case of it",
     "failures": "group the failures of a run",
+    "search": "search the conversations of all runs",
+    "history": "show one case in all runs and models",
     "explain": "let a model label the failures of a run, and group them",
     "compare": "compare two or more runs: cases lost and gained, and whether it may be chance",
     "trends": "show each model on each suite over its runs",
@@ -53,6 +55,7 @@ _MODULES = {"import": "imports"}
 HIDDEN = {
     "engine": "play a prepared run (started by the app)",
     "runner": "play the queue of runs (started automatically)",
+    "index": "bring the search index up to date (started by the app)",
 }
 
 

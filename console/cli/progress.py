@@ -7,6 +7,7 @@ from console.core.fault import HALTING
 from console.core.record import AnyRecord, Closed, Finished, Tried
 from console.core.run import Tally
 from console.core.tally import RunFold
+from console.core.wait import slowed_by
 from console.insight.failing_requests import FailingRequests
 from console.insight.number_format import done, duration
 from console.insight.reasons import reason_words
@@ -104,9 +105,4 @@ def progress_line(tally: Tally, planned: int, setup: int, failing: str = "") -> 
         )
         if count
     ]
-    return "  ".join([*parts, failing] if failing else parts) + slowed_words(tally)
-
-
-def slowed_words(tally: Tally) -> str:
-    """Return ` · slowed by 12 × 429` if rate limits refused requests; else empty."""
-    return f" · slowed by {tally.rate_limits:,} × 429" if tally.rate_limits else ""
+    return "  ".join([*parts, failing] if failing else parts) + slowed_by(tally.rate_limits)

@@ -9,12 +9,12 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.history import History, read_overview
 from console.cli.output import Output
-from console.cli.progress import slowed_words
 from console.cli.sections import show_section
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.price import dollars
 from console.core.run import Summary
+from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
 from console.insight.judging import JUDGE, Judging, judging_of
 from console.insight.number_format import metric_value, plural
@@ -144,7 +144,7 @@ def _counts(summary: Summary) -> str:
     counted += [("setup", tally.setup)]
     counted += [("undecided", tally.undecided), ("not run", summary.planned - tally.finished)]
     words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was played"
-    return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}{slowed_words(tally)}"
+    return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}{slowed_by(tally.rate_limits)}"
 
 
 def _cost(summary: Summary) -> str:

@@ -105,8 +105,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Parameters that the server refuses and that are never sent, whatever a suite asks for."""
     rename: dict[str, _Filled] = {}
     """Parameters that the server knows by another name, such as `max_tokens` as `max_completion_tokens`."""
-    accept_finish: tuple[_Filled, ...] = ()
-    """Finish reasons of the server, unknown to the program, that prove an answer complete."""
+    accept: tuple[_Filled, ...] = ()
+    """Words of the server, unknown to the program: finish reasons of whole answers, types of parts that say nothing."""
     line: int = 0
     """Line of its table in models.toml; 0 for built-in models."""
     other_urls: tuple[str, ...] = ()

@@ -126,7 +126,7 @@ def facts(model: ModelConfig) -> ModelFacts:
     params = {name: value for name, value in params.items() if value is not None} | model.params
     changes = {"omit": list(model.omit)} if model.omit else {}
     changes |= {"rename": model.rename} if model.rename else {}
-    changes |= {"accept_finish": list(model.accept_finish)} if model.accept_finish else {}
+    changes |= {"accept": list(model.accept)} if model.accept else {}
     return ModelFacts(
         name=model.name,
         model_id=model.model_id,

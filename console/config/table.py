@@ -214,7 +214,7 @@ _HINTS = {
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',
     "omit": 'omit = ["temperature"] names parameters that are never sent.',
     "rename": 'rename = { max_tokens = "max_completion_tokens" } sends a parameter under another name.',
-    "accept_finish": 'accept_finish = ["FUNCTION_CALL"] names finish reasons after which answers are whole.',
+    "accept": 'accept = ["FUNCTION_CALL"] names finish reasons of whole answers, and types of parts that say nothing.',
     "temperature": "temperature = 0.0 is a number of at least 0.",
     "max_tokens": "max_tokens = 4096 is an integer of at least 1.",
 }

@@ -4,11 +4,13 @@ Engine to app: `Began` (a call in flight, with its request), `Deltas` (streamed 
 of an answer at once), `Status`. App to engine: `Command`. One JSON line each.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from console.core.case import Key
+from console.core.wait import slowed_by
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=str.lower):
@@ -73,13 +75,15 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     is_slowed: bool = False
     """True if requests wait because rate limits have lowered the number in flight, or their pace."""
 
-    @property
-    def reason(self) -> str:
-        """Why requests wait: `why`, or `slowed to 5 of 16: 429 × 12`; may be empty."""
-        if self.why or not self.is_slowed:
-            return self.why
-        most = max(1, min(self.limit, self.in_flight))
-        return f"slowed to {most} of {self.in_flight + self.waiting}: 429 × {self.throttled}"
+
+def slowed_words(endpoints: Iterable[EndpointState]) -> str:
+    """Return `5/16 · slowed by 12 × 429` for requests that rate limits hold back; empty if none are."""
+    slowed = [endpoint for endpoint in endpoints if endpoint.is_slowed]
+    if not slowed:
+        return ""
+    in_flight = sum(endpoint.in_flight for endpoint in slowed)
+    wanted = in_flight + sum(endpoint.waiting for endpoint in slowed)
+    return f"{in_flight}/{wanted}{slowed_by(sum(endpoint.throttled for endpoint in slowed))}"
 
 
 class WorkerState(msgspec.Struct, frozen=True, omit_defaults=True):

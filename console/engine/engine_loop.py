@@ -1,8 +1,8 @@
-"""The event loop of an engine, which code of a suite can neither stop, nor leave by an exception, nor keep from ending.
+"""The event loop of an engine or worker, which code of a suite can neither stop nor leave by an exception.
 
 `asyncio.run` ends with the first `KeyboardInterrupt` or `SystemExit` of any task or callback and when anybody calls
 `loop.stop`, and then waits for every task and thread, however long they take. Here such an error belongs to the
-conversation in whose context it was raised, and the wait is limited.
+conversation in whose context it was raised, and the wait at the end is limited.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _abandoned: "list[asyncio.Task[Any]]" = []
 
 
 class EngineLoop:
-    """An event loop for one run; create it in the thread that runs it, and call `run` once."""
+    """An event loop for one run; call `run` once."""
 
     def __init__(self, suite: Suite, notify: Callable[[str], None]) -> None:
         """Open the loop.
@@ -41,7 +41,7 @@ class EngineLoop:
         self._suite, self._notify = suite, notify
         self._is_of_suite = files_of(suite)
         self._threads = set(threading.enumerate())
-        self.loop = asyncio.new_event_loop()
+        self.loop = asyncio.SelectorEventLoop()  # others, such as uvloop's, cannot be protected
         self._stop = self.loop.stop
         self.loop.stop = _refuse_to_stop
         self._executor = ThreadPoolExecutor(thread_name_prefix="engine")

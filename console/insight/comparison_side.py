@@ -33,7 +33,7 @@ class ComparisonSide:
     def apply(self, record: AnyRecord) -> None:
         self.overview.apply(record)
         if isinstance(record, Started):
-            self.case_digests[record.key.case] = _digest(record.case)
+            self.case_digests[record.key.case] = case_digest(record.case)
         elif isinstance(record, Asked) and record.role == "model" and record.key not in self.question_digests:
             self.request_digests[record.key] = record.digest
             self.question_digests[record.key] = _question_digest(record.messages)
@@ -81,7 +81,7 @@ def _question_digest(messages: Sequence[dict[str, Any]]) -> str:
     return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16] if asked else ""
 
 
-def _digest(case: Case) -> str:
-    """Digest a case without its cluster, which older runs did not record."""
+def case_digest(case: Case) -> str:
+    """Digest a case as played, without its cluster, which older runs did not record."""
     asked = msgspec.structs.replace(case, cluster="")
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]

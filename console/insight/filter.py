@@ -63,6 +63,8 @@ _ALIASES = {
     "parameter": "subject", "param": "subject", "comment": "note", "disputed": "dispute",
 }  # fmt: skip
 FIELDS = (*_TEXTS, "is", *_SAID, *_NUMBERS)
+FIELD_NAMES = frozenset({*FIELDS, *_ALIASES})
+"""All names of fields, including other words for them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Numbers as displayed: rounded, with their interval."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from console.core.price import dollars
 from console.core.run import Summary, Tally
@@ -251,3 +252,8 @@ def failures(tally: Tally) -> str:
 def plural(value: int, word: str) -> str:
     """Format a count with its noun: `1 case`, `5,000 cases`."""
     return f"{count(value)} {word}{'' if value == 1 else 's'}"
+
+
+def moment(at: float) -> str:
+    """Format a time in seconds since 1970 as local date and time: `2026-01-17 14:20`."""
+    return datetime.fromtimestamp(at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")

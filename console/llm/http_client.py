@@ -107,7 +107,7 @@ class HttpClient:
             watch.on_failed_try(fault, 0.0)
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
-        builder = ReplyBuilder(self._api.assembly(), watch.on_text, self._redact, self._model.accept_finish)
+        builder = ReplyBuilder(self._api.assembly(), watch.on_text, self._redact, self._model.accept)
         if self._budget is not None and "max_tokens" not in body:
             body, is_counted = await self._budget.limited(body)
             if not is_counted:

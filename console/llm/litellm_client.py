@@ -110,7 +110,7 @@ class LitellmClient:
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
-        builder = ReplyBuilder(ChatAssembly(), watch.on_text, self._redact, self._model.accept_finish)
+        builder = ReplyBuilder(ChatAssembly(), watch.on_text, self._redact, self._model.accept)
         deadlines = Deadlines(self._model.limits, streamed=True, partial=lambda: builder.partial)
         try:
             async with deadlines:

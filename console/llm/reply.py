@@ -15,6 +15,7 @@ from console.core.fault import Fault, FaultKind
 from console.llm.transport.faults import fault_of, provider_error_of, reports_error
 from console.llm.wires.completeness import agreed_finish, check, finish_of
 from console.llm.wires.live_texts import LiveTexts, OnText
+from console.llm.wires.parts import Accepted
 from console.llm.wires.provider_api import Assembly
 from console.llm.wires.surrogates import FLAG, repair_surrogates
 
@@ -29,10 +30,10 @@ class ReplyBuilder:
             assembly: joins the chunks.
             on_text: receives new text.
             redact: removes the secrets sent with the request.
-            accepted: finish reasons that the user accepts besides those of the API.
+            accepted: finish reasons and types of parts that the user accepts besides those of the API.
         """
         self.redact = redact
-        self._accepted = accepted
+        self._accepted = Accepted(accepted, redact)
         self._assembly = assembly
         self._live = LiveTexts(on_text, redact)
         self._flags: set[str] = set()
@@ -127,12 +128,12 @@ class ReplyBuilder:
         self._live.end()
         assembly, finish = self._assembly, self._finish or ""
         repaired = _repaired(assembly.message(), self._flags)
-        reply = assembly.read(repaired, finish)
+        reply = assembly.read(repaired, finish, self._accepted)
         check(reply, self._live.said)
         message = self.redact.known_value(repaired)
         if message != repaired:
             self._flags.add("a secret was removed")
-            reply = assembly.read(message, finish)
+            reply = assembly.read(message, finish, self._accepted)
         flags = tuple(sorted(self._flags | set(reply.flags)))
         return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
 

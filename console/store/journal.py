@@ -10,7 +10,7 @@ import errno
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from zlib import crc32
@@ -24,6 +24,7 @@ from console.store.durable import sync_data, sync_file, sync_folder
 from console.store.journal_line import BadLine, decode, encode
 
 _PIECE_BYTES = 1 << 20
+_LAST_BYTES = 256
 
 
 class Damage(msgspec.Struct, frozen=True):
@@ -283,6 +284,30 @@ class JournalReader:
             return self.path.stat().st_size > self.offset
         except FileNotFoundError:
             return False
+
+
+def checksum_before(path: Path, end: int) -> int:
+    """Return the crc32 of the last bytes before `end`, which identify a journal that has grown.
+
+    Raises:
+        OSError: the journal cannot be read.
+    """
+    start = max(0, end - _LAST_BYTES)
+    with path.open("rb") as file:
+        return crc32(os.pread(file.fileno(), end - start, start))
+
+
+def records_at(path: Path, starts: Iterable[int]) -> Iterator[AnyRecord]:
+    """Yield the records that start at these bytes, without damaged ones.
+
+    Raises:
+        OSError: the journal cannot be read.
+    """
+    with path.open("rb") as file:
+        for start in starts:
+            file.seek(start)
+            with contextlib.suppress(BadLine):
+                yield decode(file.readline().removesuffix(b"\n"))
 
 
 def checksum_of(path: Path, size: int) -> int:

@@ -22,7 +22,7 @@ import msgspec
 from console.core.case import Key
 from console.core.record import AnyRecord
 from console.store.atomic import PRIVATE, write_atomically
-from console.store.journal import Damage, JournalReader
+from console.store.journal import Damage, JournalReader, checksum_before
 from console.store.journal_line import BadLine, decode
 
 MadeT = TypeVar("MadeT")
@@ -30,8 +30,6 @@ SAVED_FROM_BYTES = 1 << 20
 """Minimum size of a journal worth a saved index."""
 _WORD = 4
 """Size in bytes of the two leading numbers of the saved file: its checksum and the length of the index part."""
-_LAST_BYTES = 256
-"""Bytes before the end of the indexed part that identify a journal that has grown."""
 
 
 class _SavedIndex(msgspec.Struct, array_like=True):
@@ -157,7 +155,7 @@ class JournalIndex(JournalReader):
                     layout,
                     status.st_size,
                     status.st_mtime_ns,
-                    self._last(self.offset),
+                    checksum_before(self.path, self.offset),
                     self.lines,
                     self.damages,
                     self.checksum,
@@ -189,7 +187,7 @@ class JournalIndex(JournalReader):
             saved = msgspec.msgpack.decode(body[:length], type=_SavedIndex)
             status = self.path.stat()
             same = (status.st_size, status.st_mtime_ns) == (saved.size, saved.modified_ns)
-            grown = live and status.st_size > saved.size and self._last(saved.size) == saved.last
+            grown = live and status.st_size > saved.size and checksum_before(self.path, saved.size) == saved.last
             if saved.layout != layout or not (same or grown):
                 return None
             last_lines, lengths = array("I", saved.last_lines), array("I", saved.lengths)
@@ -205,11 +203,6 @@ class JournalIndex(JournalReader):
         self.checksum, self._last_line = saved.checksum, by_key
         self._starts, self._lengths, self._before = starts, lengths, before
         return made
-
-    def _last(self, end: int) -> int:
-        start = max(0, end - _LAST_BYTES)
-        with self.path.open("rb") as file:
-            return crc32(os.pread(file.fileno(), end - start, start))
 
 
 def _check_lines(

@@ -2,7 +2,7 @@
 
 Ids are stable, because users remap keys by them; an action's method is `action_` + its id with `_` for `.`, on the
 first responder that has it (see `key_dispatch`). Key grammar: a number is a screen, a letter a verb, a capital its
-reverse or the same for everything shown (except `B` and `H`, screens without a number), `/` filters, `:` opens the
+reverse or the same for everything shown (except `B`, `H` and `S`, screens without a number), `/` filters, `:` opens the
 palette, escape goes back one step, `?` lists the available actions.
 """
 
@@ -98,6 +98,7 @@ _ALL = (
     Action("go.grid", (), "Go: Grid", "grid of several runs", "all", "EVERYWHERE"),
     Action("go.board", ("B",), "Go: Leaderboard", "Leaderboard", "all", "EVERYWHERE"),
     Action("go.trends", ("H",), "Go: Trends", "trends of each model", "all", "EVERYWHERE"),
+    Action("go.search", ("S",), "Go: Search", "search all runs", "all", "EVERYWHERE"),
     Action("run.new", ("L",), "Run: new", "new run", "all", "EVERYWHERE", "new run", 70),
     Action("palette", (":", "ctrl+p"), "Commands", "all commands", "all", "EVERYWHERE", palette=False),
     Action("jump", ("ctrl+t",), "Go: a run or a case", "find a run or case", "all", "EVERYWHERE"),
@@ -296,6 +297,7 @@ _REVIEW = (
     _branch("e", "prompt", "edit the prompt"),
     _branch("b", "both", "both: model, prompt"),
     _branch("s", "same", "same model and prompt"),
+    Action("history", ("I",), "Case: history in all runs", "history in all runs", "review", "THIS CASE", "history", 29),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "review", "THIS CASE", "mark", 30),
     Action("run.again", ("r",), "Case: run again", "run it again", "review", "THIS CASE", "re-run", 48),
     Action("run.again.shown", ("R",), "Run: again for those shown", "re-run those shown", "review", "FAILURES"),
@@ -393,9 +395,17 @@ _TRENDS = (
     Action("reload", ("ctrl+r",), "Trends: refresh", "read all runs again", "trends", "RUNS"),
 )
 
+_SEARCH = (
+    Action("find", ("/",), "Search: words", "other words", "search", "SEARCH", "words", 90),
+    Action("group.next", ("]", "J"), "Search: next run", "next, previous run", "search", "SEARCH",
+           pair="group.prev"),
+    Action("group.prev", ("[", "K"), "Search: previous run", "previous run", "search", "SEARCH", "run", 70,
+           pair="group.next"),
+)  # fmt: skip
+
 ACTIONS: tuple[Action, ...] = (
     *_ALL, *_ROWS, *_LINE, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
-    *_GRID, *_TRENDS,
+    *_GRID, *_TRENDS, *_SEARCH,
 )  # fmt: skip
 
 

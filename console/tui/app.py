@@ -54,6 +54,8 @@ from console.tui.widgets.top_line import TopLine
 
 LOAD_AHEAD_S = 0.7
 """Seconds after the first frame until further screens are imported, when models, suites and runs have been read."""
+INDEX_AFTER_S = 3.0
+"""Seconds after the first frame until conversations are indexed for search, in a process of its own."""
 COLLECT_AFTER = (2_000, 10, 100)
 """Garbage collection thresholds (`gc.set_threshold`); full collections are rare, as they take 0.1 s with a long run."""
 SWITCH_S = 0.001
@@ -91,6 +93,7 @@ class ConsoleApp(App[int]):
         theme: str = DARK,
         keys_path: Path | None = None,
         ui_state: UiState | None = None,
+        keeps_index: bool = False,
     ) -> None:
         """Create the app; before the first paint, only the user's keys are read from disk.
 
@@ -99,6 +102,7 @@ class ConsoleApp(App[int]):
             theme: name of one of our themes.
             keys_path: the user's keys.toml; None for the one in the config folder.
             ui_state: persisted state; None to keep it in memory only.
+            keeps_index: whether to keep the search index up to date in the background.
         """
         key_map = load_key_map(keys_path or _keys_path())
         self._control_characters = ControlCharacterFilter()
@@ -118,6 +122,7 @@ class ConsoleApp(App[int]):
         self.crash: BaseException | None = None
         """The error that ended the app, if any."""
         self._until_unmounted = ExitStack()
+        self._keeps_index = keeps_index
         catch_fatal_errors(self, self._end_with)
 
     # Styles ----------------------------------------------------------------------------------------------------------
@@ -171,6 +176,16 @@ class ConsoleApp(App[int]):
         else:  # started with a run, which is read first
             self.mode_change_signal.subscribe(self, lambda _: workspace.read_once())
             loop.call_later(LOAD_AHEAD_S, workspace.read_once)
+        if self._keeps_index:
+            loop.call_later(INDEX_AFTER_S, self._keep_index)
+
+    def _keep_index(self) -> None:
+        self.services.search_indexing.note_changes()
+        self.services.workspace.changed.subscribe(self, self._index_changes)
+
+    def _index_changes(self, changed: str) -> None:
+        if changed == "runs":
+            self.services.search_indexing.note_changes()
 
     def on_unmount(self) -> None:
         """Stop handling errors of threads and tasks."""

@@ -27,6 +27,7 @@ from console.tui.symbols import SYMBOLS
 
 if TYPE_CHECKING:
     from console.tui.data.run_feed import RunFeeds
+    from console.tui.data.search_indexing import SearchIndexing
 
 
 SAME_MOMENT_S = 0.3
@@ -54,6 +55,7 @@ class AppServices:
         self.navigator = Navigator(app, self)
         self.exports = Exports(app, self)
         self._feeds: RunFeeds | None = None
+        self._search_indexing: SearchIndexing | None = None
         self._notified_at = -SAME_MOMENT_S
         self.messages: list[Content] = []
         """All notifications, oldest first."""
@@ -71,6 +73,14 @@ class AppServices:
 
             self._feeds = RunFeeds()
         return self._feeds
+
+    @property
+    def search_indexing(self) -> "SearchIndexing":
+        if self._search_indexing is None:
+            from console.tui.data.search_indexing import SearchIndexing
+
+            self._search_indexing = SearchIndexing(self.workspace)
+        return self._search_indexing
 
     @property
     def has_focus(self) -> bool:

@@ -33,6 +33,7 @@ SCREENS = {
     "grid": "console.tui.screens.grid.screen:GridScreen",
     "board": "console.tui.screens.leaderboard.screen:LeaderboardScreen",
     "trends": "console.tui.screens.trends.screen:TrendsScreen",
+    "search": "console.tui.screens.search.screen:SearchScreen",
 }
 """Screens by their name in the action table; each is imported when first opened, to keep startup fast."""
 LOADED_AHEAD = ("live", "review")
@@ -176,17 +177,17 @@ class Navigator:
         """Watch another run in place of the current one; escape returns to where that one was opened."""
         self._open("live", run, None, in_place=True)
 
-    def open_review(self, run: RunFolder, slot: Slot | None = None) -> None:
-        self._open("review", run, slot)
+    def open_review(self, run: RunFolder, slot: Slot | None = None, find: str = "") -> None:
+        self._open("review", run, slot, find)
 
-    def _open(self, name: str, run: RunFolder, slot: Slot | None, *, in_place: bool = False) -> None:
+    def _open(self, name: str, run: RunFolder, slot: Slot | None, find: str = "", *, in_place: bool = False) -> None:
         """Show a run's existing screen, or a new one if a rollout is given, and remember the run as the last viewed."""
         self._services.ui_state.keep("run", run.name)
         mode = self._find_opened(OpenedRuns(name, (run.path,))) if slot is None else None
-        self._show(mode or self._add_run_mode(name, run, slot), in_place=in_place)
+        self._show(mode or self._add_run_mode(name, run, slot, find), in_place=in_place)
 
-    def _add_run_mode(self, name: str, run: RunFolder, slot: Slot | None) -> str:
-        arguments = (run,) if slot is None else (run, slot)
+    def _add_run_mode(self, name: str, run: RunFolder, slot: Slot | None, find: str = "") -> str:
+        arguments = (run,) if slot is None else (run, slot, find) if find else (run, slot)
         opened = OpenedRuns(name, (run.path,), slot)
         return self._add_opened(opened, lambda: screen_class(name)(self._services, *arguments))
 
@@ -284,6 +285,9 @@ class Navigator:
 
     def action_go_trends(self) -> None:
         self._go_to("trends")
+
+    def action_go_search(self) -> None:
+        self._go_to("search")
 
     # Home, library, form ---------------------------------------------------------------------------------------------
 

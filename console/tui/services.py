@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from console.config.paths import WorkspacePaths
     from console.tui.data.draft import Draft
     from console.tui.data.run_feed import RunFeeds
+    from console.tui.data.search_indexing import SearchIndexing
     from console.tui.data.ui_state import UiState
     from console.tui.data.workspace import Workspace
     from console.tui.keymap import KeyMap
@@ -61,8 +62,8 @@ class Navigation(Protocol):
         """Watch another run in place of the current one."""
         ...
 
-    def open_review(self, run: RunFolder, slot: Slot | None = None) -> None:
-        """Open a run in Review, with the cursor on a rollout if given."""
+    def open_review(self, run: RunFolder, slot: Slot | None = None, find: str = "") -> None:
+        """Open a run in Review, with the cursor on a rollout if given, and at a text to be found in it."""
         ...
 
     def open_compare(self, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
@@ -108,6 +109,11 @@ class Services(Protocol):
     @property
     def feeds(self) -> "RunFeeds":
         """The open feeds, shared by the screens that show the same run."""
+        ...
+
+    @property
+    def search_indexing(self) -> "SearchIndexing":
+        """Keeps the search index up to date."""
         ...
 
     @property

@@ -103,7 +103,7 @@ def run_app(
         SYMBOLS.use_ascii()
     ui_state = UiState(state_dir() / "app.json")
     theme = theme or choose_theme(os.environ, ui_state.text("theme"))
-    app = ConsoleApp(paths, theme=theme, ui_state=ui_state)
+    app = ConsoleApp(paths, theme=theme, ui_state=ui_state, keeps_index=True)
     if run:
         app.navigator.start_with(run, case)
     with leaving_on_signals(app.exit):

@@ -66,6 +66,8 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "labels_taken_back": ["explain", runs[0], "--undo"],
         "comparison": ["compare", *runs[:2], "--fail-if-worse"],
         "grid": ["compare", *runs],
+        "search": ["search", "the"],
+        "history": ["history", "bfcl-starter", case],
         "trends": ["trends"],
         "leaderboard": ["leaderboard"],
         "annotation": ["tag", f"{runs[0]}#{case}", "model", "--comment", "seen"],

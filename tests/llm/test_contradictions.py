@@ -216,15 +216,45 @@ async def test_a_new_reason_is_accepted_by_one_entry_that_the_message_names(aske
         await asked(api, said, {"max_tries": 9})
     assert len(seen.failed) == 2, "it is paid for twice, not nine times"
     assert caught.value.kind is FaultKind.BAD_ANSWER
-    assert f"accept_finish = ['{said.end}'] into models.toml" in caught.value.message
-    reply = await asked(api, said, accept_finish=(said.end.lower(),))
+    assert f"accept = ['{said.end}'] into models.toml" in caught.value.message
+    reply = await asked(api, said, accept=(said.end.lower(),))
     assert (reply.content, len(reply.tool_calls)) == (said.text or None, len(said.calls))
     assert reply.finish == ("tool_calls" if said.calls else "stop")
+
+
+RIDDLE = {"type": "riddle", "id": "r_1", "riddle": {"of": "the Sphinx"}}
+PARTS: dict[str, Callable[[list[Json]], list[Json]]] = {
+    "responses": lambda events: ended(output=[*events[-1]["response"]["output"], RIDDLE])(events),
+    "anthropic": lambda events: [
+        *events[:-2],
+        {"type": "content_block_start", "index": 9, "content_block": RIDDLE},
+        {"type": "content_block_delta", "index": 9, "delta": {"type": "riddle_delta", "more": "?"}},
+        {"type": "content_block_stop", "index": 9},
+        *events[-2:],
+    ],
+    "gemini": lambda events: [*events[:-1], parts([{"riddle": RIDDLE, "thoughtSignature": "s"}]), events[-1]],
+    "openai": lambda events: [{"choices": [{"index": 0, "delta": {"content": [RIDDLE]}}]}, *events],
+}
+
+
+@pytest.mark.parametrize("said", [TEXT, CALL], ids=["text", "call"])
+@pytest.mark.parametrize("api", PARTS)
+async def test_a_part_of_a_new_type_is_accepted_by_the_entry_that_the_message_names(asked, seen, api, said):
+    beside = Said(events=PARTS[api](EVENTS[api](said)))
+    with pytest.raises(Fault) as caught:
+        await asked(api, beside, {"max_tries": 9})
+    assert len(seen.failed) == 2, "it is paid for twice, not nine times"
+    assert caught.value.kind is FaultKind.BAD_ANSWER
+    assert "accept = ['riddle'] into models.toml" in caught.value.message
+    alone, reply = await asked(api, said), await asked(api, beside, accept=("Riddle",))
+    assert (reply.content or None, reply.tool_calls, reply.finish) == (alone.content, alone.tool_calls, alone.finish)
+    if api != "openai":
+        assert "the Sphinx" in str(reply.native), "the server gets its part back"
 
 
 async def test_a_reason_that_names_a_failure_is_never_accepted(connect, question, seen, monkeypatch):
     monkeypatch.setitem(FAULTS, "abort", lambda exchange: both(exchange, {"content": "Warm."}, "abort"))
     with pytest.raises(Fault) as caught:
-        await connect(accept_finish=("abort",)).ask(question("fault:abort"), seen)
+        await connect(accept=("abort",)).ask(question("fault:abort"), seen)
     assert caught.value.kind is FaultKind.SERVER
-    assert "accept_finish" not in caught.value.message
+    assert "accept =" not in caught.value.message

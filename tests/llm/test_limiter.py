@@ -6,6 +6,7 @@ import time
 import pytest
 
 from console.core.fault import Fault, FaultKind
+from console.core.live import slowed_words
 from console.llm.limits import limiter as limiter_module
 from console.llm.limits.limiter import FAULTS_UNTIL_DOWN, Limiter, LimiterRegistry
 
@@ -117,11 +118,11 @@ async def test_who_waits_because_of_rate_limits_is_told_so(seen):
         limiter.release(slot)
     waiting = [asyncio.ensure_future(acquire(limiter, seen)) for _ in range(5)]
     await asyncio.sleep(0)
-    assert limiter.state().reason == "slowed to 12 of 16: 429 × 1"
+    assert slowed_words([limiter.state()]) == "12/16 · slowed by 1 × 429"
     for slot in slots[5:]:
         limiter.release(slot)
     await asyncio.gather(*waiting)
-    assert limiter.state().reason == ""
+    assert slowed_words([limiter.state()]) == ""
 
 
 async def test_no_more_go_on_than_were_not_refused(seen):

@@ -9,11 +9,12 @@ from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.screens.base import BaseScreen
 
-PLACES = ("home", "live", "review", "compare", "grid", "board", "trends", "library", "cases", "launch")
+PLACES = ("home", "live", "review", "compare", "grid", "board", "trends", "search", "library", "cases", "launch")
 KEYS = {
     "grid": ("+", "enter"),
     "board": ("B",),
     "trends": ("H",),
+    "search": ("S", "enter"),
     "library": ("5",),
     "cases": ("g", "x", "j", "enter"),
     "launch": ("L",),
@@ -29,6 +30,7 @@ STEPS = {
     "grid": ("down",),
     "board": ("down",),
     "trends": ("down",),
+    "search": ("slash", *"pass", "enter", "down"),
     "library": ("tab", "down", "x"),
     "cases": ("tab",),
 }

@@ -222,7 +222,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         stage.on(LaunchScreen).apply_change()
         await see("options fit")
         yield "launch-filled"
-        await see("Did you mean why-3", "j", "j", "space", *"why-99")
+        await see("Did you mean why-3", "x", "j", "j", "space", *"why-99")
         yield "launch-mistake"
         await see("options fit", "escape")
         await see("Save as preset", "w", *"small")

@@ -15,6 +15,7 @@ from console.core.case import Slot
 from console.store.runs import RunFolder
 from console.tui.data.draft import Draft
 from console.tui.data.run_feed import RunFeeds
+from console.tui.data.search_indexing import SearchIndexing
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import Workspace
 from console.tui.keymap import KeyMap
@@ -40,7 +41,7 @@ class FakeNavigator:
         """Note it."""
         self.opened.append(("live", run))
 
-    def open_review(self, run: RunFolder, slot: Slot | None = None) -> None:
+    def open_review(self, run: RunFolder, slot: Slot | None = None, find: str = "") -> None:
         """Note it."""
         self.opened.append(("review", run, slot))
 
@@ -90,6 +91,7 @@ class FakeServices:
         self.workspace = Workspace(self.paths, changed=changed, hand_over=self._in_loop, run_ended=lambda _: None)
         self.navigator = FakeNavigator()
         self.feeds = RunFeeds()
+        self.search_indexing = SearchIndexing(self.workspace)
         self.badge = Content.empty()
         self.has_focus = True
         self.shows_help = False

@@ -114,7 +114,7 @@ async def test_filter_narrows_both_lists(opened: Any, frame: Frame) -> None:
 
 async def test_a_field_is_edited_in_place_and_says_what_does_not_fit(opened: Any, frame: Frame) -> None:
     async with opened() as (app, pilot):
-        await pilot.press("L", "tab", "tab", "j", "j", "j", "j", "0")
+        await pilot.press("L", "tab", "tab", "j", "0")
         await pilot.pause()
         shown = frame(app).split("\n")
         place = next(number for number, text in enumerate(shown) if text.startswith("> repeats"))
@@ -124,7 +124,7 @@ async def test_a_field_is_edited_in_place_and_says_what_does_not_fit(opened: Any
         assert app.screen.controller.form.texts["repeats"] == "3"
         await pilot.press("9", "escape")
         assert app.screen.controller.form.texts["repeats"] == "3"
-        await pilot.press("j", "j", "j", "j", "space", "space")
+        await pilot.press("x", *"jjjjjj", "space", "space")
         assert app.screen.controller.form.texts["mode"] == "prompt"
         await pilot.press("G", "space")
         assert app.screen.query_one("#launch-fields").is_editing or app.screen.controller.form.texts
@@ -358,7 +358,7 @@ async def test_a_mistake_stands_under_its_field_while_it_is_typed(opened: Any, s
     async with opened() as (app, pilot):
         await fill(pilot)
         await rest(app, pilot, settle)
-        await pilot.press("j", "j", "space", *"why-99")
+        await pilot.press("x", "j", "j", "space", *"why-99")
         await rest(app, pilot, settle)
         lines = frame(app).split("\n")
         place = next(number for number, text in enumerate(lines) if text.startswith("> only ids"))

@@ -46,8 +46,8 @@ def test_what_agrees_can_be_folded():
 
 
 def test_too_narrow_for_two_sides_means_stacked():
-    assert fitting(Layout.SIDES, 77) is Layout.STACKED
-    assert fitting(Layout.SIDES, 78) is Layout.SIDES
+    assert fitting(Layout.SIDES, 69) is Layout.STACKED
+    assert fitting(Layout.SIDES, 70) is Layout.SIDES
     lines = drawn([PAIR], 50)
     assert heading(50, Style()) == []
     assert "  both      'Chicago, IL'" in "\n".join(lines)

@@ -55,12 +55,12 @@ async def test_little_room_is_enough_to_watch_a_run(opened: Any, workspace: Any,
     run = plain_run(workspace.root / "runs").folder
     async with opened((40, 10)) as (app, pilot):
         app.navigator.open_live(run)
-        await assert_until(pilot, lambda: "wrong val" in text_of(app))
+        await assert_until(pilot, lambda: "failed" in text_of(app))
         await wait_until_unchanged(app, pilot)
         assert_frame(app, "live-small-40x10", whole=True)
         await pilot.press("enter")
         await assert_until(pilot, lambda: "verdict" in text_of(app))
-        assert "wrong val" not in text_of(app)
+        assert "live_simple_1-0-0" not in text_of(app)
 
 
 async def test_little_room_is_enough_to_review_a_run(opened: Any, workspace: Any, assert_frame: Any) -> None:

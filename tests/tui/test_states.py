@@ -1,12 +1,14 @@
 """Every screen and state: held as a frame at two sizes, saying the same in every theme, legibly.
 
+One state of each screen is held at the commonest sizes in between too, reached by resizing the wide terminal.
+
 Themes are compared in the wide frames, which show every pane, and in `make test-all` in the narrow ones as well.
 
 `PICTURES=folder` draws all of them in every theme, to be looked at; `UPDATE_FRAMES=1` renews the frames.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,11 @@ from console.tui.app import ConsoleApp
 from console.tui.themes import ANSI, CONTRAST, DARK, NAMES
 
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+BETWEEN = {"100x30": (100, 30), "130x36": (130, 36), "145x40": (145, 40)}
+HELD_BETWEEN = frozenset(
+    ("home-usual", "live-running", "live-loops", "review", "review-rows-berth-and-price", "compare", "compare-repeats",
+     "compare-grid", "compare-grid-cases", "library-suites", "launch-filled")
+)  # fmt: skip
 PICTURES = os.environ.get("PICTURES", "")
 LEAST = {CONTRAST: 7.0}
 """Least contrast of text in a theme; 4.5, the AA level of WCAG 2.2, where none is named."""
@@ -82,6 +89,19 @@ async def assert_alike(stage: Stage, name: str) -> None:
     await stage.pilot.pause()
 
 
+async def differences_between(stage: Stage, name: str, assert_frame: Callable[..., None]) -> AsyncIterator[str]:
+    """Yield how the frames at the sizes in between differ; the terminal ends at its own size."""
+    for size, cells in BETWEEN.items():
+        await stage.pilot.resize_terminal(*cells)
+        await stage.see(lambda: True)
+        try:
+            assert_frame(stage.app, f"states/{name}-{size}")
+        except AssertionError as difference:
+            yield f"{name}-{size}: {difference}"
+    await stage.pilot.resize_terminal(*stage.size)
+    await stage.see(lambda: True)
+
+
 @pytest.mark.parametrize(
     ("size", "themes"),
     [("80x24", False), ("160x45", True), pytest.param("80x24", True, marks=pytest.mark.slow)],
@@ -107,6 +127,8 @@ async def test_states(
                 assert_frame(stage.app, f"states/{name}-{size}")
             except AssertionError as difference:
                 other.append(f"{name}-{size}: {difference}")
+            if size == "160x45" and name in HELD_BETWEEN:
+                other += [difference async for difference in differences_between(stage, name, assert_frame)]
             found = pairs(stage.app)
             if PICTURES or (themes and not found <= SEEN):
                 await assert_alike(stage, name)

@@ -57,7 +57,6 @@ def test_a_lost_worker_is_seen_without_a_key(tmp_path: Path):
 
 def test_a_run_slowed_by_rate_limits_says_so(tmp_path: Path):
     slowed = EndpointState("m", in_flight=5, limit=5, waiting=11, throttled=12, is_slowed=True)
-    assert slowed.reason == "slowed to 5 of 16: 429 × 12"
     status = Status("running", 16, endpoints=[slowed])
     folder = plain_run(tmp_path).folder
     line = RunLine(folder, msgspec.structs.replace(folder.summary(), state="running"))
@@ -66,6 +65,6 @@ def test_a_run_slowed_by_rate_limits_says_so(tmp_path: Path):
     overview.status = status
     run = Manifest(id="r", at=1.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
     shown = progress_line(overview, run, live=True, width=120, average=Content(".500")).plain
-    assert "11 wait: slowed to 5 of 16: 429 × 12" in shown
+    assert "5/16 · slowed by 12 × 429" in shown
     facts = [line.plain for line in facts_lines(overview, run, live=True)]
-    assert any("5 of 5 in flight   11 waiting  slowed to 5 of 16: 429 × 12" in fact for fact in facts)
+    assert any("5 of 5 in flight   11 waiting · slowed by 12 × 429" in fact for fact in facts)

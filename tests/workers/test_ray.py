@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from math import inf
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from server.faults import FAULTS
@@ -61,8 +62,8 @@ START_S = 240.0
 GONE_S = 55.0
 """An engine whose cluster is gone has ended: before a minute is over, after which Ray ends it without a word."""
 CEILING, RPM, PAUSE_S = 8, 300, 4.0
-REFUSALS = 13
-"""In a row, of six processes together, so that one of them has three."""
+REFUSALS = 6
+"""Of one process, none of whose calls is answered between: the last ones are in a row."""
 
 
 @pytest.fixture(scope="module")
@@ -260,9 +261,10 @@ def test_workers_and_detached_engines_share_one_endpoints_limits(
     arrived: list[float] = []
     refused: list[float] = []
 
-    def answer(request: dict[str, object]) -> Scripted:
+    def answer(request: dict[str, Any]) -> Scripted:
         arrived.append(time.monotonic())
-        if 50 <= len(arrived) < 50 + REFUSALS:
+        is_of_refused = len(request["tools"]) > 1  # the category `multiple`
+        if len(arrived) >= 50 and is_of_refused and len(refused) < REFUSALS:
             refused.append(time.monotonic())
             return Scripted(fault="pause")
         scripted = say_ok(request)
@@ -270,18 +272,20 @@ def test_workers_and_detached_engines_share_one_endpoints_limits(
         return scripted
 
     server.answer = answer
-    argv = ("run", "-m", "served", "-s", "bfcl-starter", "--category", "simple_python", "-r", "3", "-c", "8")
+    argv = ("run", "-m", "served", "-s", "bfcl-starter", "-c", "8", "--category")
     with home_of(tmp_path, server.base_url, f"{LIMITS}, concurrency = {CEILING}, rpm = {RPM}") as home:
-        on_ray = Playing(home, *argv, "--quiet", "--on", "ray", "--workers", "4", ray=nodes.address)
-        folders = [on_ray.folder]
-        for _ in range(2):
-            detached = Playing(home, *argv, "--detach")
-            folders.append(detached.folder)
+        playing = (*argv, "simple_python", "-r", "3", "--quiet", "--on", "ray", "--workers", "4")
+        on_ray = Playing(home, *playing, ray=nodes.address)
+        folders = {on_ray.folder: 30}
+        for category, repeats, calls_in_all in (("multiple", "4", 32), ("simple_python", "3", 30)):
+            detached = Playing(home, *argv, category, "-r", repeats, "--detach")
+            folders[detached.folder] = calls_in_all
             assert detached.wait()[0] == 0, detached.said
         assert on_ray.wait()[0] in (0, 3), on_ray.said
-        for folder in folders:
+        for folder, calls_in_all in folders.items():
             until(lambda folder=folder: isinstance(records(folder)[-1], Closed), "a run did not end")
-            check_once(folder, 30)
+            check_once(folder, calls_in_all)
+    assert len(refused) == REFUSALS
     assert server.most_in_flight == CEILING
     window, gap = 60, 60 / RPM
     spans = [later - earlier for earlier, later in zip(arrived, arrived[window:], strict=False)]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.config.model import ModelConfig, Secret
+from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Closed, Finished, Lost
@@ -26,9 +28,13 @@ from console.engine.workers.messages import LineReader, LineWriter, NotUnderstoo
 from console.engine.workers.preflight import check_models, compare
 from console.engine.workers.remote_player import RemotePlayer, WorkerGone
 from console.engine.workers.session import WorkerSession
+from console.engine.workers.session_thread import SessionThread
 from console.llm.limits.limiter import LIMITERS
 from console.store.journal import JournalReader
 from console.store.runs import create_run
+from console.suites.allowed import allow
+from console.suites.catalog import Catalog
+from console.suites.folder_code import FolderCode
 
 OURS = WorkerFacts("engine", "here", {"eval-console": "1"}, {"name": "s"}, "cases", "closed")
 
@@ -263,11 +269,13 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(session, "POLL_S", 0.01)
     monkeypatch.setattr(LIMITERS, "share_with_others", None, raising=False)
 
-    async def played(fleet: Workers, limit: int = 3):
-        plan = Plan("sim/careful", "bfcl-starter", Selection(limit=limit), concurrency=2, runs_path=tmp_path / "runs")
+    async def played(fleet: Workers, limit: int = 3, suite: str = "bfcl-starter", **more: Any):
+        selection, runs = Selection(limit=limit), tmp_path / "runs"
+        data_path, notify = more.get("data_path"), more.get("notify")
+        plan = Plan("sim/careful", suite, selection, concurrency=2, runs_path=runs, data_path=data_path)
         ready = prepare(plan)
         run = create_run(ready.runs_root, ready.manifest)
-        closed = await Engine(run, ready, player=partial(RemotePlayer, fleet=fleet)).run()
+        closed = await Engine(run, ready, player=partial(RemotePlayer, fleet=fleet), notify=notify).run()
         return closed, list(JournalReader(run.journal_path).iter_all())
 
     return played
@@ -354,6 +362,82 @@ async def test_a_case_that_was_only_unlucky_with_nodes_is_not_broken(play) -> No
     _, records = await play(Workers(*[NodeLink] * 5, Link), limit=1)
     assert len({record.worker for record in records if isinstance(record, Lost)}) == 5
     assert all(record.verdict.outcome.is_graded for record in records if isinstance(record, Finished))
+
+
+class ThreadLink(Link):
+    """A worker whose session has a thread of its own, as on a cluster."""
+
+    def __init__(self, number: int) -> None:
+        self.session, self.number = SessionThread(), number
+        self.delivering: list[asyncio.Task[None]] = []
+
+    async def prepare(self, setup: bytes, parts: Sequence[bytes]) -> bytes:
+        return await asyncio.to_thread(self.session.prepare, setup, parts)
+
+    def deliver(self, piece: Piece) -> None:
+        self.delivering.append(asyncio.create_task(self.session.deliver(piece)))
+
+
+ESCAPES = """
+import asyncio, contextvars, sys
+from console.authoring import Case, Chat, SimpleSuite, verdict
+
+def throws():
+    raise ValueError("stray")
+
+class Escapes(SimpleSuite):
+    def cases(self, categories, setting):
+        for name in ("first", "bad", "last"):
+            yield Case(name, "all", {})
+
+    async def play(self, case, stage, setting):
+        await Chat(stage, script=["yes"]).say(case.id)
+        if case.id == "bad":
+            loop = asyncio.get_running_loop()
+            PLAY
+            await asyncio.sleep(600)
+
+    def score(self, case, output, setting):
+        return verdict(True)
+
+async def leaves():
+    raise KeyboardInterrupt
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "loop.stop()",
+        "loop.call_soon(lambda: loop.stop())",
+        "task = asyncio.create_task(leaves())",
+        "loop.call_soon(lambda: sys.exit())",
+        "contextvars.Context().run(loop.call_soon, throws); loop.stop()",
+    ],
+)
+async def test_code_that_stops_or_leaves_the_loop_breaks_its_case_and_loses_no_worker(
+    play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "data" / "escapes"
+    folder.mkdir(parents=True)
+    (folder / "suite.toml").write_text('module = "suite.py"\n')
+    (folder / "suite.py").write_text(ESCAPES.replace("PLAY", code))
+    allow(FolderCode(Catalog(find_data_roots(tmp_path / "data")).entry("escapes")))
+    fleet = Workers(ThreadLink)
+    notices: list[str] = []
+    closed, records = await play(fleet, suite="escapes", data_path=tmp_path / "data", notify=notices.append)
+    assert closed.reason == "completed"
+    ended = {record.key.case: record.verdict for record in records if isinstance(record, Finished)}
+    assert [ended[case].outcome for case in ("first", "bad", "last")] == [
+        Outcome.PASSED,
+        Outcome.BROKEN,
+        Outcome.PASSED,
+    ]
+    assert ended["bad"].reason == "suite"
+    assert "suite.py:" in ended["bad"].messages[0]
+    assert fleet.made == 1
+    assert any("outside a conversation: ValueError: stray" in notice for notice in notices) is ("throws" in code)
 
 
 @given(st.lists(st.text(max_size=40), max_size=30), st.randoms())

@@ -1,7 +1,6 @@
 """List runs, newest first, from their summaries."""
 
 import argparse
-from datetime import UTC, datetime
 
 import msgspec
 
@@ -11,7 +10,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.run import Summary
 from console.exchange.json_kind import JsonKind
-from console.insight.number_format import headline, is_unpaid, spent_amount
+from console.insight.number_format import headline, is_unpaid, moment, spent_amount
 from console.store.run_list import count_runs, read_summaries
 
 RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})
@@ -73,7 +72,7 @@ def _show(output: Output, summaries: list[Summary]) -> None:
 
 
 def _row(summary: Summary) -> tuple[object, ...]:
-    when = datetime.fromtimestamp(summary.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    when = moment(summary.at)
     tally = summary.tally
     is_free = summary.simulated and is_unpaid(tally)
     score, cost = headline(summary), summary.simulated_note if is_free else spent_amount(tally)

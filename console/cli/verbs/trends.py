@@ -5,7 +5,6 @@ With -m or -s, the last two runs of each line are compared case by case.
 
 import argparse
 import dataclasses
-from datetime import UTC, datetime
 
 from console.cli.exitcode import Exit
 from console.cli.output import Output
@@ -17,7 +16,7 @@ from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
 from console.insight.comparison_report import verdict_words
-from console.insight.number_format import bounds, money, number, rate, signed, sparkline
+from console.insight.number_format import bounds, moment, money, number, rate, signed, sparkline
 from console.insight.trends import Point, Trend, trends
 from console.store.run_list import find_run
 
@@ -88,7 +87,7 @@ def _last_step(args: TrendsArguments, trend: Trend) -> str:
 
 def _row(point: Point, trend: Trend) -> tuple[object, ...]:
     show = number if trend.score else rate
-    when = datetime.fromtimestamp(point.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
+    when = moment(point.at)
     span = bounds(point.low, point.high, number if trend.score else None)
     change = "" if point.change is None else signed(point.change, show)
     cost = money(

@@ -213,6 +213,12 @@ class Endpoints(Message, frozen=True):
     is_suspect: bool = False
 
 
+class Notice(Message, frozen=True):
+    """A sentence for the user who started the run."""
+
+    text: str
+
+
 class KeeperWanted(Message, frozen=True):
     """A worker uses an endpoint whose limit keeper runs on the engine's machine."""
 
@@ -238,6 +244,7 @@ ToEngine = (
     | PauseRun
     | Ended
     | Failed
+    | Notice
     | Endpoints
     | KeeperWanted
     | KeeperRequest

@@ -72,9 +72,9 @@ class WorkerActor:
     """The actor class, a thin wrapper of a session."""
 
     def __init__(self) -> None:
-        from console.engine.workers.session import WorkerSession
+        from console.engine.workers.session_thread import SessionThread
 
-        self._session = WorkerSession()
+        self._thread = SessionThread()
         self._watchdog: asyncio.Task[None] | None = None
 
     async def prepare(self, setup: bytes, parts: list[Any]) -> bytes:
@@ -84,7 +84,7 @@ class WorkerActor:
             setup: the run to play.
             parts: references to the packed data, each transferred to this node on access.
         """
-        facts = await asyncio.to_thread(self._session.prepare, setup, map(fetch, parts))
+        facts = await asyncio.to_thread(self._thread.prepare, setup, map(fetch, parts))
         if self._watchdog is None:
             self._watchdog = start_task(self._end_when_abandoned(), "watchdog")
         return facts
@@ -96,22 +96,22 @@ class WorkerActor:
 
         facts = program_versions() | {f"key {name}": "set" for name in keys if os.environ.get(name)}
         facts["sandbox"] = (await asyncio.to_thread(reached_level)).text
-        return self._session.name, facts
+        return self._thread.session.name, facts
 
     async def deliver(self, epoch: int, number: int, data: bytes) -> None:
         """See `WorkerSession.deliver`."""
-        self._session.deliver(Piece(epoch, number, data))
+        await self._thread.deliver(Piece(epoch, number, data))
 
     async def poll(self) -> tuple[int, int, bytes]:
         """See `WorkerSession.poll`."""
-        piece = await self._session.poll()
+        piece = await self._thread.poll()
         return piece.epoch, piece.number, piece.data
 
     async def _end_when_abandoned(self) -> None:
         """End the process if the engine is gone, so that it cannot spend more money."""
         while True:
             await asyncio.sleep(1.0)
-            if self._session.is_abandoned:
+            if self._thread.session.is_abandoned:
                 os._exit(1)
 
 

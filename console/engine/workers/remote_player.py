@@ -422,6 +422,9 @@ class RemotePlayer:
             case messages.Endpoints(states=states, is_suspect=is_suspect):
                 worker.endpoints, worker.is_suspect = states, is_suspect
                 return
+            case messages.Notice(text=text):
+                self.context.notify(f"worker {worker.name}: {text}")
+                return
             case messages.KeeperWanted(endpoint=endpoint):
                 worker.relays[endpoint] = relay = KeeperRelay(worker, endpoint, self._fleet.size)
                 relay.way = self._keepers.connect(endpoint, relay)

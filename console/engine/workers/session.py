@@ -69,7 +69,8 @@ class WorkerSession:
 
     def __init__(self) -> None:
         self._setup: Setup | None = None
-        self._suite: Suite | None = None
+        self.suite: Suite | None = None
+        """What is played; None until it is ready."""
         self._jobs: dict[int, asyncio.Task[None]] = {}
         self._cancelled: set[int] = set()
         self._contexts: dict[int, WorkerContext] = {}
@@ -125,7 +126,7 @@ class WorkerSession:
                     hint="Set the variable on that node before Ray is started there; keys never go through Ray.",
                 )
         suite.check_needs(cases, manifest.setting)
-        self._setup, self._suite = setup, suite
+        self._setup, self.suite = setup, suite
         self.models, self.endpoints = setup.models, Endpoints(setup.models, manifest)
         self.door = JournalDoor(redactor_for(setup.models.values()))
         self._reader, self._writer = LineReader(setup.epoch), LineWriter(setup.epoch)
@@ -233,11 +234,11 @@ class WorkerSession:
 
     async def _play(self, play: messages.Play) -> None:
         assert self._setup is not None
-        assert self._suite is not None
+        assert self.suite is not None
         context = self._contexts[play.job] = WorkerContext(self, play)
         recorded = ConversationEffects()
         job = Job(play.case, play.key)
-        conversation = LocalConversation(job, recorded, context, self._suite, self._setup.manifest.setting)
+        conversation = LocalConversation(job, recorded, context, self.suite, self._setup.manifest.setting)
         try:
             for record in play.records:
                 recorded.add(record)
@@ -246,7 +247,7 @@ class WorkerSession:
             self.send(messages.Ended(play.job, finished, fault), soon=True)
         except asyncio.CancelledError as error:
             if play.job not in self._cancelled:  # else its result is no longer wanted
-                finished = conversation.finished(cancelled_by_code(error, self._suite))
+                finished = conversation.finished(cancelled_by_code(error, self.suite))
                 self.send(messages.Ended(play.job, finished, None), soon=True)
         except Exception as error:  # an internal error: the engine records the outcome
             self.send(messages.Failed(play.job, f"{type(error).__name__}: {error}"[:400]), soon=True)

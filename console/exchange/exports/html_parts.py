@@ -9,6 +9,7 @@ from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
 from console.core.run import SIMULATED
 from console.core.text import visible
+from console.core.wait import slowed_by
 from console.exchange.document import Item, RunDocument
 from console.insight.number_format import duration, spent
 from console.insight.passage import Passage, PassageKind
@@ -57,11 +58,12 @@ def simulated_notice(note: str) -> str:
 
 def run_line(document: RunDocument) -> str:
     """Return one line with the run, its start, ending, duration and cost."""
-    manifest, summary = document.manifest, document.summary
+    manifest, summary, tally = document.manifest, document.summary, document.summary.tally
     started = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at))
     return (
         f'<p class="muted">run {safe(manifest.id)}, {started}, {safe(summary.state)}, '
-        f"{duration(summary.seconds)}, {safe(spent(summary.tally, summary.simulated_note))}</p>"
+        f"{duration(summary.seconds)}, {safe(spent(tally, summary.simulated_note))}"
+        f"{slowed_by(tally.rate_limits)}</p>"
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from console.core.text import visible_line
+from console.core.wait import slowed_by
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.insight.failures import GroupBy, group
 from console.insight.number_format import duration, plural, spent, with_setup
@@ -29,7 +30,8 @@ def markdown_section(document: RunDocument) -> str:
     planned = with_setup(str(summary.planned - summary.setup), summary.setup)
     parts = [
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
-        f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, {spent(tally, summary.simulated_note)}",
+        f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, "
+        f"{spent(tally, summary.simulated_note)}{slowed_by(tally.rate_limits)}",
     ]
     for section in [*report_sections(document.report, document.judging), *reason_sections(summary)]:
         parts += section_parts(section)

@@ -7,11 +7,14 @@ refused, compression is not requested, and answers are limited to 16 MiB.
 
 import errno
 import os
+import resource
+import socket
 import ssl
 import urllib.request
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 import aiohttp
@@ -30,6 +33,8 @@ _LARGEST_ERROR = 64 << 10
 _CONNECT_S = 30.0
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
 _SHORTAGE_S = 0.5
+_RESERVED = 4
+"""File descriptors that connections leave to everything else, such as modules that are imported while cases play."""
 
 
 class ErrorResponse(Exception):
@@ -109,7 +114,10 @@ class HttpSession:
         if self._session is None or self._session.closed:
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(
-                    limit=0, ttl_dns_cache=300, ssl=_tls() if self._base.scheme == "https" else True
+                    limit=0,
+                    ttl_dns_cache=300,
+                    ssl=_tls() if self._base.scheme == "https" else True,
+                    socket_factory=_new_socket,
                 ),
                 timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_s),
                 auto_decompress=False,
@@ -212,6 +220,17 @@ async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *,
 def too_large() -> Fault:
     """Return the fault of an oversized answer."""
     return Fault(FaultKind.BAD_ANSWER, f"the answer is larger than {LARGEST_BODY >> 20} MiB")
+
+
+def _new_socket(address: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
+    """Return a new socket; one of the last file descriptors is refused as if there were none."""
+    family, kind, protocol, *_ = address
+    new = socket.socket(family, kind, protocol)
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and new.fileno() >= most - _RESERVED:
+        new.close()
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+    return new
 
 
 def _shortage(reason: str) -> Fault:

@@ -14,7 +14,7 @@ from console.core.json_text import as_object, read_json
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import ANTHROPIC, CUT
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import name_in, object_in, objects_in, place_in, text_in, unread
+from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, object_in, objects_in, place_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
 from console.llm.wires.usage import token_count
@@ -110,7 +110,7 @@ def _last_questions(messages: Sequence[dict[str, Any]]) -> list[Block]:
     return [block for block in asked[-2:] if isinstance(block, dict)]
 
 
-def read_message(message: Mapping[str, Any], finish: str) -> Reply:
+def read_message(message: Mapping[str, Any], finish: str, accepted: Accepted = NONE_ACCEPTED) -> Reply:
     """Return the reply in a complete message.
 
     Raises:
@@ -119,8 +119,9 @@ def read_message(message: Mapping[str, Any], finish: str) -> Reply:
     if message.get("content") is None:
         raise unread("the message has no content")
     blocks = objects_in(message, "content")
-    if not all(_is_known(block.get("type")) for block in blocks):
-        raise unread("the message has a block of an unknown type")
+    for block in blocks:
+        if not _is_known(kind := name_in(block, "type")):
+            accepted.skip(kind)
     texts = [_words(block, "text") for block in blocks if block["type"] == "text"]
     calls = tuple(
         ToolCall(name_in(block, "id"), name_in(block, "name"), _arguments(block, finish))
@@ -141,7 +142,7 @@ def read_message(message: Mapping[str, Any], finish: str) -> Reply:
 def _is_known(kind: object) -> bool:
     """Return whether blocks of a type are read, or say nothing: hidden thoughts, and the provider's own tools."""
     known = ("text", "thinking", "tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use")
-    return isinstance(kind, str) and (kind in known or kind.endswith("_tool_result"))
+    return kind in known or str(kind).endswith("_tool_result")
 
 
 def _words(block: Block, field: str) -> str:
@@ -247,7 +248,7 @@ class _MessageAssembly:
             piece = text_in(delta, "partial_json") or ""
             self._inputs.setdefault(index, []).append(piece)
             return live.show("tool", piece) if block["type"] == "tool_use" else False
-        if kind != "citations_delta":
+        if kind != "citations_delta" and _is_known(block.get("type")):
             raise unread("a block of the answer has a piece of another or an unknown type")
         return False
 

@@ -15,6 +15,7 @@ from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.parts import NONE_ACCEPTED, Accepted
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
 from console.llm.wires.usage import token_count
@@ -100,7 +101,7 @@ def _answer(message: Message) -> list[Block]:
     ]
 
 
-def read_converse(message: Mapping[str, Any], finish: str) -> Reply:
+def read_converse(message: Mapping[str, Any], finish: str, accepted: Accepted = NONE_ACCEPTED) -> Reply:
     """Return the reply in a complete body.
 
     Raises:
@@ -113,9 +114,12 @@ def read_converse(message: Mapping[str, Any], finish: str) -> Reply:
     calls = tuple(_call(as_object(block["toolUse"])) for block in blocks if "toolUse" in block)
     if (finish == "tool_calls") is not bool(calls) and finish in ("tool_calls", "stop"):
         raise Fault(FaultKind.BAD_ANSWER, "the answer's calls contradict its stop reason")
-    if not all(_is_readable(block) for block in blocks):
-        raise Fault(FaultKind.BAD_ANSWER, "a block of the answer is neither text, nor a call, nor reasoning")
-    texts = [str(block["text"]) for block in blocks if "text" in block]
+    for block in blocks:
+        if not _is_readable(block):
+            if "text" in block or not block:
+                raise Fault(FaultKind.BAD_ANSWER, "a block of the answer has no text")
+            accepted.skip(next(iter(block)))
+    texts = [block["text"] for block in blocks if isinstance(block.get("text"), str)]
     thoughts = (_thought(block) for block in blocks)
     return Reply(
         content="".join(texts) if texts or not calls else None,

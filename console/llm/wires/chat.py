@@ -16,7 +16,7 @@ from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of, reports_error
 from console.llm.wires.completeness import CHAT, agree
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import object_in, objects_in, text_in, unread
+from console.llm.wires.parts import Accepted, name_in, object_in, objects_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, without_native
 from console.llm.wires.usage import read_usage
@@ -93,7 +93,9 @@ class ChatAssembly:
             raise unread("the whole message is not what was streamed")
         return said.message() | {"model": self._model}
 
-    def read(self, message: dict[str, Any], finish: str) -> Reply:
+    def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
+        for kind in self._said.unknown:
+            accepted.skip(kind)
         content, reasoning, calls = message["content"], message["reasoning"], message["tool_calls"]
         usage = self._usage
         is_empty = content is None and not (reasoning or calls)
@@ -161,6 +163,8 @@ class _Said:
 
     def __init__(self) -> None:
         self.flags: set[str] = set()
+        self.unknown: list[str] = []
+        """Types of parts that are not known."""
         self._texts: dict[str, list[str]] = {"text": [], "reasoning": []}
         self._has_content = False
         self._calls = _CallCollector()
@@ -199,6 +203,7 @@ class _Said:
         """Return whether the whole message says the same, or nothing."""
         other = _Said()
         other.add(restated, lambda kind, text: False, is_whole=True)
+        self.unknown += other.unknown
         ours, theirs = self.message(), other.message()
         is_same_text = all(agree(theirs[name] or "", ours[name] or "") for name in ("content", "reasoning"))
         calls, other_calls = ([(call["name"], call["arguments"]) for call in it["tool_calls"]] for it in (ours, theirs))
@@ -231,8 +236,11 @@ class _Said:
             return self.add_text("reasoning", thinking, show)
         if thoughts := objects_in(part, "thinking") or objects_in(part, "summary"):
             return self.add_text("reasoning", "".join(text_in(thought, "text") or "" for thought in thoughts), show)
-        if part.get("type") not in _SILENT_PARTS:
+        kind = name_in(part, "type")
+        if kind in ("text", "refusal", "thinking"):
             raise unread("a part of the answer's content has no text")
+        if kind not in _SILENT_PARTS:
+            self.unknown.append(kind)
         return False
 
 

@@ -14,6 +14,7 @@ from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, native_content
 from console.llm.wires.usage import token_count
@@ -61,7 +62,7 @@ def _message(message: Message) -> dict[str, Any]:
     return {"role": message["role"], "content": message.get("content") or ""}
 
 
-def read_cohere(message: Mapping[str, Any], finish: str) -> Reply:
+def read_cohere(message: Mapping[str, Any], finish: str, accepted: Accepted = NONE_ACCEPTED) -> Reply:
     """Return the reply in a complete body.
 
     Raises:
@@ -70,7 +71,8 @@ def read_cohere(message: Mapping[str, Any], finish: str) -> Reply:
     if not isinstance(message.get("message"), dict):
         raise Fault(FaultKind.BAD_ANSWER, "the answer has no message")
     fields = as_object(message["message"])
-    parts = [_part(part) for part in whole_objects(fields.get("content"), "content")]
+    contents = whole_objects(fields.get("content"), "content")
+    parts = [read for part in contents if (read := _part(part, accepted))]
     called = whole_objects(fields.get("tool_calls"), "tool_calls")
     calls = tuple(_call(call) for call in called)
     if (finish == "tool_calls") is not bool(calls) and finish in ("tool_calls", "stop"):
@@ -87,15 +89,18 @@ def read_cohere(message: Mapping[str, Any], finish: str) -> Reply:
     )
 
 
-def _part(part: Mapping[str, Any]) -> dict[str, str]:
-    """Return a part of the content with its two fields.
+def _part(part: Mapping[str, Any], accepted: Accepted) -> dict[str, str]:
+    """Return a part of the content with its two fields; empty if it says nothing.
 
     Raises:
         Fault: it is neither text nor a thought.
     """
-    kind = part.get("type")
-    if kind not in ("text", "thinking") or not isinstance(part.get(kind), str):
-        raise Fault(FaultKind.BAD_ANSWER, "a part of the answer is neither text nor a thought")
+    kind = name_in(part, "type")
+    if kind not in ("text", "thinking"):
+        accepted.skip(kind)
+        return {}
+    if not isinstance(part.get(kind), str):
+        raise Fault(FaultKind.BAD_ANSWER, f"a part of the answer has no {kind}")
     return {"type": kind, kind: part[kind]}
 
 

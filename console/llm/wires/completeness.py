@@ -6,14 +6,14 @@ Anything else (an unknown reason, an error in any format, no reason) is a machin
 handed on must agree; parts that cannot be read are faults where they are read (`parts`).
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import DEEPEST, TooDeepError, read_json
-from console.llm.wires.parts import unread
+from console.llm.wires.parts import NONE_ACCEPTED, Accepted, unread
 
 STANDARD = {
     "stop": "stop",
@@ -121,7 +121,7 @@ CUT = ("length", "content_filter")
 """Meanings of the reasons after which the model's last words may be incomplete."""
 
 
-def finish_of(reason: str, ends: Ends = CHAT, accepted: Collection[str] = ()) -> str | None:
+def finish_of(reason: str, ends: Ends = CHAT, accepted: Accepted = NONE_ACCEPTED) -> str | None:
     """Return the meaning of a finish reason in a `Reply`; None while there is no reason.
 
     Args:
@@ -138,13 +138,11 @@ def finish_of(reason: str, ends: Ends = CHAT, accepted: Collection[str] = ()) ->
     finish = ends.finishes.get(word)
     if finish is not None:
         return finish or None
-    text = " ".join(reason.split())[:60]
-    sentence = f"the server ended the answer with the reason {text!r}, which does not prove it complete"
+    sentence = "the server ended the answer with the reason {}, which does not prove it complete"
     if word in ends.failures:
-        raise Fault(ends.failures[word], sentence)
-    if any(word == other.strip().lower() for other in accepted):
-        return "stop"
-    raise Fault(FaultKind.BAD_ANSWER, f"{sentence}; if it does, write accept_finish = [{text!r}] into models.toml")
+        raise Fault(ends.failures[word], sentence.format(repr(word)))
+    accepted.require(reason, sentence, "it does")
+    return "stop"
 
 
 def agreed_finish(before: str | None, now: str) -> str:

@@ -14,7 +14,7 @@ from console.core.json_text import as_object
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import CUT, GEMINI
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import name_in, object_in, objects_in, text_in, unread
+from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, object_in, objects_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
 from console.llm.wires.usage import token_count
@@ -28,6 +28,7 @@ _MERGED = ({"text"}, {"text", "thought"})
 
 _SILENT_PARTS = frozenset({"executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
 """Parts of the provider's own doing; those with other fields and neither text nor call may be answers."""
+_KNOWN_FIELDS = ("text", "functionCall", "thought", "thoughtSignature")
 Part = dict[str, Any]
 
 
@@ -109,7 +110,7 @@ def _answer(message: Message) -> list[Part]:
     return ([{"text": text}] if text or not calls else []) + calls
 
 
-def read_candidates(message: Mapping[str, Any], finish: str) -> Reply:
+def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted = NONE_ACCEPTED) -> Reply:
     """Return the reply in a complete answer.
 
     Raises:
@@ -129,7 +130,9 @@ def read_candidates(message: Mapping[str, Any], finish: str) -> Reply:
         elif text is not None:
             texts[_is_thought(part)].append(text)
         elif _SILENT_PARTS.isdisjoint(part):
-            raise unread("the answer has a part without text or call")
+            if not (kinds := [field for field in part if field not in _KNOWN_FIELDS]):
+                raise unread("the answer has a part without text or call")
+            accepted.skip(kinds[0])
     return Reply(
         content="".join(texts[False]) if texts[False] or not calls else None,
         tool_calls=tuple(calls),

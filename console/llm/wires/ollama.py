@@ -12,7 +12,7 @@ from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.llm.transport.events import LineReader
 from console.llm.wires.completeness import OLLAMA
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import name_in, object_in, objects_in, text_in, unread
+from console.llm.wires.parts import Accepted, name_in, object_in, objects_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, without_native
 from console.llm.wires.usage import token_count
@@ -56,7 +56,8 @@ class _MessageAssembly:
         texts = {name: "".join(parts) for name, parts in self._texts.items()}
         return {**texts, "tool_calls": self._calls, "model": self._last.get("model")}
 
-    def read(self, message: dict[str, Any], finish: str) -> Reply:
+    def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
+        del accepted  # its answers have no parts
         calls = tuple(
             ToolCall(call["id"] or f"call_{number}", call["name"], json.dumps(call["arguments"], ensure_ascii=False))
             for number, call in enumerate(message["tool_calls"])

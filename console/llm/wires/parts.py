@@ -4,8 +4,8 @@ Null is the same as missing, as servers write either. A part that cannot be read
 belongs to proves nothing.
 """
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple, cast
 
 from console.core.fault import Fault, FaultKind
 
@@ -22,6 +22,43 @@ _TYPES: dict[type[Any], str] = {
 def unread(what: str) -> Fault:
     """Return the fault of a part that cannot be read, or that contradicts another."""
     return Fault(FaultKind.BAD_ANSWER, what, hint="The server or a gateway before it breaks its API; update it.")
+
+
+class Accepted(NamedTuple):
+    """Words of a server that this program does not know, and that the user accepts: finish reasons, types of parts."""
+
+    words: Collection[str] = ()
+    """Case-insensitive."""
+    redact: Callable[[str], str] = str
+
+    def require(self, word: str, sentence: str, condition: str) -> None:
+        """Check that a word is accepted.
+
+        Args:
+            word: as the server sent it.
+            sentence: says what is wrong, with `{}` for the word.
+            condition: what must hold so that the word can be accepted.
+
+        Raises:
+            Fault: `bad_answer`, with the entry that accepts the word.
+        """
+        if word.strip().lower() in (accepted.strip().lower() for accepted in self.words):
+            return
+        shown = " ".join(self.redact(word).split())[:60]
+        entry = f"if {condition}, write accept = [{shown!r}] into models.toml"
+        hint = "A newer version of this program may know it."
+        raise Fault(FaultKind.BAD_ANSWER, f"{sentence.format(repr(shown))}; {entry}", hint=hint)
+
+    def skip(self, kind: str) -> None:
+        """Skip a part of an unknown type.
+
+        Raises:
+            Fault: `bad_answer`, if the type is not accepted.
+        """
+        self.require(kind, "the answer has a part of the unknown type {}", "such parts say nothing")
+
+
+NONE_ACCEPTED = Accepted()
 
 
 def text_in(fields: Mapping[str, Any], name: str) -> str | None:

@@ -12,6 +12,7 @@ from console.core.provider import PROVIDERS
 from console.llm.transport.events import EventReader
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
+from console.llm.wires.parts import Accepted
 
 
 class Assembly(Protocol):
@@ -41,8 +42,8 @@ class Assembly(Protocol):
         """Return the whole message."""
         ...
 
-    def read(self, message: dict[str, Any], finish: str) -> Reply:
-        """Return the reply in a redacted message.
+    def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
+        """Return the reply in a redacted message, without parts of types that only the user accepts.
 
         Raises:
             Fault: the message holds no reply.

@@ -13,7 +13,7 @@ from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of
 from console.llm.wires.completeness import RESPONSES, agree
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import name_in, object_in, objects_in, text_in, unread
+from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, object_in, objects_in, text_in, unread
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, native_content
 from console.llm.wires.surrogates import repair_surrogates
@@ -64,7 +64,7 @@ def _items(message: Message) -> Iterator[Any]:
             yield {"type": "function_call", "call_id": call["id"], **call["function"]}
 
 
-def read_response(message: Mapping[str, Any], finish: str) -> Reply:
+def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = NONE_ACCEPTED) -> Reply:
     """Return the reply in a complete response.
 
     Raises:
@@ -73,7 +73,7 @@ def read_response(message: Mapping[str, Any], finish: str) -> Reply:
     if message.get("output") is None:
         raise unread("the response has no output")
     items = objects_in(message, "output")
-    reading = _Reading(is_whole=finish == "stop")
+    reading = _Reading(accepted, is_whole=finish == "stop")
     for item in items:
         reading.add(item)
     calls = tuple(reading.calls)
@@ -92,12 +92,12 @@ def read_response(message: Mapping[str, Any], finish: str) -> Reply:
 class _Reading:
     """Reads the items of an output."""
 
-    def __init__(self, *, is_whole: bool) -> None:
+    def __init__(self, accepted: Accepted, *, is_whole: bool) -> None:
         self.texts: list[str] = []
         self.thoughts: list[str] = []
         self.calls: list[ToolCall] = []
         self.has_refused = False
-        self._is_whole = is_whole
+        self._accepted, self._is_whole = accepted, is_whole
         self._by_id: dict[str, dict[str, Any]] = {}
 
     def add(self, item: dict[str, Any]) -> None:
@@ -117,7 +117,7 @@ class _Reading:
             parts = objects_in(item, "content") + objects_in(item, "summary")
             self.thoughts += [f"{text_in(part, 'text') or ''}\n" for part in parts]
         elif kind not in _SILENT_ITEMS:
-            raise unread("the output has an item of an unknown type")
+            self._accepted.skip(name_in(item, "type"))
 
     def _add_call(self, item: dict[str, Any]) -> None:
         arguments = text_in(item, "arguments")
@@ -129,8 +129,12 @@ class _Reading:
         if not parts and self._is_whole:
             raise unread("a message in the output has no content")
         for part in parts:
-            field = {"output_text": "text", "refusal": "refusal"}.get(str(part.get("type")))
-            text = text_in(part, field) if field else None
+            kind = name_in(part, "type")
+            field = {"output_text": "text", "refusal": "refusal"}.get(kind)
+            if field is None:
+                self._accepted.skip(kind)
+                continue
+            text = text_in(part, field)
             if text is None:
                 raise unread("a message in the output has a part without text")
             self.texts.append(text)

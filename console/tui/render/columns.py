@@ -14,7 +14,7 @@ Face = Content | Sequence[Content]
 
 
 class Column(msgspec.Struct, frozen=True):
-    """One column: trusted heading, minimum width in cells, share of the spare room, alignment."""
+    """One column: trusted heading, usual width in cells, share of the spare room, alignment."""
 
     name: str
     width: int
@@ -22,22 +22,35 @@ class Column(msgspec.Struct, frozen=True):
     right: bool = False
     from_width: int = 0
     """Width of the list from which the column is shown."""
+    worth: int = 0
+    """Width below which the column is left out, since the first words of a sentence say nothing."""
+    is_name: bool = False
+    """True if cells are ids, which are cut in the middle."""
 
 
 def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int]]:
     """Return (index, column, width) of the columns shown in `room` cells."""
     shown = [(place, column) for place, column in enumerate(columns) if room >= column.from_width]
-    widths = column_widths([c.width for _, c in shown], [c.share for _, c in shown], room, len(GAP))
-    return [(place, column, width) for (place, column), width in zip(shown, widths, strict=True)]
+    while True:
+        widths = column_widths([c.width for _, c in shown], [c.share for _, c in shown], room, len(GAP))
+        laid_out = [(place, column, width) for (place, column), width in zip(shown, widths, strict=True)]
+        worthless = [place for place, column, width in laid_out if width < column.worth]
+        if not worthless:
+            return laid_out
+        shown = [(place, column) for place, column in shown if place != worthless[-1]]
 
 
 def row(columns: Sequence[Column], cells: Sequence[Content], room: int) -> Content:
     """Return one row; missing cells are empty."""
     parts = [
-        lines.fit(cells[place] if place < len(cells) else Content.empty(), width, right=column.right)
+        _fit(cells[place] if place < len(cells) else Content.empty(), width, column)
         for place, column, width in lay_out(columns, room)
     ]
     return Content(GAP).join(parts)
+
+
+def _fit(cell: Content, width: int, column: Column) -> Content:
+    return lines.fit_name(cell, width) if column.is_name else lines.fit(cell, width, right=column.right)
 
 
 def column_widths(least: Sequence[int], shares: Sequence[int], total: int, gap: int) -> list[int]:

@@ -173,7 +173,7 @@ def number_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
     names = {row[0] for row in rows}
     changed = [(name, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in comparison.reasons if a != b]
     rows[1:1] = [row for row in changed if row[0] not in names][: max(most - len(rows), 0)]
-    room = min(max(width - 90, 44), 64)
+    room = min(max(width - 90, 52), 64)
     made = [_row(("", "A", "B", "B − A"), room, f"bold {MUTED}"), *(_row(row, room, "") for row in rows)]
     if len(made) > 1 and not comparison.headline and not is_single:
         made[1] = made[1].append("   ").append(_interval(comparison))
@@ -185,8 +185,8 @@ def number_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
 
 def _row(cells: tuple[str, ...], room: int, style: str) -> Content:
     name, a, b, change = cells
-    label = lines.fit(one_line(name, 60, style or MUTED), max(room - 39, 18))
-    return label.append_text(f"{a:>12} {b:>12} {change:>12}", style)
+    label = lines.fit(one_line(name, 60, style or MUTED), room - 33)
+    return label.append_text(f"{a:>10} {b:>10} {change:>10}", style)
 
 
 def _interval(comparison: RunComparison) -> Content:

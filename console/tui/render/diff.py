@@ -16,8 +16,8 @@ from console.tui.render import lines
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
-LEAST_COLUMN = 36
-"""Minimum cells per side for the side-by-side layout."""
+LEAST_SIDES = 70
+"""Minimum width in cells of the side-by-side layout."""
 NAME_LIMIT = 22
 PATH_LIMIT = 400
 LONG_STRIP = 10
@@ -58,7 +58,7 @@ class Style:
 
 def fitting(layout: Layout, width: int) -> Layout:
     """Return the layout, replacing side by side by stacked if the width is too small."""
-    return Layout.STACKED if layout is Layout.SIDES and width < 2 * LEAST_COLUMN + 6 else layout
+    return Layout.STACKED if layout is Layout.SIDES and width < LEAST_SIDES else layout
 
 
 def pair_lines(pairs: Sequence[Pair], width: int, style: Style) -> list[Content]:

@@ -4,6 +4,7 @@ Each share is shown as a number and a bar, so that it is readable without color.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from textual.content import Content
 
@@ -17,10 +18,10 @@ from console.tui.render.columns import GAP, Column
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, bar, block_title, muted, outcome_sign
 
-CELL = 13
-"""Width of a run's column in the category table: brackets, a number and a bar."""
+_CELL, _PLAIN_CELL = 13, 7
+"""Width of a run's column in the category table: brackets and a number, with and without a bar."""
 _BAR = 5
-_NAME = Column("category", 16, 1)
+_NAME = Column("category", 14, 1, is_name=True)
 _COUNT = Column("cases", 5, right=True)
 EVERY_CATEGORY = "every category"
 
@@ -51,9 +52,20 @@ def score_words(grid: Grid, rate: Interval | None) -> str:
 # The table of categories ---------------------------------------------------------------------------------------------
 
 
-def shown_runs(count: int, current: int, width: int) -> range:
-    """Return the range of runs, including the current one, that fit into a category table of `width` cells."""
-    return _window(count, current, (width - _NAME.width - _COUNT.width - len(GAP)) // (CELL + len(GAP)))
+@dataclass(frozen=True, slots=True)
+class ShownRuns:
+    """The runs that a category table has room for."""
+
+    places: range
+    cell: int
+    """Width of a run's column."""
+
+
+def shown_runs(count: int, current: int, width: int) -> ShownRuns:
+    """Return the runs, including the current one, that fit into `width` cells; bars give way before runs."""
+    room = width - _NAME.width - _COUNT.width - len(GAP)
+    cell = _CELL if room // (_CELL + len(GAP)) >= count else _PLAIN_CELL
+    return ShownRuns(_window(count, current, room // (cell + len(GAP))), cell)
 
 
 def _window(count: int, current: int, room: int) -> range:
@@ -63,29 +75,29 @@ def _window(count: int, current: int, room: int) -> range:
     return range(first, first + fitting)
 
 
-def category_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
+def category_columns(grid: Grid, shown: ShownRuns) -> tuple[Column, ...]:
     """Return the columns for these runs; the first and last heading show how many are hidden on that side."""
-    names = [f"{place + 1} {grid.sides[place].model}" for place in shown]
-    before, after = shown.start, len(grid.sides) - shown.stop
+    names = [f"{place + 1} {grid.sides[place].model}" for place in shown.places]
+    before, after = shown.places.start, len(grid.sides) - shown.places.stop
     if names and before:
         names[0] = f"+{before} {names[0]}"
     if names and after:
-        room = CELL - len(more := f" +{after}")
+        room = shown.cell - len(more := f" +{after}")
         names[-1] = f"{lines.fit_text(names[-1], room).strip()}{more}"
-    return _NAME, _COUNT, *(Column(one_line(name, CELL).plain, CELL) for name in names)
+    return _NAME, _COUNT, *(Column(one_line(name, shown.cell).plain, shown.cell) for name in names)
 
 
-def category_cells(grid: Grid, category: str | None, shown: range, current: int) -> tuple[Content, ...]:
+def category_cells(grid: Grid, category: str | None, shown: ShownRuns, current: int) -> tuple[Content, ...]:
     """Return a category's name, case count and value per run, the current run's in brackets."""
     rates = [grid.rate(place, category) for place in range(len(grid.sides))]
     graded = next((rate.cases for rate in rates if rate is not None), 0)
     top = max((rate.value for rate in rates if rate is not None), default=0.0) if grid.headline else 1.0
     name = Content.styled(EVERY_CATEGORY, "bold") if category is None else one_line(category or "no category", 60)
-    values = (_value(grid, rates[place], top, is_current=place == current) for place in shown)
+    values = (_value(grid, rates[place], top, shown.cell, is_current=place == current) for place in shown.places)
     return name, muted(number_format.count(graded)), *values
 
 
-def _value(grid: Grid, rate: Interval | None, top: float, *, is_current: bool) -> Content:
+def _value(grid: Grid, rate: Interval | None, top: float, width: int, *, is_current: bool) -> Content:
     before, after = "[]" if is_current else "  "
     if rate is None:
         inside = muted("–").pad_left(4)
@@ -93,7 +105,8 @@ def _value(grid: Grid, rate: Interval | None, top: float, *, is_current: bool) -
         number = number_format.number(rate.value) if grid.headline else number_format.rate(rate.value)
         drawn = bar(rate.value / top if top else 0.0, _BAR)
         inside = Content.assemble((f"{number:>5}", "bold" if is_current else ""), " ", (drawn, "$pass"))
-    inside = lines.fit(inside, CELL - 2)
+        inside = inside if width == _CELL else inside[:5]
+    inside = lines.fit(inside, width - 2)
     return Content.assemble((before, "bold $focus"), inside, (after, "bold $focus"))
 
 
@@ -145,12 +158,17 @@ def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -
 
 def case_columns(shown: range) -> tuple[Column, ...]:
     """Return the columns of the list of cases."""
-    return Column("case", 20, 3), *(Column(f" {place + 1}", 3) for place in shown), Column("why", 16, 3)
+    marks = (Column(f" {place + 1}", 3) for place in shown)
+    return Column("case", 20, 3, is_name=True), *marks, Column("why", 16, 3, worth=12)
 
 
 def shown_marks(count: int, current: int, width: int) -> range:
-    """Return the range of runs, including the current one, that fit into the list of cases."""
-    return _window(count, current, (width - 42) // (3 + len(GAP)))
+    """Return the range of runs, including the current one, that fit into the list of cases; reasons give way."""
+    return _window(count, current, (width - _LEAST_NAME) // (3 + len(GAP)))
+
+
+_LEAST_NAME = 18
+"""Minimum width of a case's id in the list of cases."""
 
 
 def case_cells(row: GridRow, shown: range, current: int) -> tuple[Content, ...]:

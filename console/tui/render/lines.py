@@ -71,6 +71,24 @@ def fit(content: Content, width: int, *, right: bool = False) -> Content:
     return content.pad_left(missing) if right else content.pad_right(missing)
 
 
+def fit_name(content: Content, width: int) -> Content:
+    """Return an id at exactly `width` cells, cut in the middle, since ids often differ at their ends.
+
+    A sentence, such as a question that stands for its case, is cut at its end.
+    """
+    if content.cell_length <= width or width < _LEAST_NAME or content.plain.count(" ") > 2:
+        return fit(content, width)
+    text, tail = content.plain, (width - 1) // 2
+    start = len(text) - tail
+    while cell_len(text[start:]) > tail:
+        start += 1
+    return fit(content[: _reach(text, 0, width - 1 - tail)].append("…").append(content[start:]), width)
+
+
+_LEAST_NAME = 6
+"""Minimum width in cells for both ends of an id."""
+
+
 def fit_text(text: str, width: int, *, right: bool = False) -> str:
     """Return trusted plain text at exactly `width` cells, cut with `…` or padded."""
     if cell_len(text) > width:

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
-from console.core.live import EndpointState, Status, WorkerState
+from console.core.live import EndpointState, Status, WorkerState, slowed_words
 from console.core.run import Manifest, ModelFacts, Tally
 from console.core.spending import RoleSpending
+from console.core.wait import slowed_by
 from console.core.weights import weights_warning
 from console.insight import number_format
 from console.insight.executed_code import Confinement
@@ -198,9 +199,11 @@ def _at_once(overview: Overview) -> Content:
 def _waits(overview: Overview) -> Content:
     """Return the reason why requests wait or fail."""
     for endpoint in overview.status.endpoints if overview.status is not None else ():
-        if endpoint.reason:
+        if endpoint.why:
             who = f"{endpoint.waiting} wait" if endpoint.waiting else endpoint.name
-            return one_line(f"{who}: {endpoint.reason}", 46, "$undecided")
+            return one_line(f"{who}: {endpoint.why}", 46, "$undecided")
+        if slowed := slowed_words([endpoint]):
+            return Content.styled(slowed, "$undecided")
     return one_line(overview.failing.text, 46, "$undecided")
 
 
@@ -278,7 +281,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     lines = [
         _fact("tokens", f"{token_words(overview)}   {number_format.count(tally.calls)} calls"),
         _fact("cost", cost_words(overview, manifest)),
-        _fact("retries", number_format.count(tally.retries)),
+        _fact("retries", number_format.count(tally.retries) + slowed_by(tally.rate_limits)),
     ]
     if live and overview.status is not None:
         lines.append(_fact("ETA", _time_left(overview, rollouts_left(overview, manifest))))
@@ -312,12 +315,12 @@ def _endpoint(state: EndpointState) -> Content:
     words = f"{state.in_flight} of {state.limit} in flight"
     if state.waiting:
         words += f"   {state.waiting} waiting"
-    if state.throttled and not state.is_slowed:
-        words += f"   {state.throttled} × 429"
+    if state.is_slowed:
+        words += slowed_by(state.throttled)
     if state.paused_until:
         words += f"   paused until {time.strftime('%H:%M:%S', time.localtime(state.paused_until))}"
     line = _fact(state.name, words)
-    return line.append("  ").append(one_line(state.reason, 100, "$undecided")) if state.reason else line
+    return line.append("  ").append(one_line(state.why, 100, "$undecided")) if state.why else line
 
 
 def worker_lines(workers: Sequence[WorkerState], *, now: float) -> list[Content]:

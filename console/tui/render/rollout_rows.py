@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.case import Slot
-from console.core.live import Status
+from console.core.live import Status, slowed_words
 from console.core.run import Summary
 from console.core.wait import wait_words
 from console.insight import number_format
@@ -27,13 +27,18 @@ _QUIET = frozenset({"", "queued"})
 
 CASES = (
     Column("", 1),
-    Column("case", 20, 5),
+    Column("case", 20, 5, is_name=True),
     Column("turn", 4, right=True, from_width=100),
     Column("state", 11),
-    Column("says now", 20, 5),
+    Column("says now", 20, 5, worth=16),
 )
-FAILURES = (Column("", 1), Column("case", 20, 2), Column("why", 24, 4), Column("", 7, right=True, from_width=70))
-PROBLEMS = (Column("at", 8), Column("case", 14, 2), Column("what", 30, 6))
+FAILURES = (
+    Column("", 1),
+    Column("case", 20, 2, is_name=True),
+    Column("why", 24, 4),
+    Column("", 7, right=True, from_width=70),
+)
+PROBLEMS = (Column("at", 8), Column("case", 14, 2, is_name=True), Column("what", 30, 6))
 
 
 def row_key(slot: Slot) -> str:
@@ -274,10 +279,8 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
         return lost
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
     limit = sum(endpoint.limit for endpoint in status.endpoints)
-    throttled = sum(endpoint.throttled for endpoint in status.endpoints)
-    if any(endpoint.is_slowed for endpoint in status.endpoints):
-        wanted = in_flight + sum(endpoint.waiting for endpoint in status.endpoints)
-        return Content.styled(f"{in_flight}/{wanted} · slowed by {throttled} × 429", "$undecided")
+    if slowed := slowed_words(status.endpoints):
+        return Content.styled(slowed, "$undecided")
     if status.state != "running":
         return state_word(status.state)
     requests = "requests" if wide else "req."

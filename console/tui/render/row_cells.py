@@ -1,10 +1,13 @@
 """Cells of the rows of models, suites and runs."""
 
 import time
+from collections.abc import Sequence
 
+import msgspec
 from textual.content import Content
 
 from console.core.run import Summary, Tally
+from console.core.wait import slowed_by
 from console.insight import number_format
 from console.insight.reasons import counts_in_words
 from console.tui.data.models import ModelLine
@@ -21,18 +24,32 @@ _DAY_S = 86_400
 
 RUNS_NARROW = (
     Column("", 1),
-    Column("model", 12, 1),
-    Column("suite", 16, 4),
+    Column("model", 12, 1, is_name=True),
+    Column("suite", 16, 4, is_name=True),
+    Column("score", 14, from_width=80),
     Column("result", 20),
-    Column("score", 16, from_width=98),
     Column("cost", 9, right=True, from_width=60),
     Column("when", 8, right=True, from_width=50),
 )
+_MOST_MODEL = 14
+"""Maximum width of the model column in a narrow list."""
+
+
+def runs_narrow(lines: Sequence[RunLine]) -> tuple[Column, ...]:
+    """Return RUNS_NARROW with model and score fitted to what they hold, so that the suite gets the room."""
+    summaries = [line.summary for line in lines if line.summary is not None]
+    longest = min(max([5, *(len(summary.model) for summary in summaries)]), _MOST_MODEL)
+    widest = max([5, *(len(number_format.headline(summary)) for summary in summaries)])
+    mark, model, suite, score, *others = RUNS_NARROW
+    replace = msgspec.structs.replace
+    return mark, replace(model, width=longest), suite, replace(score, width=widest), *others
+
+
 RUNS_WIDE = (
     Column("", 1),
     Column("when", 12),
-    Column("model", 14, 2),
-    Column("suite", 20, 3),
+    Column("model", 14, 2, is_name=True),
+    Column("suite", 20, 3, is_name=True),
     Column("pass", 6, right=True),
     Column("fail", 6, right=True),
     Column("broken", 6, right=True),
@@ -48,7 +65,7 @@ def run_narrow(line: RunLine, parent: RunLine | None, now: float) -> Face:
         return _damage(line)
     score = Content.empty() if line.is_queued else Content(number_format.headline(line.summary))
     model, suite = _model_and_suite(line, parent, now)
-    return _state_mark(line), model, suite, _result(line), score, _cost(line), _when(line, now, wide=False)
+    return _state_mark(line), model, suite, score, _result(line), _cost(line), _when(line, now, wide=False)
 
 
 def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
@@ -179,7 +196,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
         (number_format.count(tally.calls), ""),
         (" calls  ", MUTED),
         (number_format.count(tally.retries), ""),
-        (" retries  ", MUTED),
+        (f" retries{slowed_by(tally.rate_limits)}  ", MUTED),
         (number_format.duration(summary.seconds), ""),
     )
     shown = [head, counts, _reasons(summary), spent]
@@ -208,7 +225,12 @@ def _reasons(summary: Summary) -> Content:
 
 # Models --------------------------------------------------------------------------------------------------------------
 
-MODELS = (Column("", 1), Column("model", 12, 3), Column("key", 16, 4), Column("price", 15, right=True, from_width=50))
+MODELS = (
+    Column("", 1),
+    Column("model", 12, 3, is_name=True),
+    Column("key", 16, 4, worth=16),
+    Column("price", 15, right=True, from_width=50),
+)
 
 
 def model_cells(line: ModelLine) -> tuple[Content, ...]:
@@ -237,7 +259,7 @@ def _price(line: ModelLine) -> Content:
 
 # Suites --------------------------------------------------------------------------------------------------------------
 
-SUITES = (Column("suite", 16, 1), Column("cases", 13, right=True), Column("what", 20, 4))
+SUITES = (Column("suite", 16, 1, is_name=True), Column("cases", 13, right=True), Column("what", 20, 4, worth=16))
 
 
 def suite_cells(line: SuiteLine) -> tuple[Content, ...]:

@@ -48,6 +48,13 @@ class FindSession:
             self._bar.value = ""
         self._changed("", done=False)
 
+    def fill(self, text: str) -> None:
+        """Apply a text as if it had been typed and kept."""
+        if self._bar is not None:
+            self._bar.value = text
+        self._changed(text, done=True)
+        self._closed()
+
     def close(self, text: str) -> None:
         """Close the bar with this text and restore the focus."""
         if self._bar is not None:

@@ -69,18 +69,31 @@ class PaneZoom:
         self._show_alone(screen.focused)
 
     def _show_alone(self, pane: Widget | None) -> None:
-        """Hide all panes but one immediately; None shows all."""
+        """Hide all panes but one, and its title, immediately; None shows all."""
         if pane is not None and not pane.has_class("pane"):
             return
         path: set[object] = set() if pane is None else {pane, *pane.ancestors}
+        title = _title_of(pane)
         nodes = list(self._screen.query_one(".body").query("*").results(Widget))
-        for place, node in enumerate(nodes):
-            is_title = node.has_class("pane-title") and place + 1 < len(nodes) and nodes[place + 1] is pane
+        for node in nodes:
             hidden = node not in path and node.parent in path and node.parent is not pane
             node.set_class(node in path, "zoom-path")
-            node.set_class(hidden and not is_title, "zoom-hidden")
+            node.set_class(hidden and node is not title, "zoom-hidden")
         stylesheet_of(self._screen).update_nodes(nodes)
         self._screen.refresh(layout=True)
+
+
+def _title_of(pane: Widget | None) -> Widget | None:
+    """Return the title above a pane, with nothing between them that can have the focus."""
+    if pane is None or not isinstance(pane.parent, Widget):
+        return None
+    siblings = list(pane.parent.children)
+    for node in reversed(siblings[: siblings.index(pane)]):
+        if node.has_class("pane-title"):
+            return node
+        if node.focusable:
+            break
+    return None
 
 
 def _can_be_shown(pane: Widget) -> bool:

@@ -29,9 +29,10 @@ def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
     return _DRAWN[passage.kind](passage, key, gap)
 
 
-def conversation_blocks(conversation: Conversation, *, gap: bool = True) -> list[Block]:
+def conversation_blocks(conversation: Conversation, *, gap: bool = True, with_verdict: bool = True) -> list[Block]:
     """Return the blocks of a conversation, each followed by an empty line if `gap`."""
-    return [passage_block(passage, f"talk {index}", gap=gap) for index, passage in enumerate(conversation.passages)]
+    passages = [each for each in conversation.passages if with_verdict or each.kind is not PassageKind.VERDICT]
+    return [passage_block(passage, f"talk {index}", gap=gap) for index, passage in enumerate(passages)]
 
 
 _ROLE_WORDS = {

@@ -51,7 +51,7 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
-COLUMNS = (Column("case", 22, 2), Column("A", 3), Column("B", 3), Column("why", 18, 6))
+COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("why", 10, 6))
 
 
 class ChangeList(RowList):

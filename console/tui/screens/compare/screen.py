@@ -31,8 +31,8 @@ from console.tui.symbols import muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
-LIST_WIDTH = 60
-"""Width in cells of the list next to the case."""
+LIST_SHARE = 0.375
+"""Width of the list next to the case, as a share of the screen's."""
 
 
 class CompareScreen(BaseScreen):
@@ -53,7 +53,7 @@ class CompareScreen(BaseScreen):
             PaneTitle { display: none; }
             #numbers { height: 10; border: round $line; padding: 0 1; border-title-color: $foreground; }
             #pairs { layout: horizontal; }
-            #list-side { width: 60; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
+            #list-side { width: 37.5%; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
             &.-tall #lost { display: block; height: auto; max-height: 9; padding: 0 2; }
             &.-tall #conversations { display: block; height: 1fr; }
             &.-single { #numbers { height: 8; } #list-side { height: 1fr; } }
@@ -192,7 +192,8 @@ class CompareScreen(BaseScreen):
     @property
     def _case_width(self) -> int:
         """Width in cells of the case pane, computed since the pane may not be laid out at this size yet."""
-        return max(self.size.width - LIST_WIDTH - 5 if self.has_class("-wide") else self.size.width - 2, 40)
+        width = self.size.width
+        return max(width - int(LIST_SHARE * width) - 5 if self.has_class("-wide") else width - 2, 40)
 
     # User input -------------------------------------------------------------------------------------------------------
 

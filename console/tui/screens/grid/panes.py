@@ -45,7 +45,7 @@ class CategoryTable(RowList):
         """Redraw with the columns that fit."""
         self.show_grid()
 
-    def _shown(self, grid: Grid) -> range:
+    def _shown(self, grid: Grid) -> grid_rows.ShownRuns:
         return grid_rows.shown_runs(len(grid.sides), self._controller.place, max(self.room - 2, 40))
 
     def _face(self, key: str) -> Face:

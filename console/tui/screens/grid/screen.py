@@ -44,7 +44,7 @@ class GridScreen(BaseScreen):
             PaneTitle, Rule, #grid-caption { display: none; }
             &.-cases #grid-caption { display: none; }
             #tables { layout: horizontal; }
-            #lists { width: 1fr; } #right { width: 1fr; height: 1fr; }
+            #lists { width: 1fr; min-width: 34; } #right { width: 1fr; min-width: 75; height: 1fr; }
             #sides, #heat, #grid { display: block; }
             #heat { height: auto; max-height: 60%; }
         }

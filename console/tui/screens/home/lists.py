@@ -57,15 +57,19 @@ class RunList(RowList):
         is_roomy = event.size.width >= _ROOMY
         if is_roomy != self._is_roomy:
             self._is_roomy = is_roomy
-            self.set_columns(row_cells.RUNS_WIDE if is_roomy else row_cells.RUNS_NARROW)
+            self._fit_columns()
 
     def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str) -> None:
         """Show runs, or why there are none; `mistake` may be foreign text."""
         self._listing = listing
         self._by_path = {str(line.folder.path): line for line in listing.lines}
         self._parents = {line.name: line for line in listing.lines}
+        self._fit_columns()
         self.title_line.show("Runs", _number(listing), f"/ filter   s {listing.order}")
         self.show(list(self._by_path), empty=_why_empty(listing.words, is_complete=is_complete, mistake=mistake))
+
+    def _fit_columns(self) -> None:
+        self.set_columns(row_cells.RUNS_WIDE if self._is_roomy else row_cells.runs_narrow(self._listing.lines))
 
     def _cells(self, key: str) -> Face:
         draw = row_cells.run_wide if self._is_roomy else row_cells.run_narrow

@@ -48,7 +48,7 @@ class HomeScreen(BaseScreen):
     HomeScreen #about { display: none; }
     HomeScreen.-wide {
         .columns { layout: horizontal; }
-        .left { width: 9fr; }
+        .left { width: 9fr; min-width: 92; }
         .right { width: 5fr; height: 1fr; }
         #start { max-height: 10; }
         #models, #suites { height: 1fr; max-height: 100h; }

@@ -1,7 +1,8 @@
 """`FieldList`: settings edited in place.
 
 Digits start editing a number; space edits a text or selects the next choice; enter, tab and the arrows end editing,
-escape reverts it. An invalid text shows its error below the field while it is typed.
+escape reverts it. An invalid text shows its error below the field while it is typed. Settings that few runs need are
+folded under `more`, except those that were changed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from console.tui.render import columns, lines
 from console.tui.render.columns import Column, Face
 from console.tui.sanitize import one_line
 from console.tui.screens.launch.choices import ChoiceList
-from console.tui.screens.launch.fields import Field
+from console.tui.screens.launch.fields import Field, is_needed_first
 from console.tui.screens.launch.form import Form
 from console.tui.symbols import MUTED, SYMBOLS, muted
 
@@ -26,6 +27,9 @@ _MISTAKE = "mistake "
 _SUITE = "suite "
 """Prefix of the key of the heading above a suite's options."""
 
+
+MORE = "more"
+"""Key of the row that folds and unfolds the settings that few runs need."""
 
 KeyUse = Literal["typed", "kept", "taken back", "passed on", "unused"]
 """Effect of a key on the editor: it changed the text, ended editing, ended it and restored the text, ended it and is to
@@ -100,6 +104,7 @@ class FieldList(ChoiceList):
         self._form = form
         self._fields: dict[str, Field] = {}
         self._editor: FieldEditor | None = None
+        self._is_unfolded = False
 
     @property
     def is_editing(self) -> bool:
@@ -123,13 +128,18 @@ class FieldList(ChoiceList):
         self._show_rows()
 
     def _show_rows(self) -> None:
-        """List the fields, each followed by its error."""
+        """List the fields, each followed by its error; folded ones only if changed, wrong or under the cursor."""
+        wrong = {id for id, field in self._fields.items() if self._form.mistake_in(field)}
+        ids = [id for id, field in self._fields.items() if is_needed_first(field)]
+        others = [id for id in self._fields if id not in ids]
+        in_use = {*self._form.texts, *wrong, self.cursor}
+        ids += [MORE, *others] if self._is_unfolded else [*(id for id in others if id in in_use), MORE]
         keys: list[str] = []
-        for id, field in self._fields.items():
+        for id in ids:
             suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
             if suite and _SUITE + suite not in keys:
                 keys.append(_SUITE + suite)
-            keys += [id, _MISTAKE + id] if self._form.mistake_in(field) else [id]
+            keys += [id, _MISTAKE + id] if id in wrong else [id]
         self.show(keys, fixed=frozenset(key for key in keys if key.startswith((_MISTAKE, _SUITE))))
         mistake = _MISTAKE + (self.cursor or "")
         if self.cursor is not None and mistake in self.keys:
@@ -139,7 +149,10 @@ class FieldList(ChoiceList):
     # Editing ---------------------------------------------------------------------------------------------------------
 
     def edit(self) -> None:
-        """Edit the field under the cursor, or select its next choice."""
+        """Edit the field under the cursor, or select its next choice; `more` is unfolded."""
+        if self.cursor == MORE:
+            self._is_unfolded = not self._is_unfolded
+            self._show_rows()
         field = self.field
         if field is None:
             return
@@ -202,6 +215,8 @@ class FieldList(ChoiceList):
         if key.startswith(_MISTAKE):
             problem = self._form.mistake_in(self._fields[key.removeprefix(_MISTAKE)])
             return Content.assemble((f"  {SYMBOLS.failed} ", "bold $fail"), one_line(problem, 200, "$fail"))
+        if key == MORE:
+            return _more_line(sum(id not in self.keys for id in self._fields))
         if key.startswith(_SUITE):
             return Content.assemble(("  options of ", MUTED), one_line(key.removeprefix(_SUITE), 60, f"bold {MUTED}"))
         field = self._fields[key]
@@ -217,6 +232,12 @@ class FieldList(ChoiceList):
             value if text else muted("not needed" if key in self._form.idle else "—"),
             one_line(meaning, 200, MUTED),
         )
+
+
+def _more_line(count: int) -> Content:
+    """Return the row that stands for so many folded settings, or below which they are unfolded."""
+    words = f"  {count} settings: seed, ids, limits, where, options of the suite …" if count else ""
+    return Content.assemble("more ", (SYMBOLS.folded if count else SYMBOLS.opened, MUTED), (words, MUTED))
 
 
 def _edited_line(field: Field, editor: FieldEditor, width: int, *, is_wrong: bool) -> Content:

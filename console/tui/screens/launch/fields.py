@@ -280,6 +280,11 @@ def role_field_id(role: str) -> str:
     return f"{_ROLE}{role}"
 
 
+def is_needed_first(field: Field) -> bool:
+    """Return whether a field is always in sight; the others are folded until they are changed."""
+    return field.id in ("cases", "repeats", "stop_when", "name") or is_of_role(field)
+
+
 def is_of_role(field: Field) -> bool:
     """Return whether a field selects the model of a role."""
     return field.id.startswith(_ROLE)

@@ -24,7 +24,7 @@ from console.tui.screens.launch.choices import (
     read_first_case,
 )
 from console.tui.screens.launch.controller import LaunchController
-from console.tui.screens.launch.field_list import FieldHelp, FieldList
+from console.tui.screens.launch.field_list import MORE, FieldHelp, FieldList
 from console.tui.screens.launch.forecast import ForecastPanel, ForecastWorker
 from console.tui.screens.launch.suite_tree import Part, SuiteTree
 from console.tui.services import Services
@@ -125,7 +125,7 @@ class LaunchScreen(BaseScreen):
         self._sample_runs.close()
 
     def on_resize(self, event: events.Resize) -> None:
-        self._show_forecast()
+        self.call_after_refresh(self._show_forecast)
 
     def _workspace_changed(self, part: str) -> None:
         if part != "runs":
@@ -138,14 +138,14 @@ class LaunchScreen(BaseScreen):
     def key_words(self) -> Mapping[str, str]:
         edit = "edit" if self.focused is self._fields else "select"
         review = "see trial" if self.controller.sample_runs else ""
-        fold = "open/close" if self.focused is self._suites else ""
+        fold = "open/close" if self.focused in (self._suites, self._fields) else ""
         return {"open": "", "run.new": "", "launch.edit": edit, "launch.review": review, "launch.fold": fold}
 
     def why_not(self, action: Action) -> str:
         if action.id in _NEEDS_NO_MISTAKES and self.controller.mistakes:
             return "fix the errors in the form first"
-        if action.id == "launch.fold" and self.focused is not self._suites:
-            return "only suites can be opened: tab goes there"
+        if action.id == "launch.fold" and self.focused is self._models:
+            return "only suites and settings can be opened: tab goes there"
         if action.id == "launch.review" and not self.controller.sample_runs:
             return "no sample has been run yet"
         return ""
@@ -176,8 +176,11 @@ class LaunchScreen(BaseScreen):
                 self.apply_change()
 
     def action_launch_fold(self) -> None:
-        """Fold or unfold the suite or group under the cursor."""
-        if (part := self._suites.under_cursor) is not None:
+        """Fold or unfold the suite or group under the cursor, or the settings that few runs need."""
+        if self.focused is self._fields:
+            self._fields.move_to(MORE)
+            self._fields.edit()
+        elif (part := self._suites.under_cursor) is not None:
             still_shown = self._suites.suite_tree.toggle(part)
             self._show_choices()
             self._suites.move_to(still_shown.key)
@@ -287,4 +290,7 @@ class LaunchScreen(BaseScreen):
     @on(RowList.RowChosen)
     def _row_chosen(self, event: RowList.RowChosen) -> None:
         event.stop()
-        self._start.action_launch_start()
+        if event.rows is self._fields and event.key == MORE:
+            self._fields.edit()
+        else:
+            self._start.action_launch_start()

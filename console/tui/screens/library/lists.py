@@ -17,7 +17,7 @@ from console.tui.symbols import MUTED, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import ListTitle
 
-_ENTRY_COLUMNS = (Column("", 1), Column("", 12, 3), Column("", 10, 2, right=True))
+_ENTRY_COLUMNS = (Column("", 1), Column("", 12, 3, is_name=True), Column("", 10, 2, right=True))
 
 
 class EntryList(RowList):
@@ -82,7 +82,7 @@ class EntryList(RowList):
         return Content.empty(), Content("  ").append(one_line(entry.category, 60)), count
 
 
-_CASE_COLUMNS = (Column("", 22, 1), Column("", 20, 3))
+_CASE_COLUMNS = (Column("", 22, 1, is_name=True), Column("", 20, 3, worth=16))
 
 
 class CaseList(RowList):

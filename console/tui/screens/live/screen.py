@@ -58,7 +58,7 @@ class LiveScreen(RunScreen):
         &.-several-runs #beside { display: block; }
         &.-several-runs.-narrow.-short #figures { display: none; }
         &.-tall #beside { max-height: 12; }
-        &.-wide #beside { margin: 0 1; }
+        &.-wide #beside { padding: 0 1; }
         #facts { display: none; height: auto; max-height: 9; }
         #trend { display: none; height: auto; max-height: 5; text-wrap: nowrap; text-overflow: ellipsis; }
         &.-suite-view #facts { max-height: 16; }
@@ -79,7 +79,8 @@ class LiveScreen(RunScreen):
         &.-streams.-narrow.-suite-view.-tall #running { height: 18; }
         &.-wide {
             #live { layout: horizontal; }
-            #left { width: 10fr; height: 1fr; } #right { width: 9fr; height: 1fr; }
+            #left { width: 10fr; height: 1fr; min-width: 34; } #right { width: 9fr; height: 1fr; min-width: 76; }
+            &.-suite-view #right { min-width: 0; }
             #failures { height: 8; } #running { height: 1fr; } #problems { height: 8; }
             &.-problems #failures { display: block; }
             &.-suite-view #failures { display: none; }

@@ -25,11 +25,13 @@ from console.tui.widgets.titles import PaneTitle
 
 COLUMNS = (
     Column("", 3, right=True),
-    Column("case", 24, 3),
+    Column("case", 24, 3, is_name=True),
     Column("tag", 1),
-    Column("function", 10, 2, from_width=44),
+    Column("function", 10, 2, worth=16),
 )
 """Columns of the list, filled by `case_cells`."""
+_BAR, _SHORT_BAR, _ROOM_FOR_BAR = 8, 3, 44
+"""Width of a group's bar, in a narrow list, and the list's width that divides the two."""
 ROOM_FOR_NAME = 46
 """Minimum cells of the top line reserved for the names of screen and run."""
 
@@ -71,7 +73,8 @@ def group_line(head: Head, largest: int, width: int) -> Content:
     if head.group.is_case:
         return case_line(head, width)
     count = len(head.group.parts) if head.is_top and head.group.parts[0].is_case else head.group.count
-    share = bar(count / largest, 8).ljust(8)
+    cells = _BAR if width >= _ROOM_FOR_BAR else _SHORT_BAR
+    share = bar(count / largest, cells).ljust(cells)
     style = f"bold {MUTED}" if head.is_top else "bold" if head.is_open else ""
     label = one_line(head.group.label, 100, style)
     if (head.top_label and not head.depth) or head.group.subject:

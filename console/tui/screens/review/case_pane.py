@@ -1,6 +1,6 @@
 """`CasePane`: one case with its verdict, one of its views, and in large terminals its conversation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -21,6 +21,7 @@ from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
+from console.tui.render.lines import fit_name
 from console.tui.sanitize import one_line, plain_line
 from console.tui.screens.review.views import ShownCase, view_with
 from console.tui.suite_views.conversation_blocks import conversation_blocks
@@ -60,8 +61,11 @@ def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
     return muted("  ".join(part for part in parts if part))
 
 
-def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> Content:
-    """Return outcome symbol, reason and the grader's message on one line."""
+def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, is_told: bool = False) -> Content:
+    """Return outcome symbol, reason and the grader's message on one line.
+
+    With `is_told`, the view shows what the message says, which is left out.
+    """
     if rollout.outcome is None:
         return muted(" not finished")
     if rollout.is_setup:
@@ -74,7 +78,7 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
         (f" {SYMBOLS.of(rollout.outcome)} ", f"bold {style}"), one_line(words, 160, f"bold {style}")
     )
     is_summed_up = comparison is not None and bool(comparison.sentence)
-    is_said = is_summed_up and rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
+    is_said = is_told or (is_summed_up and rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED))
     particulars = rollout.message.rpartition(": ")[2]
     message = "" if is_said or particulars in words else rollout.message
     return lines.fit(line.append("   ").append(one_line(message, 400)), width) if message else lines.fit(line, width)
@@ -210,6 +214,8 @@ class CasePane(Vertical):
         self._box_titles: dict[Widget, tuple[Content, Content]] = {}
         self._shown: ShownCase | None = None
         self._room = Room()
+        self.history: Callable[[int], Content] = lambda width: Content.empty()
+        """Draws the history of the case in so many cells."""
 
     def compose(self) -> ComposeResult:
         yield self._title
@@ -243,25 +249,37 @@ class CasePane(Vertical):
         for pane in (self._head, self.text, self._conversation):
             self._set_box_title(pane, Content.empty(), Content.empty())
 
+    def draw_head(self) -> None:
+        """Draw the lines above the view again."""
+        if self._shown is not None:
+            self._draw_head(self._shown)
+
     def _draw_head(self, shown: ShownCase) -> None:
         case, rollout, room = shown.case, shown.case.rollout, self._room
         names = tabs([view.name for view in shown.views], shown.view.name)
         cost = spent(rollout, simulated=shown.simulated)
         spare = max(room.width - names.cell_length - cost.cell_length - 10, 12)
-        self._title.tell(one_line(str(rollout.key), spare, "bold").append("  ").append(names), cost)
+        name = one_line(str(rollout.key), 120, "bold")
+        self._title.tell(fit_name(name, min(spare, name.cell_length)).append("  ").append(names), cost)
         width = max((self._head.content_size.width or room.width) - 1, 20)
-        lines = two_lines(reason_line(rollout, case.comparison, 2 * width).rstrip(), width)
+        is_told = not room.is_wide and shown.view.id == DIFFERENCE and bool(case.comparison and case.comparison.pairs)
+        reason = reason_line(rollout, case.comparison, 2 * width, is_told=is_told)
+        lines = two_lines(reason.rstrip(), width)
         lines += notice_lines(rollout, shown.model, width)
         hint_label = shown.suite_view.hint_label(case.conversation.verdict)
         if room.is_wide:
             lines += detail_lines(case, hint_label, shown.alike, width)
             layout = diff.fitting(shown.style.layout, self.text_width).value
             keys = f"d {layout}   w wrap   x fold" if shown.view.id == DIFFERENCE else "v next view"
-            self._set_box_title(self._head, one_line(str(rollout.key), 60, "bold"), cost)
-            self._set_box_title(self.text, names, muted(keys))
+            key = one_line(str(rollout.key), 60, "bold")
+            history = self.history(max(width - key.cell_length - 6, 0))
+            self._set_box_title(self._head, Content("   ").join([key, history]) if history else key, cost)
+            is_alone = self.screen.has_class("-zoomed")
+            self._set_box_title(self.text, Content.assemble(key, "  ", names) if is_alone else names, muted(keys))
             self._set_box_title(self._conversation, Content("Talk"), Content.empty())
         else:
             lines += hint_lines(case, hint_label, width)
+            lines += [history] if (history := Content("   ").append(self.history(width - 3)).rstrip()) else []
         lines += annotation_lines(shown.annotation, width)
         tell(self._head, Content("\n").join(lines))
 
@@ -269,7 +287,8 @@ class CasePane(Vertical):
         context = self._draw_context(shown)
         self.text.show(shown.view.draw(shown.case, context), keep_place=keep_place)
         if not context.with_conversation and shown.view.id == DIFFERENCE:
-            self._conversation.show(conversation_blocks(shown.case.conversation))
+            is_told = bool(shown.case.comparison and shown.case.comparison.pairs)
+            self._conversation.show(conversation_blocks(shown.case.conversation, with_verdict=not is_told))
         words = self.search_text or shown.words
         if not self.text.find(words) and words:
             self._name_view_with(words, shown)

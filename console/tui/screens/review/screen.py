@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from textual import on
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
@@ -15,16 +15,20 @@ from textual.content import Content
 from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.run import Manifest
+from console.exchange.search.case_history import CaseRun
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
 from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
+from console.tui.keymap import find_action
 from console.tui.render.columns import Face
+from console.tui.render.history_line import history_line
 from console.tui.render.progress import title_words
 from console.tui.render.rollout_rows import row_key
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.case_actions import CopyActions, RetryActions, TagActions
+from console.tui.screens.review.case_history import CaseHistories, HistoryDialog
 from console.tui.screens.review.case_list import (
     CaseList,
     empty_text,
@@ -60,7 +64,7 @@ class ReviewScreen(RunScreen):
         #list-side { height: 6fr; } #case-side { height: 13fr; }
         &.-wide {
             #review { layout: horizontal; }
-            #list-side { width: 52; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
+            #list-side { width: 32.5%; min-width: 34; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
             #head { max-height: 8; }
             &.-tall CasePane.-diff #talk { display: block; height: 1fr; }
             &.-tall CasePane.-diff.-alone #talk { display: none; }
@@ -68,8 +72,10 @@ class ReviewScreen(RunScreen):
     }
     """
 
-    def __init__(self, services: Services, run: RunFolder, slot: Slot | None = None) -> None:
-        """Initialize the screen, with the cursor on `slot` if given."""
+    shown_parts: ClassVar[frozenset[str]] = frozenset({"index"})
+
+    def __init__(self, services: Services, run: RunFolder, slot: Slot | None = None, find: str = "") -> None:
+        """Initialize the screen, with the cursor on `slot` if given, and at a text of that case."""
         super().__init__(services, run)
         self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE))
         self.lister = Lister(self._in_loop, self._show_portion)
@@ -94,6 +100,9 @@ class ReviewScreen(RunScreen):
             self._retry,
         )
         self._pace = ListPace()
+        self._wanted_text = find
+        """Text to be found in the first case shown; empty once it was."""
+        self.histories = CaseHistories(run.path.parent, self._in_loop, self._draw_history)
 
     def compose_body(self) -> ComposeResult:
         with Container(id="review"):
@@ -110,6 +119,7 @@ class ReviewScreen(RunScreen):
     def on_unmount(self) -> None:
         """Stop threads."""
         self.search.close()
+        self.histories.close()
         self.loader.close()
         self.lister.close()
 
@@ -258,9 +268,56 @@ class ReviewScreen(RunScreen):
         except UsageError as error:
             self.services.refuse(error)
             return
+        self.case_pane.history = self._history_line
         self.case_pane.show(shown, Room(self.size.width, self.has_class("-wide"), self.has_class("-tall")))
         if shown is not None:
             self.set_timer(PREFETCH_AFTER_S, self._prefetch)
+            if self._wanted_text and shown.case.conversation.passages:
+                text, self._wanted_text = self._wanted_text, ""
+                self._views.find(text, done=True)
+                self.refresh_keys()
+
+    # History of the case ----------------------------------------------------------------------------------------------
+
+    @property
+    def _history(self) -> list[CaseRun]:
+        current = self.controller.current
+        if self.feed is None or current is None:
+            return []
+        return self.histories.get((self.feed.manifest.suite, current[0]))
+
+    @property
+    def _history_key(self) -> str:
+        action = find_action("history", self.where)
+        return self.services.key_map.shown(action) if action is not None else ""
+
+    def _history_line(self, width: int) -> Content:
+        runs = self._history
+        if not runs or self.feed is None:
+            return Content.empty()
+        key = self._history_key
+        return history_line(runs, self.run_folder, self.feed.manifest.model.name, key, width)
+
+    def _draw_history(self) -> None:
+        if self.is_mounted:
+            self.case_pane.draw_head()
+
+    def show_workspace(self, part: str) -> None:
+        """Read histories again when the index has changed."""
+        self.histories.forget()
+        self._draw_history()
+
+    @work
+    async def action_history(self) -> None:
+        """List the current case in all runs, and open Review at the chosen one."""
+        runs, current = self._history, self.controller.current
+        if not runs or current is None:
+            self.services.notify(Content("No run of this case has been indexed yet."))
+            self.services.search_indexing.update()
+            return
+        chosen = await self.services.ask(HistoryDialog(runs, self.run_folder))
+        if chosen is not None and chosen.folder.path != self.run_folder.path:
+            self.services.navigator.open_review(chosen.folder, chosen.rollouts[0].slot)
 
     def _prefetch(self) -> None:
         if self.is_current:

@@ -247,7 +247,10 @@ def diff_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
         blocks = _uncompared_blocks(case)
     else:
         blocks = _compared_blocks(case.comparison, case.conversation, context)
-    return [*blocks, *(conversation_blocks(case.conversation, gap=False) if context.with_conversation else [])]
+    if not context.with_conversation:
+        return blocks
+    is_told = case.rollout.outcome is Outcome.BROKEN or bool(case.comparison and case.comparison.pairs)
+    return [*blocks, *conversation_blocks(case.conversation, gap=False, with_verdict=not is_told)]
 
 
 def _compared_blocks(comparison: Comparison, conversation: Conversation, context: DrawContext) -> list[Block]:

@@ -1,0 +1,44 @@
+"""A worker's session in an event loop and a thread of its own: code of a suite ends its case there, not the worker."""
+
+import asyncio
+import threading
+from collections.abc import Iterable
+
+from console.engine.engine_loop import EngineLoop
+from console.engine.workers.messages import Notice, Piece
+from console.engine.workers.session import WorkerSession
+
+
+class SessionThread:
+    """Passes calls on to a session, from whatever loop they come."""
+
+    def __init__(self) -> None:
+        self.session = WorkerSession()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def prepare(self, data: bytes, parts: Iterable[bytes] = ()) -> bytes:
+        """See `WorkerSession.prepare`; takes a while, so call it in a thread."""
+        facts = self.session.prepare(data, parts)
+        if self._loop is None and self.session.suite is not None:
+            loop = EngineLoop(self.session.suite, lambda text: self.session.send(Notice(text)))
+            # It ends with the process, as does everything that the suite's code leaves running.
+            threading.Thread(target=loop.run, args=(asyncio.Event().wait(),), name="session", daemon=True).start()
+            self._loop = loop.loop
+        return facts
+
+    async def deliver(self, piece: Piece) -> None:
+        """See `WorkerSession.deliver`."""
+
+        async def deliver() -> None:
+            self.session.deliver(piece)
+
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(deliver(), self._prepared))
+
+    async def poll(self) -> Piece:
+        """See `WorkerSession.poll`."""
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.session.poll(), self._prepared))
+
+    @property
+    def _prepared(self) -> asyncio.AbstractEventLoop:
+        assert self._loop is not None
+        return self._loop

@@ -1,0 +1,217 @@
+"""Search in the index: matching conversations by run, newest first, with their passages read from the journals."""
+
+import contextlib
+import itertools
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from console.core.annotation import NO_ANNOTATION
+from console.core.case import Key, Slot
+from console.core.fault import UsageError
+from console.exchange.search.indexing import LAYOUT, ConversationFacts, RunFacts, conversation_of
+from console.insight.passage import Passage
+from console.insight.rollout import Rollout
+from console.insight.search_query import SearchQuery, best_passage
+from console.store.journal import records_at
+from console.store.notes import Notes
+from console.store.runs import RunFolder
+from console.store.search_index import IndexDamaged, SearchReader, discard_index
+
+FEW_HITS = 3
+"""Hits shown of each run unless one run is asked for."""
+_PATIENCE_S = 0.1
+"""Seconds after which the hits so far of a run with very many are shown."""
+_decode_run = msgspec.msgpack.Decoder(RunFacts).decode
+_decode_conversation = msgspec.msgpack.Decoder(ConversationFacts).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A conversation that matches."""
+
+    rollout: Rollout
+    """Without its message and its streamed text."""
+    passage: Passage | None
+    """The first passage with most of the terms; None if the journal no longer has it."""
+
+    @property
+    def key(self) -> Key:
+        return self.rollout.key
+
+
+@dataclass(frozen=True, slots=True)
+class RunHits:
+    """The matches in one run."""
+
+    folder: RunFolder
+    facts: RunFacts
+    count: int
+    """Number of matching rollouts found so far."""
+    hits: list[Hit]
+    """The first of them; those that ended last come first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the runs folder the index knows."""
+
+    runs: int = 0
+    conversations: int = 0
+
+
+class NoIndex(Exception):
+    """There is no usable search index; an update makes one."""
+
+
+@contextlib.contextmanager
+def _trouble_reported(root: Path) -> Generator[None]:
+    """Raise `NoIndex` in place of errors of the index, and delete a damaged one."""
+    try:
+        yield
+    except (IndexDamaged, msgspec.DecodeError) as error:
+        discard_index(root)
+        raise NoIndex(str(error)) from error
+    except (OSError, sqlite3.Error) as error:
+        raise NoIndex(str(error)) from error
+
+
+class Search:
+    """An opened search index; use it in one thread, as a context manager."""
+
+    def __init__(self, root: Path) -> None:
+        """Open the index.
+
+        Raises:
+            NoIndex: there is none yet, or it has to be made again.
+        """
+        self.root = root
+        with _trouble_reported(root):
+            self._reader = SearchReader(root, LAYOUT)
+            self._runs = {run.number: run for run in self._reader.runs()}
+
+    def __enter__(self) -> "Search":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._reader.close()
+
+    def run_of(self, number: int) -> tuple[RunFolder, RunFacts]:
+        """Return a run by its number in the index."""
+        run = self._runs[number]
+        return RunFolder(self.root / run.name), _decode_run(run.facts)
+
+    @property
+    def run_numbers(self) -> Collection[int]:
+        """Numbers of all runs in the index."""
+        return self._runs.keys()
+
+    @property
+    def suites(self) -> list[str]:
+        """Names of the suites of all runs."""
+        return sorted({_decode_run(run.facts).suite for run in self._runs.values()})
+
+    def of_case(self, suite: str, case: str) -> list[tuple[int, ConversationFacts]]:
+        """Return run number and facts of all conversations about a case, oldest run first.
+
+        Raises:
+            NoIndex: the index is damaged, or was removed.
+        """
+        with _trouble_reported(self.root):
+            return [(number, _decode_conversation(facts)) for number, facts in self._reader.of_case(suite, case)]
+
+    @property
+    def coverage(self) -> Coverage:
+        return Coverage(len(self._runs), sum(run.place.written for run in self._runs.values()))
+
+    def run(
+        self, query: SearchQuery, most: int = FEW_HITS, stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[RunHits]:
+        """Yield the runs with matches, newest first; one with very many several times, with growing counts.
+
+        Args:
+            query: what to search for; without terms, nothing matches.
+            most: maximum number of hits of each run; the others are only counted.
+            stopped: called between conversations; True ends the search.
+
+        Raises:
+            NoIndex: the index is damaged, or was removed.
+        """
+        with _trouble_reported(self.root):
+            if query.expression:
+                for number, conversations in itertools.groupby(self._matches(query), lambda match: match[0]):
+                    if number in self._runs:
+                        yield from self._in_run(number, (facts for _, facts in conversations), query, most, stopped)
+                    if stopped():
+                        return
+
+    def _matches(self, query: SearchQuery) -> Iterator[tuple[int, bytes]]:
+        if not (query.runs or query.suites):
+            return self._reader.matches(query.expression)
+        covered = [run.number for run in self._runs.values() if query.covers(run.name, _decode_run(run.facts).suite)]
+        return itertools.chain.from_iterable(self._reader.matches(query.expression, number) for number in covered)
+
+    def _in_run(
+        self, number: int, matches: Iterable[bytes], query: SearchQuery, most: int, stopped: Callable[[], bool]
+    ) -> Iterator[RunHits]:
+        folder, facts = self.run_of(number)
+        conversations = RunConversations(folder, facts, query)
+        slots: set[Slot] = set()
+        hits: list[Hit] = []
+        yield_at = time.monotonic() + _PATIENCE_S
+        for packed in matches:
+            if stopped():
+                break
+            found = _decode_conversation(packed)
+            if found.rollout.slot in slots or not conversations.matches(found):
+                continue
+            slots.add(found.rollout.slot)
+            if len(hits) < most:
+                hits.append(conversations.hit(found))
+            if time.monotonic() > yield_at:
+                yield RunHits(folder, facts, len(slots), hits)
+                yield_at = time.monotonic() + 10 * _PATIENCE_S
+        if slots:
+            yield RunHits(folder, facts, len(slots), hits)
+
+
+class RunConversations:
+    """Conversations of one run as a query sees them."""
+
+    def __init__(self, folder: RunFolder, facts: RunFacts, query: SearchQuery) -> None:
+        self._folder = folder
+        self._facts = facts
+        self._query = query
+        self._annotations = Notes(folder.path).annotations() if query.filter.tests else {}
+
+    def matches(self, found: ConversationFacts) -> bool:
+        """Return whether a conversation satisfies the filter."""
+        chosen = self._query.filter
+        if not chosen.tests:
+            return True
+        rollout = found.rollout
+        named = msgspec.structs.replace(rollout, model=f"{self._facts.model} {rollout.model}")
+        words: Collection[str] = ()
+        if chosen.words:
+            text = " ".join(f"{passage.head} {passage.text}" for passage in self._passages(found)).casefold()
+            words = {word for word in chosen.words if word in text}
+        return chosen.matches(named, self._annotations.get(rollout.slot, NO_ANNOTATION), words)
+
+    def hit(self, found: ConversationFacts) -> Hit:
+        """Return a conversation with the passage that matches."""
+        return Hit(found.rollout, best_passage(self._passages(found), self._query.terms))
+
+    def _passages(self, found: ConversationFacts) -> list[Passage]:
+        try:
+            records = [
+                record
+                for record in records_at(self._folder.journal_path, found.starts)
+                if getattr(record, "key", None) == found.rollout.key
+            ]
+            return conversation_of(self._folder.manifest(), records).passages
+        except (OSError, UsageError):
+            return []

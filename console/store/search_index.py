@@ -1,0 +1,347 @@
+"""Full-text index of all conversations in a runs folder, and of the runs of every case: an SQLite file.
+
+Holds no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
+records start, from which its text is read. Row numbers are the run's number, which grows with its creation time,
+followed by the conversation's number in it, so that the newest matches come first without sorting. Prefixes of three
+letters have an index of their own (a third of the size): FTS5 merges the rows of all words that begin so before the
+first match, which takes most of a second for a million conversations; longer prefixes have fewer words.
+
+The file is derived. It may be deleted at any time, and one of another layout, or a damaged one, is replaced. One
+process at a time writes it, under a lock; each transaction holds what was read of a journal and up to where, so that a
+killed writer loses and repeats nothing. FTS5 cannot delete what it does not store: rows of deleted runs and superseded
+conversations stay in it without effect until they outnumber the others (`is_wasteful`).
+"""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from console.core.case import Key
+from console.core.fault import Fault
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER
+from console.store.lock import RunLock, RunLocked
+
+_VERSION = 1
+_TABLES = """
+CREATE TABLE runs (number INTEGER PRIMARY KEY, name BLOB UNIQUE, facts BLOB, place BLOB, written INTEGER);
+CREATE TABLE cases (number INTEGER PRIMARY KEY, suite TEXT, name TEXT, UNIQUE (suite, name));
+CREATE TABLE conversations (number INTEGER PRIMARY KEY, of INTEGER, facts BLOB);
+CREATE INDEX by_case ON conversations (of);
+CREATE VIRTUAL TABLE words USING fts5 (said, prefix='3', content='', columnsize=0, tokenize='ascii');
+"""
+_SHIFT = 26
+"""Bits of a row number for the conversation's number in its run."""
+_LAST = (1 << 63) - 1
+_FIRST_S = 1_577_836_800
+"""Start of 2020, from which run numbers count."""
+_PER_S = 16
+_MOST_RUNS = 1 << 36
+_WAIT_S = 5.0
+_BATCH = 200
+WASTE = 20_000
+"""Minimum number of rows without effect worth a new index."""
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR})
+
+
+class IndexDamaged(Exception):
+    """The file is damaged, or has another layout."""
+
+
+class OpenConversation(msgspec.Struct, array_like=True):
+    """A conversation without an end."""
+
+    key: Key
+    starts: list[int] = []
+    """First bytes of its records."""
+    number: int = -1
+    """Its number in the index; -1 if it is not indexed."""
+
+
+class Place(msgspec.Struct, array_like=True):
+    """How far a run's journal has been indexed."""
+
+    offset: int = 0
+    last: int = 0
+    """Checksum of the bytes before `offset`, to recognize the journal."""
+    size: int = 0
+    modified_ns: int = 0
+    is_settled: bool = False
+    """True if the conversations without an end are indexed, too."""
+    written: int = 0
+    """Conversations indexed, which numbers the next one."""
+    open: list[OpenConversation] = []
+
+
+class IndexedRun(msgspec.Struct):
+    """A run in the index."""
+
+    number: int
+    name: str
+    """Name of its folder."""
+    facts: bytes
+    """Written by the caller of `SearchWriter.open_run`."""
+    place: Place
+
+
+class Entry(msgspec.Struct):
+    """A conversation to be indexed."""
+
+    case: str
+    words: str
+    """Normalized words, separated by spaces."""
+    facts: bytes
+
+
+_decode_place = msgspec.msgpack.Decoder(Place).decode
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def search_path(root: Path) -> Path:
+    """Return the path of a runs folder's search index, whether or not it exists."""
+    return root / ".index" / "search.sqlite"
+
+
+def _lock_path(root: Path) -> Path:
+    return search_path(root).with_suffix(".lock")
+
+
+@contextlib.contextmanager
+def _damage_reported() -> Generator[None]:
+    """Raise `IndexDamaged` in place of SQLite's errors that mean it."""
+    try:
+        yield
+    except (sqlite3.DatabaseError, msgspec.DecodeError, TypeError) as error:
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _DAMAGED:
+            raise IndexDamaged(str(error)) from error
+        raise
+
+
+class SearchReader:
+    """Reads the index in one thread. All methods raise `IndexDamaged`, or sqlite3.Error if the file is not usable."""
+
+    def __init__(self, root: Path, layout: int) -> None:
+        """Open the index.
+
+        Args:
+            root: the runs folder.
+            layout: version of the facts; an index of another one counts as damaged.
+
+        Raises:
+            FileNotFoundError: there is no index yet.
+        """
+        path = search_path(root)
+        if not path.exists():
+            raise FileNotFoundError(path)
+        with _damage_reported():
+            self._connection = _connected(path)
+            try:
+                if self._number("PRAGMA user_version") != _layout_number(layout):
+                    raise IndexDamaged("another layout")
+                self._connection.execute("PRAGMA query_only = ON")
+            except BaseException:
+                self.close()
+                raise
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _number(self, query: str, *values: object) -> int:
+        row = self._connection.execute(query, values).fetchone()
+        return row[0] if row else 0
+
+    def runs(self) -> list[IndexedRun]:
+        """Return all runs, newest first."""
+        with _damage_reported():
+            query = "SELECT number, name, facts, place FROM runs WHERE name IS NOT NULL ORDER BY number DESC"
+            return [_indexed_run(row) for row in self._connection.execute(query)]
+
+    @property
+    def is_wasteful(self) -> bool:
+        """True if most of the index is without effect."""
+        with _damage_reported():
+            written, kept = (
+                self._number(f"SELECT {what}")
+                for what in ("coalesce(sum(written), 0) FROM runs", "count(*) FROM conversations")
+            )
+            return written > 2 * kept + WASTE
+
+    def matches(self, expression: str, run: int | None = None) -> Iterator[tuple[int, bytes]]:
+        """Yield run number and facts of matching conversations, the newest run first, the last ended first.
+
+        Args:
+            expression: an FTS5 expression.
+            run: number of the only run to search; None for all.
+        """
+        first, end = (0, _LAST) if run is None else (run << _SHIFT, (run + 1) << _SHIFT)
+        query = (
+            "SELECT words.rowid, facts FROM words JOIN conversations ON number = words.rowid"
+            " WHERE words MATCH ? AND words.rowid >= ? AND words.rowid < ? ORDER BY words.rowid DESC"
+        )
+        with _damage_reported():
+            cursor = self._connection.execute(query, (expression, first, end))
+            while rows := cursor.fetchmany(_BATCH):
+                for number, facts in rows:
+                    yield number >> _SHIFT, facts
+
+    def of_case(self, suite: str, case: str) -> list[tuple[int, bytes]]:
+        """Return run number and facts of all conversations about a case, oldest run first."""
+        query = (
+            "SELECT conversations.number, facts FROM conversations JOIN cases ON of = cases.number"
+            " WHERE suite = ? AND name = ? ORDER BY conversations.number"
+        )
+        with _damage_reported():
+            rows = self._connection.execute(query, (_clean(suite), _clean(case))).fetchall()
+            return [(number >> _SHIFT, facts) for number, facts in rows]
+
+
+class SearchWriter(SearchReader):
+    """The only writer of the index; use it as a context manager."""
+
+    def __init__(self, root: Path, layout: int) -> None:
+        """Lock the index; create it, or replace one of another layout.
+
+        Raises:
+            RunLocked: another process is writing.
+            OSError: the folder cannot be written.
+            Fault: the lock cannot be opened.
+        """
+        self._root, self._layout = root, _layout_number(layout)
+        search_path(root).parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+        self._lock = RunLock(_lock_path(root))
+        try:
+            self._open()
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open(self) -> None:
+        path = search_path(self._root)
+        for is_last in (False, True):
+            try:
+                with _damage_reported():
+                    self._connection = _connected(path)
+                    if not self._number("SELECT count(*) FROM sqlite_master"):
+                        stamp = f"PRAGMA user_version = {self._layout}"
+                        self._connection.executescript(f"BEGIN; {_TABLES} {stamp}; COMMIT")
+                    if self._number("PRAGMA user_version") != self._layout:
+                        raise IndexDamaged("another layout")
+                    self.runs()
+                return
+            except IndexDamaged:
+                self._connection.close()
+                _delete(path)
+                if is_last:
+                    raise
+
+    def close(self) -> None:
+        super().close()
+        self._lock.release()
+
+    def start_over(self) -> None:
+        """Replace the index by an empty one."""
+        self._connection.close()
+        _delete(search_path(self._root))
+        self._open()
+
+    def commit(self) -> None:
+        with _damage_reported():
+            self._connection.commit()
+
+    def open_run(self, name: str, at: float, facts: bytes) -> IndexedRun:
+        """Add a run.
+
+        Args:
+            name: name of its folder.
+            at: its creation time, by which runs are ordered.
+            facts: anything about it.
+        """
+        with _damage_reported():
+            number = min(max(int((at - _FIRST_S) * _PER_S), 0), _MOST_RUNS)
+            while self._number("SELECT count(*) FROM runs WHERE number = ?", number):
+                number += -1 if number else _MOST_RUNS  # runs are added from the newest to the oldest
+            run = IndexedRun(number, name, facts, Place())
+            row = (number, os.fsencode(name), facts, _encode(run.place))
+            self._connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, 0)", row)
+            return run
+
+    def close_run(self, run: IndexedRun) -> None:
+        """Remove a run and its conversations; its number is never used again, as its words stay."""
+        with _damage_reported():
+            numbers = (run.number << _SHIFT, (run.number + 1) << _SHIFT)
+            self._connection.execute("DELETE FROM conversations WHERE number >= ? AND number < ?", numbers)
+            self._connection.execute(
+                "UPDATE runs SET name = NULL, facts = NULL, place = NULL WHERE number = ?", (run.number,)
+            )
+
+    def add(self, run: IndexedRun, suite: str, entry: Entry) -> int:
+        """Index a conversation and return its number; `keep_place` must follow."""
+        with _damage_reported():
+            number = (run.number << _SHIFT) + run.place.written
+            run.place.written += 1
+            names = (_clean(suite), _clean(entry.case))
+            self._connection.execute("INSERT OR IGNORE INTO cases (suite, name) VALUES (?, ?)", names)
+            case = self._number("SELECT number FROM cases WHERE suite = ? AND name = ?", *names)
+            self._connection.execute("INSERT INTO conversations VALUES (?, ?, ?)", (number, case, entry.facts))
+            self._connection.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", (number, entry.words))
+            return number
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Remove conversations, because they have gone on."""
+        with _damage_reported():
+            self._connection.executemany(
+                "DELETE FROM conversations WHERE number = ?", [(number,) for number in numbers]
+            )
+
+    def keep_place(self, run: IndexedRun) -> None:
+        """Write how far a run has been indexed."""
+        with _damage_reported():
+            row = (_encode(run.place), run.place.written, run.number)
+            self._connection.execute("UPDATE runs SET place = ?, written = ? WHERE number = ?", row)
+
+
+def discard_index(root: Path) -> None:
+    """Delete a damaged index, unless another process is writing it."""
+    with contextlib.suppress(RunLocked, Fault, OSError), RunLock(_lock_path(root)):
+        _delete(search_path(root))
+
+
+def _delete(path: Path) -> None:
+    for end in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    if not path.exists():
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+    connection = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")  # so that readers and the writer do not wait for each other
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _layout_number(layout: int) -> int:
+    return (layout ^ _VERSION) & 0x7FFFFFFF
+
+
+def _indexed_run(row: tuple[int, bytes, bytes, bytes]) -> IndexedRun:
+    return IndexedRun(row[0], os.fsdecode(row[1]), row[2], _decode_place(row[3]))
+
+
+def _clean(text: str) -> str:
+    """Return a text without lone surrogates, which SQLite cannot store."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,1 @@
+"""Search: every conversation of every run."""

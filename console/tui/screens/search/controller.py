@@ -1,0 +1,130 @@
+"""`SearchController`: query, hits and rows of the search in all runs. Independent of widgets and the event loop."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from console.core.fault import UsageError
+from console.exchange.search.hits import FEW_HITS, Coverage, Hit, NoIndex, RunHits, Search
+from console.insight.search_query import SearchQuery, marks_in, passage_text, read_query
+
+MANY_HITS = 1_000
+"""Hits listed of a run that the query names."""
+MOST_RUNS = 300
+"""Runs listed; the query can name others."""
+
+
+class SearchController:
+    """What was searched for, and what was found so far."""
+
+    def __init__(self) -> None:
+        self.query = SearchQuery()
+        self.mistake = ""
+        """Error in the query."""
+        self.coverage: Coverage | None = None
+        """What the index holds; None without an index."""
+        self.is_searching = False
+        self.runs: dict[str, RunHits] = {}
+        """Runs with hits by name, newest first."""
+        self._rows: dict[str, tuple[RunHits, Hit | None]] = {}
+        self._arriving: dict[str, RunHits] = {}
+        """Runs of the search in progress."""
+        self._is_again = False
+        """True if the search in progress repeats the last one, whose hits stay until it has ended."""
+
+    def type(self, text: str) -> bool:
+        """Set the query and return whether it asks for something else than before."""
+        before, had_mistake = self.query, bool(self.mistake)
+        try:
+            self.query, self.mistake = read_query(text), ""
+        except UsageError as error:
+            self.query, self.mistake = SearchQuery(text), f"{error.message}. {error.hint}"
+        same = ("terms", "excluded", "runs", "suites")
+        is_same = all(getattr(before, name) == getattr(self.query, name) for name in same)
+        is_other = had_mistake or not is_same or before.filter.text != self.query.filter.text
+        self.is_searching = self.is_searching or is_other
+        return is_other
+
+    def begin(self, *, again: bool = False) -> None:
+        """Start a search; `again` if it is that of before, in a newer index."""
+        self.is_searching, self._is_again, self._arriving = True, again, {}
+        if not again:
+            self.runs = {}
+
+    def use_coverage(self, coverage: Coverage | None) -> None:
+        self.coverage = coverage
+
+    def add(self, found: RunHits) -> None:
+        """Add the hits of a run, or replace them by more."""
+        self._arriving[found.folder.name] = found
+        if not self._is_again:
+            self.runs = self._arriving
+
+    def end(self) -> None:
+        self.is_searching, self.runs = False, self._arriving
+
+    # Rows ------------------------------------------------------------------------------------------------------------
+
+    def rows(self) -> list[str]:
+        """Return the keys of all rows: a heading for each run, its hits, and a line for those not listed."""
+        self._rows = {}
+        for name, found in self.runs.items():
+            self._rows[f"run {name}"] = found, None
+            for hit in found.hits:
+                self._rows[f"hit {name}/{hit.key.case}/{hit.key.rollout}"] = found, hit
+            if found.count > len(found.hits):
+                self._rows[f"more {name}"] = found, None
+        return list(self._rows)
+
+    @property
+    def headings(self) -> set[str]:
+        """Keys of the rows that the cursor skips."""
+        return {key for key in self._rows if key.startswith("run ")}
+
+    def row(self, key: str | None) -> tuple[RunHits, Hit | None] | None:
+        """Return run and hit of a row; the hit is None for a heading and for the line of those not listed."""
+        return self._rows.get(key) if key is not None else None
+
+    def narrowed_to(self, found: RunHits) -> str:
+        """Return the query for all hits of one run."""
+        return f"{self.query.text} run:{found.folder.name}"
+
+    def step(self, key: str | None, by: int) -> str | None:
+        """Return the first hit of the next or previous run."""
+        names, row = list(self.runs), self.row(key)
+        place = names.index(row[0].folder.name) + by if row is not None else 0
+        if not 0 <= place < len(names):
+            return None
+        return next(
+            (key for key, (found, hit) in self._rows.items() if hit and found.folder.name == names[place]), None
+        )
+
+    def matched_text(self, hit: Hit) -> str:
+        """Return the first match as the passage has it, to be found in Review."""
+        if hit.passage is None:
+            return ""
+        text = passage_text(hit.passage)
+        body = text[len(text) - len(hit.passage.text) :] if hit.passage.head else text
+        for shown in (body, text):
+            if marks := marks_in(shown, self.query.terms):
+                return shown[slice(*marks[0])]
+        return ""
+
+
+Found = Coverage | RunHits | None
+"""News of a search: what the index holds, the hits of a run, or None without an index."""
+
+
+def search_runs(root: Path, query: SearchQuery, stopped: Callable[[], bool]) -> Iterator[Found]:
+    """Search in a thread: yield what the index holds, then the runs with hits."""
+    try:
+        with Search(root) as search:
+            yield search.coverage
+            most = MANY_HITS if query.runs else FEW_HITS
+            names: set[str] = set()
+            for found in search.run(query, most, stopped):
+                names.add(found.folder.name)
+                if len(names) > MOST_RUNS:
+                    return
+                yield found
+    except NoIndex:
+        yield None

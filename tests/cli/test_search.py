@@ -1,0 +1,41 @@
+"""`search` and `history` look into all runs, and say so where there is nothing."""
+
+from console.cli.exitcode import Exit
+
+RUN = ("run", "-s", "dialogue-starter", "--quiet")
+
+
+def test_search_and_history(console):
+    names = [console(*RUN, "-m", model, "--json").data["run"] for model in ("sim/hasty", "sim/careful")]
+    shown = console("search", "BOOKING", "!weather", "-n", "1", "--json").data
+    assert [run["run"] for run in shown["runs"]] == names[::-1]
+    failed = console("search", "BOOKING", "--filter", "is:failed", "-n", "1", "--json").data
+    assert {hit["outcome"] for run in failed["runs"] for hit in run["hits"]} == {"failed"}
+    hit = shown["runs"][0]["hits"][0]
+    (start, end), *_ = hit["passage"]["marks"]
+    assert hit["passage"]["text"][start:end].casefold() == "booking"
+    text = console("search", "booking", "-n", "1").out
+    assert all(name in text for name in names)
+    assert " more (run:" in text
+    nothing = console("search", "xylophone")
+    assert (nothing.code, nothing.out) == (Exit.OK, "")
+    assert "in 2 runs matches" in nothing.err
+
+    history = console("history", "dialogue-starter", hit["case"], "--json").data
+    assert [run["run"] for run in history["runs"]] == names[::-1]
+    assert len({run["digest"] for run in history["runs"]}) == 1
+    table = console("history", "dialogue-starter", hit["case"]).out
+    assert table.count("same") == 2
+
+
+def test_what_cannot_be_searched_for(console):
+    for line, words in (
+        (("search", "!refund"), "no word to search for"),
+        (("search", "refund", "--filter", "is:faild"), "Did you mean failed"),
+        (("history", "nothing", "here"), "no run has played"),
+    ):
+        refused = console(*line)
+        assert refused.code == Exit.USAGE
+        assert words in refused.err
+    assert console("search", "refund").code == Exit.OK
+    assert console("index").code == Exit.OK
