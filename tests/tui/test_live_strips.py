@@ -18,6 +18,7 @@ def strip(tmp_path: Path, *, width: int, **tally: Any) -> str:
     folder = plain_run(tmp_path).folder
     summary = msgspec.structs.replace(folder.summary(), planned=22, setup=10, tally=Tally(**tally))
     cells = run_cells(RunLine(folder, summary), None, is_watched=False, with_cost=False, width=width)
+    assert isinstance(cells, tuple)
     return "|".join(cell.plain for cell in cells)
 
 
@@ -42,7 +43,7 @@ async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any
 
         def is_listed() -> bool:
             app.services.workspace.look()
-            return "0 of 4  —               interrupted · r resumes" in text_of(app)
+            return "interrupted 0/4 · r resumes" in text_of(app)
 
         await assert_until(pilot, is_listed)
         await pilot.press("E")

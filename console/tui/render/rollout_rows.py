@@ -14,7 +14,7 @@ from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout
 from console.tui.data.runs import RunLine
-from console.tui.render.columns import Column
+from console.tui.render.columns import Column, Face
 from console.tui.render.lines import stacked
 from console.tui.render.progress import is_stalled, lost_words, outcome_words
 from console.tui.render.row_cells import suite_and_name
@@ -140,6 +140,7 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
     return any(line.summary and (line.summary.tally.cost_usd or not line.summary.simulated) for line in lines)
 
 
+_RESUMES = " · r resumes"
 _MOST_MODEL = 14
 """Maximum width of the model column in the narrow layout."""
 ROOM_FOR_FIGURES = 110
@@ -152,7 +153,8 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
     The narrow layout combines outcomes and number of cases in one column.
     """
     score = Column("score", max([9, *(len(number_format.headline(line.summary)) for line in lines if line.summary)]))
-    eta, state = Column("ETA", 7, right=True), Column("state", 10, 2)
+    states = [state_word(line.state).cell_length + len(_RESUMES) for line in lines if line.can_resume]
+    eta, state = Column("ETA", 7, right=True), Column("state", max([10, *states]), 2)
     if width < ROOM_FOR_FIGURES:
         summaries = [line.summary for line in lines if line.summary]
         counts = max([4, *(_counts_of(summary).cell_length for summary in summaries)])
@@ -177,10 +179,8 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
     )
 
 
-def run_cells(
-    line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int
-) -> tuple[Content, ...]:
-    """Return the cells of `run_columns`.
+def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int) -> Face:
+    """Return the cells of `run_columns`, or one line for a run that ended early and is drawn in little room.
 
     Args:
         line: the run, from its journal.
@@ -199,6 +199,8 @@ def run_cells(
     left = Content("–" if line.is_live and is_stalled(status) else _time_left(line, summary))
     state = state_and_waits(line, status, wide=is_wide)
     if not is_wide:
+        if line.can_resume:
+            return _ended_line(line, summary)
         cells = (_mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state)
         return _dimmed_if_ended(line, cells)
     tally = summary.tally
@@ -217,6 +219,14 @@ def run_cells(
         state,
     )
     return _dimmed_if_ended(line, cells)
+
+
+def _ended_line(line: RunLine, summary: Summary) -> Content:
+    """Return the row of a run that ended early: how far it came comes before its result."""
+    model, suite = one_line(summary.model, _MOST_MODEL), one_line(suite_and_name(line).plain, 12)
+    how_far = state_word(line.state).append(f" {_done(summary)}{_RESUMES}")
+    parts = [Content.assemble(_mark(line), "  ", model), suite, how_far, Content(number_format.headline(summary))]
+    return Content("  ").join(parts).stylize(MUTED)
 
 
 def _dimmed_if_ended(line: RunLine, cells: tuple[Content, ...]) -> tuple[Content, ...]:
@@ -263,7 +273,7 @@ def _time_left(line: RunLine, summary: Summary) -> str:
 def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:
     """Return a run's state: the engine's message, lost workers and waits, or requests in flight."""
     if line.can_resume:
-        return state_word(line.state).append(Content.styled(" · r resumes", MUTED))
+        return state_word(line.state).append(_RESUMES)
     if status is None or not line.is_live:
         return state_word(line.state)
     if status.message:

@@ -181,13 +181,14 @@ def _resume_words(line: RunLine | None) -> Content:
 
 
 def _failure_words(steps: NextSteps) -> Content:
-    """Return the counts, the run's name, and how many are reviewed."""
+    """Return the counts, the run with its time, and how many are reviewed."""
     line = steps.failed
     if line is None or line.summary is None:
         return Content.empty()
     name = f"{line.summary.name} · " if line.summary.name else ""
     words = Content.assemble(number_format.failures(line.tally), " in ", one_line(name, 24), _suite_and_model(line))
-    return words.append(f", {steps.reviewed} reviewed" if steps.reviewed else "")
+    words = words.append(f", {row_cells.when(line.summary.at, time.time(), wide=False)}")
+    return words.append(f" · {steps.reviewed} reviewed" if steps.reviewed else "")
 
 
 def _suite_and_model(line: RunLine) -> Content:
