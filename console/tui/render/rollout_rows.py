@@ -141,6 +141,8 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
 
 
 _RESUMES = " · r resumes"
+_ROOM_FOR_ENDED = 150
+"""Width from which the state of a run that ended early has its column."""
 _MOST_MODEL = 14
 """Maximum width of the model column in the narrow layout."""
 ROOM_FOR_FIGURES = 110
@@ -198,9 +200,9 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
     model = one_line(summary.model, 60, "bold" if is_watched else "")
     left = Content("–" if line.is_live and is_stalled(status) else _time_left(line, summary))
     state = state_and_waits(line, status, wide=is_wide)
+    if line.can_resume and width < _ROOM_FOR_ENDED:
+        return _ended_line(line, summary)
     if not is_wide:
-        if line.can_resume:
-            return _ended_line(line, summary)
         cells = (_mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state)
         return _dimmed_if_ended(line, cells)
     tally = summary.tally
@@ -224,7 +226,7 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
 def _ended_line(line: RunLine, summary: Summary) -> Content:
     """Return the row of a run that ended early: how far it came comes before its result."""
     model, suite = one_line(summary.model, _MOST_MODEL), one_line(suite_and_name(line).plain, 12)
-    how_far = state_word(line.state).append(f" {_done(summary)}{_RESUMES}")
+    how_far = state_word(line.state).append(f" {number_format.done(summary.tally, summary.planned_cases, 0)}{_RESUMES}")
     parts = [Content.assemble(_mark(line), "  ", model), suite, how_far, Content(number_format.headline(summary))]
     return Content("  ").join(parts).stylize(MUTED)
 

@@ -162,10 +162,10 @@ def _result(line: RunLine) -> Content:
     if line.summary is not None and number_format.scored_by(line.summary):
         cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
     cells += not_run_words(tally)
-    if tally.setup:
-        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
+    if tally.setup:
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
     return Content(" ").join(cells)
 
 
