@@ -8,7 +8,7 @@ WORKERS ?= 4
 # Tests start hundreds of interpreters; each compiles everything again where this is set, as containers often do.
 unexport PYTHONDONTWRITEBYTECODE
 SOAK   := perf/bench_soak.py
-FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/cli/test_any_type.py tests/core/test_json_text.py \
+FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
   tests/engine/test_suite_records.py tests/llm/test_damaged_replies.py tests/suites/test_parsing_growth.py \
   tests/tui/test_crafted_journals.py
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from console.suites.catalog import open_folder_suite
     from console.suites.chat import Chat, call
     from console.suites.leaderboard import Cell, DetailTable, LeaderboardRules, PassRates, Played, ScoreMeans
+    from console.suites.own_row import AddedRow, OwnRow, RecordedCase, conversation_row
     from console.suites.pull import Pin, Pull
     from console.suites.simple import SimpleSuite, verdict
     from console.suites.simulated_user import SimulatedUser
@@ -63,6 +64,7 @@ __all__ = [
     "BAD",
     "GOOD",
     "WARNING",
+    "AddedRow",
     "Arguments",
     "Benchmark",
     "Block",
@@ -97,6 +99,7 @@ __all__ = [
     "OfficialData",
     "Option",
     "Outcome",
+    "OwnRow",
     "Pair",
     "PassRates",
     "Passage",
@@ -105,6 +108,7 @@ __all__ = [
     "Played",
     "PromptEdit",
     "Pull",
+    "RecordedCase",
     "Reply",
     "Report",
     "Result",
@@ -130,6 +134,7 @@ __all__ = [
     "Verb",
     "Verdict",
     "call",
+    "conversation_row",
     "literal",
     "one_line",
     "open_folder_suite",
@@ -161,6 +166,7 @@ _PLACES = {
     "console.suites.catalog": "open_folder_suite",
     "console.suites.chat": "Chat call",
     "console.suites.leaderboard": "Cell DetailTable LeaderboardRules PassRates Played ScoreMeans",
+    "console.suites.own_row": "AddedRow OwnRow RecordedCase conversation_row",
     "console.suites.pull": "Pin Pull",
     "console.suites.simple": "SimpleSuite verdict",
     "console.suites.simulated_user": "SimulatedUser",

@@ -71,8 +71,8 @@ RUN = "large"
 CONTROL = re.compile(rb"\x1b\[[0-9;?]*[a-zA-Z]")
 STARTS: dict[str, tuple[tuple[str, ...], tuple[bytes, ...]]] = {
     "frame": ((), (b"Try the demo",)),
-    "home": ((), (b"cave-s",)),
-    "runs": ((), (b"111", b"cave-s")),
+    "home": ((), (b"cav",)),
+    "runs": ((), (b"111", b"cav")),
     "review": (("review", RUN), (b"actual",)),
 }
 """Arguments of the command, and the texts on the screen that end the measurement."""

@@ -5,6 +5,7 @@ import argparse
 from console.cli.parser import Arguments
 from console.config.preset import read_time
 from console.core.fault import UsageError
+from console.core.ranges import LARGEST_COUNT
 from console.core.run import Budget
 
 
@@ -39,8 +40,8 @@ def budget_of(args: BudgetArguments, base: Budget | None = None) -> Budget:
         ("--max-errors", args.max_errors),
     )
     for flag, value in caps:
-        if value is not None and not value > 0:
-            raise UsageError(f"must be more than 0, not {value}", where=flag)
+        if value is not None and not 0 < value <= LARGEST_COUNT:
+            raise UsageError("must be more than 0, and at most 2^53", where=flag)
     return Budget(
         cost_usd=base.cost_usd if args.max_cost is None else args.max_cost,
         tokens=base.tokens if args.max_tokens is None else args.max_tokens,

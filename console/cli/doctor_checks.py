@@ -132,7 +132,7 @@ def check_endpoints(models: Path | None) -> list[Finding]:
     except UsageError:
         return []
     models_asked = [
-        model for model in book.models.values() if provider_of(model.provider).lists_models and key_state(model).ready
+        model for model in book.models.values() if provider_of(model.provider).model_list and key_state(model).ready
     ]
     return asyncio.run(_ask_all(models_asked)) if models_asked else []
 

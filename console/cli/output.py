@@ -69,6 +69,17 @@ class Output:
         """Write a line on stderr, even when quiet."""
         _write(sys.stderr, self._clean(visible(text)) + "\n")
 
+    def ask(self, question: str) -> str:
+        """Ask on stderr and return the answer without blanks around it.
+
+        Raises:
+            UsageError: the input ended.
+        """
+        _write(sys.stderr, self._clean(visible_line(question)))
+        if not (line := sys.stdin.readline()):
+            raise UsageError("the input ended without an answer", hint="Give it as an option.")
+        return line.strip()
+
     def error(self, message: str, code: int, *, where: str = "", hint: str = "") -> int:
         """Report why a command ends early, on stderr and as JSON on stdout; return its exit code."""
         self.warn(f"eval-console: {UsageError(message, where=where, hint=hint)}")

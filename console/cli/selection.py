@@ -13,6 +13,7 @@ from console.cli.name_lists import split
 from console.config.paths import presets_files
 from console.config.preset import Preset, load_presets, read_suite_words
 from console.core.fault import UsageError
+from console.core.ranges import LARGEST_COUNT
 
 
 class PresetArguments(BudgetArguments):
@@ -144,8 +145,8 @@ def _check_counts(args: PresetArguments) -> None:
     counts = (("--limit", args.limit), ("--sample", args.sample), ("--concurrency", args.concurrency),
               ("--rollouts", args.rollouts))  # fmt: skip
     for flag, value in counts:
-        if value is not None and value < 1:
-            raise UsageError(f"must be at least 1, not {value}", where=flag)
+        if value is not None and not 1 <= value <= LARGEST_COUNT:
+            raise UsageError("must be at least 1, and at most 2^53", where=flag)
     if len(args.judge) > 2:
         raise UsageError("at most two judges can be compared", where="--judge", hint="Give two.")
     if args.sample is not None and args.limit is not None:

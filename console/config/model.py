@@ -44,32 +44,32 @@ class Price(msgspec.Struct, frozen=True, rename={"input": "in", "output": "out"}
     """List price in USD per million tokens."""
 
     input: _FromZero | None = None
-    """Written `in` in the file."""
+    """Input tokens. Default: unknown."""
     output: _FromZero | None = None
-    """Written `out` in the file."""
+    """Output tokens, reasoning included. Default: unknown."""
     cached: _FromZero | None = None
-    """Cached input tokens; None for the same price as `input`."""
+    """Input tokens read from the provider's cache. Default: same as `in`."""
 
 
 class Limits(msgspec.Struct, frozen=True):
     """Load and time limits of an endpoint. Times are in seconds and never include waiting for the limiter."""
 
     concurrency: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
-    """Concurrent requests; None if not set, in which case the run's concurrency applies."""
+    """Concurrent requests, 1 to 1024. Default: the run's concurrency."""
     rpm: _Count | None = None
-    """Requests started per minute."""
+    """Requests started per minute. Default: no limit."""
     timeout_s: _Positive = 600.0
-    """Total time of one request, from sending to the last byte."""
+    """Total time of a request, from sending to the last byte."""
     first_token_s: _Positive = 120.0
-    """Time to the first content of a streamed answer."""
+    """Time to the first content of a streamed reply."""
     idle_s: _Positive = 60.0
-    """Time without new content in a streamed answer; comments and pings do not count as content."""
+    """Time without new content in a streamed reply; comments and pings are not content."""
     max_wait_s: _FromZero = 600.0
-    """Longest wait for a rate limit before the request is given up."""
+    """Longest wait for a rate limit."""
     max_outage_s: _FromZero = 3600.0
     """Longest wait for a provider that went down after it had answered."""
     max_tries: Annotated[int, msgspec.Meta(ge=1, le=100)] = 5
-    """Requests sent per call, not counting rate-limited ones."""
+    """Requests sent per call, not counting rate-limited ones, 1 to 100."""
     backoff_s: _Positive = 1.0
     """Upper bound of the first random wait after a failed try; doubles with each further try, up to a minute."""
 
@@ -80,33 +80,45 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Name of its table in models.toml."""
     model_id: _Filled
-    """The provider's name for the model."""
+    """The provider's name for the model. Default: required."""
     provider: str = "openai"
-    """A name in `core.provider.PROVIDERS`."""
+    """The API to use, see [below](#providers)."""
     base_url: str | None = None
-    """Address up to and including `/v1`, the first of several; None for the provider's default."""
+    """Address up to and including `/v1`, without `/chat/completions`; in the file, a list names several equal servers.
+    Default: the provider's own."""
     api_key: Secret | None = None
-    """A key written into the file; works with a warning, but `api_key_env` is preferred."""
+    """The key itself; works with a warning, and excludes `api_key_env`."""
     api_key_env: _Filled | None = None
-    """Environment variable that holds the key."""
+    """Environment variable that holds the key; a `.env` file in the current folder works too. Default: by the host of
+    `base_url`."""
     headers: dict[str, str] = {}
-    """Additional HTTP headers."""
+    """Additional HTTP headers, all values strings; they are treated as secrets."""
     mode: Literal["fc", "prompt"] = "prompt"
-    """Way in which function-calling suites pass tools: natively (`fc`) or described in the prompt."""
+    """How function-calling suites pass tools: `"fc"` natively, `"prompt"` described in the prompt."""
     bfcl_name: _Filled | None = None
-    """A name in the official BFCL registry; in BFCL its whole row applies, including its mode."""
+    """A name in the official BFCL registry; in BFCL its whole row applies, including its mode ([bfcl.md](bfcl.md))."""
     temperature: _FromZero | None = None
+    """Sampling temperature, at least 0. Default: not sent."""
     max_tokens: _Count | None = None
+    """Limit of a reply in tokens, at least 1. Default: not sent."""
     price: Price = Price()
+    """Price in USD per million tokens, see [below](#prices). Default: litellm's list."""
+    context: _Count | None = None
+    """Context length in tokens; shown, never enforced. Default: litellm's list."""
     limits: Limits = Limits()
+    """Rate and time limits, see [below](#limits)."""
     params: dict[str, Any] = {}
-    """Added to every request body as is."""
+    """Parameters added to every request body as is, such as `{ top_p = 0.9 }`."""
     omit: tuple[_Filled, ...] = ()
-    """Parameters that the server refuses and that are never sent, whatever a suite asks for."""
+    """List of parameters that are never sent, even if a suite sets them."""
     rename: dict[str, _Filled] = {}
-    """Parameters that the server knows by another name, such as `max_tokens` as `max_completion_tokens`."""
+    """Parameters to send under another name: `{ max_tokens = "max_completion_tokens" }`."""
     accept: tuple[_Filled, ...] = ()
-    """Words of the server, unknown to the program: finish reasons of whole answers, types of parts that say nothing."""
+    """List of words of this server that this program does not know: finish reasons after which answers are whole, such
+    as `"FUNCTION_CALL"`, and types of parts that say nothing, such as `"container_upload"`; the message about such a
+    reply names the entry; reasons that name a failure (`error`, `abort`) are never accepted."""
+    price_source: str = ""
+    """Source of a price that is not in the file, such as `litellm 1.92.0`; not set in the file."""
     line: int = 0
     """Line of its table in models.toml; 0 for built-in models."""
     other_urls: tuple[str, ...] = ()

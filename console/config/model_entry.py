@@ -9,13 +9,15 @@ from console.config.models import public_address
 from console.config.secrets import mask
 from console.config.toml_text import toml_key, toml_value
 
-_NOT_WRITTEN = ("name", "line", "data", "tokenizer", "api_key", "headers", "other_urls")
+_NOT_WRITTEN = ("name", "line", "data", "tokenizer", "api_key", "headers", "other_urls", "price_source")
 
 
 def entry_of(model: ModelConfig) -> str:
     """Return the table without default values; keys and headers are left out."""
     lines = [f"[{toml_key(model.name)}]"]
     defaults = ModelConfig(name="", model_id="x")
+    if model.price_source:
+        model = msgspec.structs.replace(model, price=Price(), context=None)
     for name in ModelConfig.__struct_fields__:
         value = list(model.addresses) if name == "base_url" and model.other_urls else getattr(model, name)
         if name not in _NOT_WRITTEN and (name == "model_id" or value != getattr(defaults, name)):

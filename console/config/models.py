@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from console.config.environment import dotenv_warning, origin
+from console.config.list_prices import add_list_prices
 from console.config.model import ModelConfig
 from console.config.secrets import key_variable, mask
 from console.config.toml import Mistake, TomlFile, read_toml
@@ -56,6 +57,7 @@ def load_models(path: Path | None, data: Path | None = None) -> ModelBook:
         book.mistakes, book.warnings = file.mistakes, file.warnings
     for name, model in (simulated_models() | local_models()).items():
         book.models.setdefault(name, model)
+    add_list_prices(book.models)
     for name, model in book.models.items():
         if model.provider == "local" and data is not None:
             book.models[name] = msgspec.structs.replace(model, data=data)
@@ -137,6 +139,7 @@ def facts(model: ModelConfig) -> ModelFacts:
         price_in=model.price.input,
         price_out=model.price.output,
         price_cached=model.price.cached,
+        price_source=model.price_source,
         params=mask(params) | changes,
     )
 

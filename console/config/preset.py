@@ -21,6 +21,7 @@ from typing import Any, cast
 
 from console.config.toml import Mistake, TomlFile, read_toml
 from console.core.fault import UsageError
+from console.core.ranges import LARGEST_COUNT
 from console.core.run import Budget
 from console.core.suggestion import nearest
 
@@ -213,6 +214,8 @@ def _problem(key: str, value: Any) -> tuple[str, str] | None:
         close = nearest(key, _KEYS)
         return f"has an unknown key {key!r}", f"Did you mean {close}?" if close else f"Known keys: {', '.join(_KEYS)}."
     if rule.fits(value):
+        if isinstance(value, int) and value > LARGEST_COUNT:
+            return f"{key} must be at most 2^53", f"Write {key} = {rule.example}, or remove the line."
         return None
     return f"{key} must be {rule.must}", f"Write {key} = {rule.example}, or remove the line."
 
@@ -221,7 +224,7 @@ def _build(entries: dict[str, Any]) -> Preset:
     sample: int | None = entries.get("sample")
     most = entries.get("max_time")
     return Preset(
-        models=tuple(entries.get("models", ())),
+        models=tuple(dict.fromkeys(entries.get("models", ()))),
         suites=read_suite_words(entries.get("suites", ())),
         limit=entries.get("limit", sample),
         seed=entries.get("seed", 0) if sample is not None else None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from console.config.environment import variable
+from console.config.known_servers import KNOWN_SERVERS
 from console.config.redaction import REDACTED, Redactor, sounds_secret
 from console.core.provider import PROVIDERS, provider_of
 
@@ -20,33 +21,18 @@ _PUBLIC_HEADERS = frozenset(
 )
 """Headers whose values are not secret: a model may well write `application/json`, or the date of a version."""
 
-_VARIABLE_BY_HOST = {
-    "openrouter.ai": "OPENROUTER_API_KEY",
-    "api.mistral.ai": "MISTRAL_API_KEY",
-    "api.groq.com": "GROQ_API_KEY",
-    "api.deepseek.com": "DEEPSEEK_API_KEY",
-    "api.together.xyz": "TOGETHER_API_KEY",
-    "api.x.ai": "XAI_API_KEY",
-    **{
-        urlsplit(provider.address).hostname or "": provider.key_variable
-        for provider in PROVIDERS.values()
-        if provider.key_variable
-    },
+_VARIABLE_BY_HOST = {server.host: server.key_variable for server in KNOWN_SERVERS if server.host} | {
+    urlsplit(provider.address).hostname or "": provider.key_variable
+    for provider in PROVIDERS.values()
+    if provider.key_variable
 }
-"""Servers of the OpenAI API that many use, and the providers' own addresses."""
-_VARIABLE_BY_PREFIX = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
+_VARIABLE_BY_PREFIX = {server.name: server.key_variable for server in KNOWN_SERVERS if server.host} | {
     "claude": "ANTHROPIC_API_KEY",
-    "gemini": "GEMINI_API_KEY",
-    "openrouter": "OPENROUTER_API_KEY",
-    "mistral": "MISTRAL_API_KEY",
-    "groq": "GROQ_API_KEY",
-    "deepseek": "DEEPSEEK_API_KEY",
     "together_ai": "TOGETHERAI_API_KEY",
-    "xai": "XAI_API_KEY",
-    "cohere": "COHERE_API_KEY",
+    "bedrock": None,
+    "vertex_ai": None,
 }
+"""Variables that litellm reads, by the prefix of its model names; None where it signs in by itself."""
 
 
 def key_variable(model: "ModelConfig") -> str | None:

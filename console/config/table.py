@@ -1,6 +1,9 @@
 """Conversion of a table of models.toml to a ModelConfig, or to errors with the line and the likely intended key."""
 
+import json
 import math
+import re
+from collections.abc import Callable
 from typing import Any, Literal, cast, get_type_hints
 
 import msgspec
@@ -11,7 +14,9 @@ from console.core.provider import PROVIDERS
 from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
-_KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data", "tokenizer", "other_urls"))
+_KEYS = tuple(
+    name for name in _FIELDS if name not in ("name", "line", "data", "tokenizer", "other_urls", "price_source")
+)
 _KEYS_WITHIN = {"price": Price.__struct_encode_fields__, "limits": Limits.__struct_encode_fields__}
 _ALIASES = {
     "id": "model_id", "model": "model_id", "name": "model_id", "url": "base_url", "endpoint": "base_url",
@@ -156,12 +161,32 @@ def _convert(
     try:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is not a usable number")
-        return msgspec.convert(value, kind, dec_hook=_hidden)
+        converted = msgspec.convert(value, kind, dec_hook=_hidden)
+        if keys[0] in _CHECKS:
+            _CHECKS[keys[0]](converted)
+        return converted
     except ValueError as error:
         file.mistake(
             f"[{name}] {'.'.join(keys)}: {_plain(str(error))}", *file.place(*key_path), _HINTS.get(keys[0], "")
         )
         return None
+
+
+def _check_headers(headers: dict[str, str]) -> None:
+    for header, text in headers.items():
+        if not _HEADER.fullmatch(header):
+            raise ValueError(f"{header!r} is not a name of a header")
+        if not text.isprintable():
+            raise ValueError(f"the value of {header} has a line break or another control character")
+
+
+def _check_params(params: dict[str, Any]) -> None:
+    if not params.keys().isdisjoint(("model", "messages")):
+        raise ValueError("model and messages are those of each request")
+    try:
+        json.dumps(params, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"cannot be sent as JSON: {error}") from None
 
 
 def _hidden(kind: type, value: object) -> object:
@@ -197,6 +222,8 @@ def _report_nesting(file: TomlFile, name: str, inner: str) -> None:
     file.mistake(f"[{name}.{inner}] is read as table {inner!r} inside of [{name}]", line, column, hint)
 
 
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_CHECKS: dict[str, Callable[[Any], None]] = {"headers": _check_headers, "params": _check_params}
 _PARTS: dict[str, type[Price | Limits]] = {"price": Price, "limits": Limits}
 _KINDS = get_type_hints(ModelConfig, include_extras=True) | {"provider": cast(Any, Literal)[tuple(PROVIDERS)]}
 _WORDS = {
@@ -209,6 +236,7 @@ _HINTS = {
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "bfcl_name": 'bfcl_name = "gpt-4o-2024-11-20-FC", one of `eval-console bfcl models`.',
     "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",
+    "context": "context = 131072 is the context length in tokens.",
     "limits": f"limits = {{ … }} with {', '.join(Limits.__struct_fields__)}.",
     "params": "params = { top_p = 0.9 } is passed on as is.",
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',

@@ -111,6 +111,8 @@ class ScriptedAnswers(msgspec.Struct, frozen=True):
 
     right: Utterance
     wrong: tuple[Utterance, ...] = ()
+    recorded: Utterance | None = None
+    """What another model once answered here; every simulated model then repeats it."""
 
 
 class ChatRequest(msgspec.Struct, frozen=True):

@@ -17,8 +17,8 @@ class Provider(NamedTuple):
     """Default base URL for models without a `base_url`; empty if the client knows it."""
     key_variable: str = ""
     """Environment variable of the key for `address`; if empty, no key is sent unless the model sets one."""
-    lists_models: bool = False
-    """True if the server can list its models, free of charge."""
+    model_list: str = ""
+    """Path of the list of the server's models, which is free of charge; empty if there is none."""
     embeds: bool = False
     """True if it offers embeddings."""
     vendor: str = ""
@@ -35,7 +35,7 @@ class Provider(NamedTuple):
         return not self.endpoint
 
 
-_OPENAI = Provider(address="https://api.openai.com/v1", key_variable="OPENAI_API_KEY", lists_models=True)
+_OPENAI = Provider(address="https://api.openai.com/v1", key_variable="OPENAI_API_KEY", model_list="models")
 
 PROVIDERS: Mapping[str, Provider] = {
     "openai": _OPENAI._replace(api="console.llm.wires.chat:CHAT_API", embeds=True),
@@ -43,18 +43,20 @@ PROVIDERS: Mapping[str, Provider] = {
     "completions": Provider(
         api="console.llm.wires.chat:COMPLETIONS_API",
         address="http://localhost:1053/v1",
-        lists_models=True,
+        model_list="models",
         vendor="openai",
     ),
     "anthropic": Provider(
         api="console.llm.wires.anthropic:ANTHROPIC_API",
         address="https://api.anthropic.com/v1",
         key_variable="ANTHROPIC_API_KEY",
+        model_list="models?limit=1000",
     ),
     "gemini": Provider(
         api="console.llm.wires.gemini:GEMINI_API",
         address="https://generativelanguage.googleapis.com/v1beta",
         key_variable="GEMINI_API_KEY",
+        model_list="models?pageSize=1000",
         vendor="gcp.gemini",
     ),
     "bedrock": Provider(

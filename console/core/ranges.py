@@ -8,7 +8,8 @@ Moment = Annotated[float, msgspec.Meta(ge=0, le=253_402_300_799)]
 """Seconds since 1970 (UTC), up to the end of the year 9999, where calendars end."""
 Duration = Annotated[float, msgspec.Meta(ge=-1e12, le=1e12)]
 """Seconds; may be negative after the clock was set."""
-Count = Annotated[int, msgspec.Meta(ge=-(2**53), le=2**53)]
+LARGEST_COUNT = 2**53
+Count = Annotated[int, msgspec.Meta(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
 """A count or an index, within the range a float counts exactly."""
 _LARGEST_AMOUNT = 1e15
 Amount = Annotated[float, msgspec.Meta(ge=-_LARGEST_AMOUNT, le=_LARGEST_AMOUNT)]

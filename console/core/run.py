@@ -30,6 +30,8 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     price_out: Amount | None = None
     price_cached: Amount | None = None
     """USD per million cached input tokens; None if priced like other input."""
+    price_source: str = ""
+    """Source of prices that are not from models.toml, such as `litellm 1.92.0`."""
     params: dict[str, Any] = {}
 
 

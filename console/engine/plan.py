@@ -15,6 +15,7 @@ from console.config.paths import DataRoots, find_data_roots, find_models_file, f
 from console.config.weights import digests_of, find_weights
 from console.core.case import Case, PromptEdit, Setting
 from console.core.fault import UsageError
+from console.core.ranges import LARGEST_COUNT
 from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
@@ -26,6 +27,9 @@ from console.suites.catalog import RECORDED, Catalog
 from console.suites.modes import find_mode
 from console.suites.selection import select_cases
 from console.suites.suite import Option, Suite
+
+MOST_ROLLOUTS = 1_000_000
+"""Rollouts of one run, which are all in memory while it plays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ def prepare(plan: Plan) -> PreparedRun:
         rollouts=_positive(plan.rollouts, "rollouts"),
         concurrency=_positive(plan.concurrency or model.limits.concurrency or USUAL_CONCURRENCY, "concurrency"),
         budget=plan.budget,
-        cases=len(cases) * plan.rollouts,
+        cases=_planned(cases, plan.rollouts),
         setup=sum(not case.graded for case in cases) * plan.rollouts,
         dataset={"name": suite.entry.name, **suite.entry.source},
         weights=weights,
@@ -228,6 +232,8 @@ def _checked(option: Option, value: Any) -> Any:
     kinds = _KINDS.get(option.kind, (str,))
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise UsageError(f"{option.name} must be of type {option.kind}, not {value!r}", where="--option")
+    if isinstance(value, int | float) and not abs(value) <= LARGEST_COUNT:
+        raise UsageError(f"{option.name} must be a number between -2^53 and 2^53", where="--option")
     if option.kind == "choice" and value not in option.choices:
         close = nearest(str(value), option.choices)
         hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
@@ -259,9 +265,20 @@ def _check_keys(models: dict[str, ModelConfig]) -> None:
 
 
 def _positive(value: int, name: str) -> int:
-    if value < 1:
-        raise UsageError(f"{name} must be at least 1, not {value}")
+    if not 1 <= value <= LARGEST_COUNT:
+        raise UsageError(f"{name} must be at least 1, and at most 2^53")
     return value
+
+
+def _planned(cases: Sequence[Case], rollouts: int) -> int:
+    planned = len(cases) * rollouts
+    if planned > MOST_ROLLOUTS:
+        raise UsageError(
+            f"{len(cases):,} cases × {rollouts:,} rollouts are more than the {MOST_ROLLOUTS:,} that one run may have",
+            where="rollouts",
+            hint="Play each case fewer times, or split the cases with --shard.",
+        )
+    return planned
 
 
 def _one(names: tuple[str, ...]) -> str:

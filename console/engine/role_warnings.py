@@ -83,7 +83,7 @@ class RoleWarnings:
 
 def _askable(models: Mapping[str, ModelConfig]) -> Iterable[tuple[str, ModelConfig]]:
     return (
-        (role, model) for role, model in models.items() if role != "model" and provider_of(model.provider).lists_models
+        (role, model) for role, model in models.items() if role != "model" and provider_of(model.provider).model_list
     )
 
 

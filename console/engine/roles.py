@@ -61,6 +61,7 @@ def find_role_models(
     usable = usable_roles(suite, options, chosen)
     for role in chosen:
         if role not in usable:
+            suite.categories()  # invalid rows have no roles, and are the better complaint
             raise UsageError(
                 f"the suite {suite.entry.name} does not use the role {role_words(role)}", where=role_flag(role)
             )

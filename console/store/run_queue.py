@@ -12,11 +12,13 @@ import os
 import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
+from console.core.ranges import Moment
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
 from console.store.lock import RunLock, is_held
 
@@ -29,9 +31,9 @@ _STARTS_WITHIN_S = 10.0
 class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
     """One waiting run and the options of its engine. Never a key."""
 
-    run: str
+    run: Annotated[str, msgspec.Meta(pattern=r"^[^./\x00][^/\x00]*$")]
     """Name of the run folder."""
-    at: float
+    at: Moment
     """Time of queuing, in seconds since 1970."""
     models: str = ""
     """Models file given for the run; empty for the default."""

@@ -60,6 +60,8 @@ class OpenConversation(msgspec.Struct, array_like=True):
     """First bytes of its records."""
     number: int = -1
     """Its number in the index; -1 if it is not indexed."""
+    indexed: int = 0
+    """How many of its records are indexed."""
 
 
 class Place(msgspec.Struct, array_like=True):
@@ -166,15 +168,25 @@ class SearchReader:
             query = "SELECT number, name, facts, place FROM runs WHERE name IS NOT NULL ORDER BY number DESC"
             return [_indexed_run(row) for row in self._connection.execute(query)]
 
+    def run(self, number: int) -> IndexedRun | None:
+        """Return a run; None if there is none with this number any more."""
+        with _damage_reported():
+            query = "SELECT number, name, facts, place FROM runs WHERE number = ? AND name IS NOT NULL"
+            row = self._connection.execute(query, (number,)).fetchone()
+            return None if row is None else _indexed_run(row)
+
+    def count(self) -> tuple[int, int]:
+        """Return the numbers of runs and of conversations."""
+        with _damage_reported():
+            runs, conversations = "count(*) FROM runs WHERE name IS NOT NULL", "count(*) FROM conversations"
+            return self._number(f"SELECT {runs}"), self._number(f"SELECT {conversations}")
+
     @property
     def is_wasteful(self) -> bool:
         """True if most of the index is without effect."""
         with _damage_reported():
-            written, kept = (
-                self._number(f"SELECT {what}")
-                for what in ("coalesce(sum(written), 0) FROM runs", "count(*) FROM conversations")
-            )
-            return written > 2 * kept + WASTE
+            written = self._number("SELECT coalesce(sum(written), 0) FROM runs")
+            return written > 2 * self.count()[1] + WASTE
 
     def matches(self, expression: str, run: int | None = None) -> Iterator[tuple[int, bytes]]:
         """Yield run number and facts of matching conversations, the newest run first, the last ended first.

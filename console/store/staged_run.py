@@ -134,11 +134,13 @@ class StagedRun:
             raise _not_writable(self._root, error) from None
 
     def publish(self, manifest: Manifest) -> RunFolder:
-        """Turn it into a run and return the run.
+        """Turn it into a run and return the run, with another end of its name if a run has this name already.
 
         Raises:
-            UsageError: writing failed, or a run with this name already exists.
+            UsageError: writing failed.
         """
+        while os.path.lexists(self._root / manifest.id):  # likely among hundreds of logs imported in a minute
+            manifest = msgspec.structs.replace(manifest, id=manifest.id[:-4] + os.urandom(2).hex())
         run = RunFolder(self._root / manifest.id)
         try:
             self.flush()
@@ -146,8 +148,6 @@ class StagedRun:
             write_atomically(self._run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
             self._progress_path.unlink(missing_ok=True)
             self._close()
-            if os.path.lexists(run.path):
-                raise UsageError("a run with this name already exists", where=str(run.path))
             self._run.path.rename(run.path)
             sync_folder(self._root)
             with contextlib.suppress(OSError):

@@ -43,6 +43,9 @@ class Benchmark(NamedTuple):
     from_table: str = ""
     """A callable that writes a suite from a table, given data folder, suite name and table file; returns the files and
     the interpretation of the columns."""
+    add_row: str = ""
+    """A callable that adds a kept case as a row to one of its suites (`suites.own_row`); given data folder, suite name,
+    row and the outcome to keep."""
     exports: str = ""
     """A sequence of export formats specific to its runs."""
     imports: str = ""

@@ -11,6 +11,7 @@ from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
+from console.suites.own_row import OwnRow, RecordedCase, conversation_row
 from console.suites.stage import Stage
 
 if TYPE_CHECKING:
@@ -346,6 +347,14 @@ class Suite:
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Compare expected with actual for review."""
         raise TypeError("this suite has no `compare`")
+
+    def own_row(self, recorded: RecordedCase) -> OwnRow:
+        """Return a played case as a row of a suite of questions in a file, checked as here if checks can say it.
+
+        Raises:
+            UsageError: a row cannot express the case; says why in a sentence.
+        """
+        return OwnRow(conversation_row(recorded), f"{self.entry.name} is graded by code of its own")
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the benchmark's own formula."""

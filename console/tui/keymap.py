@@ -19,6 +19,7 @@ _NAMES = {
     "escape": "esc",
     "pagedown": "PgDn",
     "pageup": "PgUp",
+    "plus": "+",
     "down": "↓",
     "up": "↑",
     "left": "←",

@@ -38,7 +38,7 @@ RAW = re.compile(
 """What must not reach a terminal: control bytes but line feed and tab, bidirectional controls, what nobody sees."""
 MARK = re.compile(r"\^\[|‹|\\u001b|\\x1b|\\033|&#x1b|U\+")
 """How a name that attacks is told from others: a mark of ours, or an escape of JSON or Python."""
-SAYS_NO_NAMES = {"runner"}
+SAYS_NO_NAMES = {"runner", "index"}
 """Verbs that have nothing of these names to say in any line below."""
 QUICK = ("-n", "1", "--option", "max_turns=2")
 
@@ -89,14 +89,19 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "RUN#CASE": [f"{run}#{CASE}{number}" for number in (1, 5)],
         "RUN[#CASE]": [run, *(f"{run}#{CASE}{number}" for number in range(6))],
         "S": ["1"],
+        "SERVER": ["openai", "ollama"],
         "SHARE": ["0.9"],
         "SUITE": [SUITE, "aidanbench"],
         "T": ["9s"],
         "TAG": ["model"],
         "TERMS": [f"reason:{ATTACK}", ATTACK, "is:disputed"],
         "TEXT": [attack("text")],
+        "ID": [attack("id")],
+        "URL": ["http://127.0.0.1:9/v1", attack("url")],
         "USD": ["9"],
+        "VARIABLE": ["HOSTILE_KEY"],
         "VERB": ["run", ATTACK],
+        "WORDS": ["failed", ATTACK],
         "X": ["0.5"],
         "X,Y": ["simple_python"],
         # and by the option's own name, where its word for the value says less
@@ -150,7 +155,8 @@ def _bases(given: list[argparse.Action], by_name: dict[str, list[str]], place: H
         return [[]]
     first, others = given[0], given[1:]
     if " | " in str(first.metavar):
-        return [line for form in str(first.metavar).split(" | ") for line in _in_words(form, by_name)]
+        lines = [line for form in str(first.metavar).split(" | ") for line in _in_words(form, by_name)]
+        return [[], *lines] if first.nargs == "*" else lines
     rest = [_values(action, by_name)[-1] for action in others]
     heads = [str(value) for value in first.choices or _values(first, by_name)]
     if first.nargs == "+":

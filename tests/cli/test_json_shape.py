@@ -24,7 +24,8 @@ def _page_maker():
 
 KINDS: dict[str, JsonKind] = _page_maker().kinds()
 WRITTEN_IN_OTHER_TESTS = {
-    *("allowed_suite", "bfcl_evaluation", "bfcl_generation", "bfcl_scores", "pull", "started_run", "trial"),
+    *("added_model", "allowed_suite", "bfcl_evaluation", "bfcl_generation", "bfcl_scores", "pull", "served_models"),
+    *("started_run", "trial"),
 }
 """Kinds that need more than one command line; `support.json_kinds` holds their fields to what they list."""
 RUN = ("run", "-m", "sim/hasty", "-s", "bfcl-starter/multiple", "-n", "2", "--quiet")
@@ -59,6 +60,7 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "queue": ["queue"],
         "models": ["models"],
         "ping": ["models", "--ping", "sim/hasty"],
+        "servers": ["models", "add"],
         "suites": ["suites"],
         "suite": ["suites", "bfcl-starter"],
         "failures": ["failures", runs[0]],
@@ -85,6 +87,8 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "imports": ["import", "log.eval"],
         "labels_forecast": ["explain", runs[1], "--dry-run"],
         "new_suite": ["new", "mine"],
+        "own_row": ["keep", f"{runs[0]}#{case}", "--show-row"],
+        "kept_case": ["keep", f"{runs[0]}#{case}"],
         "row_schema": ["suites", "schema", "dialogue"],
         "suite_check": ["suites", "check", "bfcl-starter"],
         "error": ["show", "nobody"],

@@ -73,6 +73,7 @@ def test_a_damaged_file_is_not_written_over(tmp_path):
         ('models = "one"', "models must be a list of strings", '["one", "two"]'),
         ("limit = 0", "integer of at least 1", "limit = 10"),
         ("rollouts = true", "integer of at least 1", "rollouts = 10"),
+        ("rollouts = 9007199254740993", "rollouts must be at most 2^53", "rollouts = 10"),
         ("seed = -1", "integer of at least 0", "seed = 7"),
         ("mode = 1", "mode must be a string", "mode ="),
         ("max_cost = 0", "amount of US dollars", "max_cost = 5.0"),

@@ -93,11 +93,34 @@ def test_an_interrupted_conversation_that_goes_on_is_one_hit(tmp_path: Path):
     assert found(tmp_path, "zebra is:passed") == {}
     key = recorder.start("x")
     recorder.ask(key, "More", Reply("a horse"), n=2)
+    IndexUpdate(tmp_path).run()  # interrupted again
+    assert found(tmp_path, "zebra horse") == {"a": ["x"]}
     recorder.finish(key, Outcome.PASSED)
     say(recorder, "x", "zebra again", attempt=2)
     IndexUpdate(tmp_path).run()
     assert found(tmp_path, "zebra is:passed") == {"a": ["x"]}
     assert found(tmp_path, "zebra horse") == {"a": ["x"]}
+
+
+def test_a_journal_read_in_pieces_gives_the_same(tmp_path: Path):
+    """Pieces end anywhere, within lines and between those of conversations that are played at the same time."""
+    recorder = record(tmp_path, "a", {}, close=False)
+    keys = [recorder.start(case) for case in "xyz"]
+    for number in (1, 2):
+        for key in keys:
+            recorder.ask(key, f"zebra {number}", Reply(f"{key.case} {number}"), n=number)
+    for key in keys[1:]:
+        recorder.finish(key, Outcome.PASSED)
+    recorder.close()
+    journal = recorder.folder.journal_path
+    data = journal.read_bytes()
+    for cut in range(0, len(data), len(data) // 12):
+        for size in (cut, len(data)):
+            journal.write_bytes(data[:size])
+            IndexUpdate(tmp_path).run()
+        assert sorted(found(tmp_path, "zebra")["a"]) == ["x", "y", "z"], cut
+        assert sorted(found(tmp_path, "zebra is:passed")["a"]) == ["y", "z"], cut
+        shutil.rmtree(search_path(tmp_path).parent)
 
 
 def test_runs_that_are_gone_moved_or_replaced(runs: Path):

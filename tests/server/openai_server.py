@@ -16,7 +16,7 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,12 +77,14 @@ class OpenAIServer:
         self,
         answer: Answer = say_ok,
         *,
-        models: tuple[str, ...] = ("test-model",),
+        models: Sequence[str | dict[str, Any]] = ("test-model",),
+        list_key: str = "data",
         limit_rps: float = 0.0,
         keep: bool = True,
         port: int = 0,
     ) -> None:
         self.answer, self.models, self._keep, self._port = answer, models, keep, port
+        self._list_key = list_key
         self.requests: list[dict[str, Any]] = []
         """Bodies of all chat requests, in order of arrival."""
         self.heads: list[dict[str, str]] = []
@@ -145,7 +147,8 @@ class OpenAIServer:
                 self._embed(exchange)
         elif route == "/models":
             self.counts["models"] += 1
-            exchange.answer_json({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
+            rows = [{"id": row, "object": "model"} if isinstance(row, str) else row for row in self.models]
+            exchange.answer_json({"object": "list", self._list_key: rows})
         elif route == "/counts":
             exchange.answer_json({**self.counts, "most_in_flight": self.most_in_flight})
         else:

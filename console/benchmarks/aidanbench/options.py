@@ -4,7 +4,6 @@ Errors that the reference ignores are rejected before the first paid call: unkno
 lists. Partial thresholds are completed with the defaults.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -13,6 +12,7 @@ from console.benchmarks.aidanbench.conversation.prompts import ENVIRONMENT, ORIG
 from console.benchmarks.aidanbench.rules.acceptance import Rule, Thresholds
 from console.config.endpoint_address import address_mistake
 from console.core.fault import UsageError
+from console.core.ranges import LARGEST_COUNT
 from console.core.suggestion import nearest
 from console.suites.suite import Option
 
@@ -160,8 +160,8 @@ def read_thresholds(thresholds: object) -> Thresholds:
     for name, value in table.items():
         if name not in Thresholds._fields:
             raise _unknown("threshold", name, list(Thresholds._fields))
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise UsageError(f"must be a number, not {value!r}", where=f"thresholds.{name}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LARGEST_COUNT:
+            raise UsageError("must be a number between -2^53 and 2^53", where=f"thresholds.{name}")
         numbers[name] = value
     return Thresholds(**{**Thresholds()._asdict(), **numbers})
 
@@ -172,6 +172,8 @@ def _check_value(option: Option, value: Any) -> Any:
     kinds = _KINDS.get(option.kind)
     if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
         raise UsageError(f"must be of type {option.kind}, not {value!r}", where=option.name)
+    if isinstance(value, int | float) and not abs(value) <= LARGEST_COUNT:
+        raise UsageError("must be a number between -2^53 and 2^53", where=option.name)
     if option.choices and value not in option.choices:
         close = nearest(str(value), option.choices)
         hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
@@ -180,8 +182,6 @@ def _check_value(option: Option, value: Any) -> Any:
 
 
 def _check_numbers(values: Mapping[str, Any]) -> None:
-    if values["temperature"] is not None and not math.isfinite(values["temperature"]):
-        raise UsageError("must be a number", where="temperature")
     for name, least in (("num_questions", 1), ("max_turns", 0), ("max_tokens", 1), ("temperature", 0)):
         if values[name] is not None and values[name] < least:
             raise UsageError(f"must be at least {least}, not {values[name]}", where=name)

@@ -17,6 +17,7 @@ from console.config.weights import LOCAL_EMBEDDING
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
+from console.suites.own_row import OwnRow, RecordedCase, opening, recorded_answers
 from console.suites.suite import Category, Estimate, LineChecker, Report, Result, RoleModel, Suite
 
 if TYPE_CHECKING:
@@ -108,6 +109,13 @@ class AidanBenchSuite(Suite):
         from console.benchmarks.aidanbench.compare import compare
 
         return compare(output, verdict, read_options(setting.options))
+
+    def own_row(self, recorded: RecordedCase) -> OwnRow:
+        """Return the question as a row that a judge grades; a row asks once, so there is no loop of new answers."""
+        first = recorded.requests[:1]
+        asked = opening(first[0].messages) if first else {"prompt": recorded.case.title}
+        rubric = "The answer is an answer to the question, does not contradict itself, and could be true."
+        return OwnRow(asked | {"judge": rubric, "simulated": {"recorded": recorded_answers(first)}})
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Return totals, means and intervals."""

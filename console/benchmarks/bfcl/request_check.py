@@ -102,8 +102,8 @@ class ServiceExchange:
         path = _PATHS.get(profile.api, _CHAT_PATH).format(base=base, model=profile.model_id)
         if profile.api not in _BODIES:
             request = msgspec.structs.replace(request, params={"stream": False, **request.params})
-            unstreamed = {"stream": False} if service.says_unstreamed else {}
-            return {"path": path, "body": chat_body(model, request) | unstreamed}
+            stream = {} if service.stream is None else {"stream": service.stream}
+            return {"path": path, "body": chat_body(model, request) | stream}
         return {"path": path, "body": _BODIES[profile.api](model, request)}
 
 

@@ -18,6 +18,7 @@ from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import Fault
 from console.core.outcome import Verdict
+from console.suites.own_row import OwnRow, RecordedCase
 from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, Suite
 
 if TYPE_CHECKING:
@@ -187,6 +188,12 @@ class BfclSuite(Suite):
         from console.benchmarks.bfcl.compare import compare_output
 
         return compare_output(entry, output, verdict, setting)
+
+    def own_row(self, recorded: RecordedCase) -> OwnRow:
+        """Return an entry as a row: native tools, and expected calls as checks."""
+        from console.benchmarks.bfcl.own_row import own_row
+
+        return own_row(recorded, self.dataset)
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:
         """Judge saved outputs of this dataset's entries, whose ground truth is in the data."""

@@ -14,6 +14,7 @@ from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Verdict
 from console.suites.modes import NATIVE, PROMPT
+from console.suites.own_row import OwnRow, RecordedCase
 from console.suites.suite import (
     AFTER_REPLY,
     Category,
@@ -140,6 +141,14 @@ class CaveBenchSuite(Suite):
         from console.benchmarks.cavebench.compare import compare_case
 
         return compare_case(case, output, verdict, read_options(setting).type_rule)
+
+    def own_row(self, recorded: RecordedCase) -> OwnRow:
+        """Return a conversation of native calls as a row."""
+        from console.benchmarks.cavebench.own_row import own_row
+
+        if mode_of(recorded.setting) == "cave":
+            raise UsageError("its answers are code that is run with variables, and a row has only calls of tools")
+        return own_row(recorded)
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Sum up turns."""

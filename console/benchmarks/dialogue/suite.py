@@ -14,6 +14,7 @@ from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Verdict
 from console.suites.modes import NATIVE
+from console.suites.own_row import OwnRow, RecordedCase
 from console.suites.simulated_user import USER
 from console.suites.stage import SECOND_JUDGE
 from console.suites.suite import Category, Estimate, Mode, Report, Result, RoleModel, Suite, SuiteEntry
@@ -123,6 +124,12 @@ class DialogueSuite(Suite):
         from console.benchmarks.dialogue.compare import compare
 
         return compare(script_of(case), output, verdict)
+
+    def own_row(self, recorded: RecordedCase) -> OwnRow:
+        """Return the case as a row, with its suite's defaults."""
+        from console.benchmarks.dialogue.rules.own_row import own_row
+
+        return OwnRow(own_row(script_of(recorded.case), recorded))
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Report accuracy, mean scores and the comparison of variants."""

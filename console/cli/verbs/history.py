@@ -51,7 +51,7 @@ def run(args: HistoryArguments) -> int:
     with damage_said(), open_search(find_runs_root(args.runs), args.output) as search:
         runs = case_history(search, args.suite, args.case)
         if not runs:
-            suites = ", ".join(search.suites[:8])
+            suites = ", ".join(search.suites()[:8])
             hint = f"There are runs of: {suites}." if suites else "Start one with `eval-console run`."
             raise UsageError(f"no run has played the case {args.case!r} of {args.suite!r}", hint=hint)
     if args.json:

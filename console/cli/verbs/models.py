@@ -1,6 +1,7 @@
-"""List the models of models.toml, and whether each one's key is available. Keys themselves are never shown.
+"""List the models of models.toml, and whether each one's key is available; keys themselves are never shown. Or add one.
 
-With --ping, ask the server of one model for its model list, free of charge.
+With --ping, ask the server of one model for its model list, free of charge. `models add` asks for a server and one of
+its models, tries it with two short calls, and appends it to models.toml.
 """
 
 import argparse
@@ -39,19 +40,47 @@ PING = JsonKind(
 
 
 class ModelsArguments(Arguments):
-    """Options of `models`."""
+    """Options of `models`; all but `ping` belong to `models add`."""
 
     ping: str | None
+    words: list[str]
+    look: bool
+    address: str | None
+    id: str | None
+    name: str | None
+    key_env: str | None
+    mode: str | None
+    no_try: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
+    parser.add_argument(
+        "words", nargs="*", metavar="add | add SERVER", help="add a model of this server to models.toml"
+    )
     parser.add_argument("--ping", metavar="MODEL", help="check that this model's server answers and serves it")
+    parser.add_argument("--look", action="store_true", help="add: look for servers of this machine")
+    parser.add_argument("--address", metavar="URL", help="add: address of the server, up to and including /v1")
+    parser.add_argument("--id", metavar="ID", help="add: the server's name for the model (default: list its models)")
+    parser.add_argument("--name", metavar="NAME", help="add: name in models.toml (default: from the id)")
+    parser.add_argument("--key-env", metavar="VARIABLE", help="add: environment variable that holds the key")
+    parser.add_argument("--mode", choices=("fc", "prompt"), help="add: how tools are passed (default: as tried)")
+    parser.add_argument("--no-try", action="store_true", help="add: do not call the model")
 
 
 def run(args: ModelsArguments) -> int:
-    """List the models; errors in the file are reported, and the other models stay usable."""
+    """List the models, ping one or add one; errors in the file are reported, and the other models stay usable.
+
+    Raises:
+        UsageError: no such model or server, or nothing can be added.
+    """
     output = args.output
+    if args.words[:1] == ["add"] and len(args.words) <= 2:
+        from console.cli.add_model import add
+
+        return add(args)
+    if args.words:
+        raise UsageError(f"unknown command `models {' '.join(args.words)}`", hint="`models add SERVER` adds a model.")
     book = load_models(find_models_file(args.models), args.data)
     if args.ping is not None:
         return _ping(book, args.ping, output)
@@ -95,7 +124,7 @@ def _answer(model: ModelConfig) -> tuple[bool, str, str]:
         return state.ready, state.text, ""
     if not state.ready:
         return False, state.text, "Set the variable, or use another with api_key_env."
-    if not provider_of(model.provider).lists_models:
+    if not provider_of(model.provider).model_list:
         return (
             False,
             f"only a paid call could tell: there is no model list for {model.provider}",
@@ -125,4 +154,6 @@ def _as_json(model: ModelConfig) -> dict[str, Any]:
         "key": state.text,
         "price_in": model.price.input,
         "price_out": model.price.output,
+        "price_source": model.price_source or None,
+        "context": model.context,
     }

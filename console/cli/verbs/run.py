@@ -100,6 +100,8 @@ def run(args: RunArguments) -> int:
         UsageError: the plan is invalid; no calls were made then.
     """
     from console.cli.run_report import threshold
+    from console.config.paths import presets_files
+    from console.config.preset import load_presets
     from console.engine.forecast import Forecast, forecast_of
     from console.engine.launch import enqueue, spawn
     from console.engine.matrix import plans_of
@@ -112,8 +114,16 @@ def run(args: RunArguments) -> int:
     shard = read_shard(args.shard) if args.shard is not None else None
     places = WorkspacePaths(args.models, args.data, args.runs)
     target = target_of(args)
-    plans = [dataclasses.replace(plan, shard=shard, target=target) for plan in plans_of(preset, places)]
-    prepared = [prepare(plan) for plan in plans]
+    try:
+        plans = [dataclasses.replace(plan, shard=shard, target=target) for plan in plans_of(preset, places)]
+        prepared = [prepare(plan) for plan in plans]
+    except UsageError as error:
+        if not args.preset:
+            raise
+        hint = f"{error.hint}\n  " if error.hint else ""
+        file = load_presets(presets_files()).files[args.preset]
+        hint += f"Options that the command line does not give are those of [{args.preset}] in {file}."
+        raise UsageError(error.message, where=error.where, hint=hint) from None
     pass_rate = threshold(args.fail_under, ((run.suite, run.manifest.setting) for run in prepared))
     if args.save_preset:
         return _save(args)

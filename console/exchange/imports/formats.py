@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from console.core.fault import UsageError
+from console.core.json_text import TooDeepError
 from console.exchange.imports import (
     chat_log,
     every_eval_ever,
@@ -88,8 +89,11 @@ def report_of(folder: RunFolder, path: Path, tool: str) -> ImportReport:
 
 def _log_format(form: LogFormat) -> ImportFormat:
     def load(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-        for number, log in enumerate(form.open(path)):
-            yield import_log(log, path, settings.runs_root, number, settings.progress(path), form.keep)[1]
+        try:
+            for number, log in enumerate(form.open(path)):
+                yield import_log(log, path, settings.runs_root, number, settings.progress(path), form.keep)[1]
+        except TooDeepError as error:
+            raise UsageError(f"cannot be read: {error}", where=str(path)) from None
 
     return ImportFormat(form.name, form.meaning, form.recognizes, load)
 

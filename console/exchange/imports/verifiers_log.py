@@ -187,7 +187,7 @@ def _weight(part: Table) -> float:
 
 
 def _node_calls(nodes: list[Table], calls: list[Table], tools: list[Table]) -> Iterator[LogCall]:
-    by_node = {call.get("node"): call for call in calls}
+    by_node = {node: call for call in calls if isinstance(node := call.get("node"), int)}
     offered = [
         {"type": "function", "function": {key: tool.get(key) for key in ("name", "description", "parameters")}}
         for tool in tools

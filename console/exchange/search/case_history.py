@@ -49,9 +49,9 @@ def case_history(search: Search, suite: str, case: str) -> list[CaseRun]:
     for number, conversation in search.of_case(suite, case):
         by_run.setdefault(number, {})[conversation.rollout.slot] = conversation
     runs = [
-        CaseRun(*search.run_of(number), _rollouts(latest), next(reversed(latest.values())).digest)
+        CaseRun(*run, _rollouts(latest), next(reversed(latest.values())).digest)
         for number, latest in by_run.items()
-        if number in search.run_numbers
+        if (run := search.run_of(number)) is not None
     ]
     return runs[::-1]
 

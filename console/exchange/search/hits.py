@@ -92,7 +92,7 @@ class Search:
         self.root = root
         with _trouble_reported(root):
             self._reader = SearchReader(root, LAYOUT)
-            self._runs = {run.number: run for run in self._reader.runs()}
+            self.coverage = Coverage(*self._reader.count())
 
     def __enter__(self) -> "Search":
         return self
@@ -100,20 +100,19 @@ class Search:
     def __exit__(self, *_: object) -> None:
         self._reader.close()
 
-    def run_of(self, number: int) -> tuple[RunFolder, RunFacts]:
-        """Return a run by its number in the index."""
-        run = self._runs[number]
-        return RunFolder(self.root / run.name), _decode_run(run.facts)
+    def run_of(self, number: int) -> tuple[RunFolder, RunFacts] | None:
+        """Return a run by its number in the index; None if it has been removed.
 
-    @property
-    def run_numbers(self) -> Collection[int]:
-        """Numbers of all runs in the index."""
-        return self._runs.keys()
+        Raises:
+            NoIndex: the index is damaged, or was removed.
+        """
+        with _trouble_reported(self.root):
+            run = self._reader.run(number)
+            return (RunFolder(self.root / run.name), _decode_run(run.facts)) if run is not None else None
 
-    @property
     def suites(self) -> list[str]:
-        """Names of the suites of all runs."""
-        return sorted({_decode_run(run.facts).suite for run in self._runs.values()})
+        """Return the names of the suites of all runs."""
+        return sorted({_decode_run(run.facts).suite for run in self._reader.runs()})
 
     def of_case(self, suite: str, case: str) -> list[tuple[int, ConversationFacts]]:
         """Return run number and facts of all conversations about a case, oldest run first.
@@ -123,10 +122,6 @@ class Search:
         """
         with _trouble_reported(self.root):
             return [(number, _decode_conversation(facts)) for number, facts in self._reader.of_case(suite, case)]
-
-    @property
-    def coverage(self) -> Coverage:
-        return Coverage(len(self._runs), sum(run.place.written for run in self._runs.values()))
 
     def run(
         self, query: SearchQuery, most: int = FEW_HITS, stopped: Callable[[], bool] = lambda: False
@@ -144,21 +139,26 @@ class Search:
         with _trouble_reported(self.root):
             if query.expression:
                 for number, conversations in itertools.groupby(self._matches(query), lambda match: match[0]):
-                    if number in self._runs:
-                        yield from self._in_run(number, (facts for _, facts in conversations), query, most, stopped)
+                    if (run := self.run_of(number)) is not None:
+                        yield from self._in_run(*run, (facts for _, facts in conversations), query, most, stopped)
                     if stopped():
                         return
 
     def _matches(self, query: SearchQuery) -> Iterator[tuple[int, bytes]]:
         if not (query.runs or query.suites):
             return self._reader.matches(query.expression)
-        covered = [run.number for run in self._runs.values() if query.covers(run.name, _decode_run(run.facts).suite)]
+        covered = [run.number for run in self._reader.runs() if query.covers(run.name, _decode_run(run.facts).suite)]
         return itertools.chain.from_iterable(self._reader.matches(query.expression, number) for number in covered)
 
     def _in_run(
-        self, number: int, matches: Iterable[bytes], query: SearchQuery, most: int, stopped: Callable[[], bool]
+        self,
+        folder: RunFolder,
+        facts: RunFacts,
+        matches: Iterable[bytes],
+        query: SearchQuery,
+        most: int,
+        stopped: Callable[[], bool],
     ) -> Iterator[RunHits]:
-        folder, facts = self.run_of(number)
         conversations = RunConversations(folder, facts, query)
         slots: set[Slot] = set()
         hits: list[Hit] = []

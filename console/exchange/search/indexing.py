@@ -233,8 +233,9 @@ class RunUpdate:
     def _settle(self, run: IndexedRun, manifest: Manifest) -> None:
         """Index the conversations that nobody goes on with."""
         for conversation in run.place.open:
-            if conversation.number < 0:
+            if conversation.indexed < len(conversation.starts):
                 conversation.number = self._add(run, manifest, conversation)
+                conversation.indexed = len(conversation.starts)
         run.place.is_settled = True
 
     def _add(self, run: IndexedRun, manifest: Manifest, conversation: OpenConversation) -> int:

@@ -1,10 +1,12 @@
 """The models that a server lists."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from console.config.model import Limits, ModelConfig
+import msgspec
+
+from console.config.model import Limits, ModelConfig, Price
 from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import as_object, as_objects
@@ -16,10 +18,31 @@ from console.llm.wires.provider_api import api_of
 _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)
 _SHOWN = 5
+_MOST_PER_MILLION = 1e6
+"""Price in USD above which a listed one is a mistake."""
+
+
+class ServedModel(msgspec.Struct, frozen=True):
+    """A model as its server lists it."""
+
+    id: str
+    price: Price = Price()
+    """As far as the server states it, as OpenRouter does."""
+    context: int | None = None
+    """Context length in tokens."""
 
 
 async def served_models(model: ModelConfig) -> list[str]:
     """Return the ids that a model's server lists, in its order; free of charge.
+
+    Raises:
+        Fault: as for a call: `auth`, `connect`, `bad_answer` …
+    """
+    return [served.id for served in await list_models(model)]
+
+
+async def list_models(model: ModelConfig) -> list[ServedModel]:
+    """Return the models that a model's server lists, in its order; free of charge.
 
     Raises:
         Fault: as for a call: `auth`, `connect`, `bad_answer` …
@@ -34,7 +57,7 @@ async def served_models(model: ModelConfig) -> list[str]:
 async def served_models_hint(session: HttpSession, model_id: str) -> str:
     """Return the listed models as an addition to a `not found` message; empty if they do not arrive in time."""
     try:
-        ids = await _list_models(session, _HINT)
+        ids = [served.id for served in await _list_models(session, _HINT)]
     except Fault:
         return ""
     return f"; {served_models_text(model_id, ids)}" if ids else ""
@@ -48,21 +71,43 @@ def served_models_text(model_id: str, served: Sequence[str]) -> str:
     return f"it serves {', '.join(shown)}{more}"
 
 
-async def _list_models(session: HttpSession, limits: Limits) -> list[str]:
+async def _list_models(session: HttpSession, limits: Limits) -> list[ServedModel]:
     try:
-        async with Deadlines(limits, streamed=False), session.request("GET", "models") as response:
+        async with Deadlines(limits, streamed=False), session.request("GET", session.model_list) as response:
             raw = await read(response)
     except ErrorResponse as error_response:
         raise session.fault_of_response(error_response) from None
-    return _ids(raw, session.redact)
+    return _models(raw, session.redact)
 
 
-def _ids(raw: bytes, redact: Redactor) -> list[str]:
+def _models(raw: bytes, redact: Redactor) -> list[ServedModel]:
     try:
         value: Any = redact.known_value(json.loads(raw))
     except (ValueError, RecursionError):
         raise Fault(FaultKind.BAD_ANSWER, "the list of models is not JSON") from None
-    rows: object = as_object(value).get("data", value)
+    answer = as_object(value)
+    rows: object = answer.get("data", answer.get("models", value))
     if not isinstance(rows, list):
         raise Fault(FaultKind.BAD_ANSWER, "the server did not send a list of models")
-    return [row["id"] for row in as_objects(cast(object, rows)) if isinstance(row.get("id"), str)]
+    return [served for row in as_objects(cast(object, rows)) if (served := _model(row)) is not None]
+
+
+def _model(row: Mapping[str, Any]) -> ServedModel | None:
+    """Return the model of a row of OpenAI's list or, with `name` in place of `id`, of Gemini's."""
+    id = row.get("id", row.get("name"))
+    if not isinstance(id, str):
+        return None
+    pricing = as_object(row.get("pricing"))
+    price = Price(*(_per_million(pricing.get(key)) for key in ("prompt", "completion", "input_cache_read")))
+    lengths = [row.get(key) for key in ("context_length", "max_model_len", "inputTokenLimit", "max_input_tokens")]
+    context = next((length for length in lengths if isinstance(length, int) and length > 0), None)
+    return ServedModel(id.removeprefix("models/"), price if price.input else Price(), context)
+
+
+def _per_million(per_token: object) -> float | None:
+    """Return OpenRouter's price per token, which is a string, as one per million tokens; None if there is none."""
+    try:
+        price = round(float(per_token) * 1e6, 6) if isinstance(per_token, str) else -1.0
+    except ValueError:
+        return None
+    return price if 0 <= price < _MOST_PER_MILLION else None

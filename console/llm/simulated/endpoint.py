@@ -24,7 +24,7 @@ from console.llm.embedding.bag_of_words import vector_of
 from console.llm.endpoint import Watch
 from console.llm.limits.limiter import LIMITERS
 from console.llm.retry import Try, ask_until_answered
-from console.llm.simulated.personas import PERSONAS, PlannedReply
+from console.llm.simulated.personas import PERSONAS, PlannedReply, plan_reply
 
 _TOKENS_PER_S = 60.0
 _FIRST_TOKEN_S = (0.25, 0.9)
@@ -50,7 +50,9 @@ class SimulatedEndpoint:
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         async def once(this_try: Try) -> Reply:
             rng = Random(_seed(self._model.model_id, request))  # noqa: S311
-            return await self._stream_reply(request, self._persona(request, rng, this_try.number), watch, rng)
+            return await self._stream_reply(
+                request, plan_reply(self._persona, request, rng, this_try.number), watch, rng
+            )
 
         reply, tries = await ask_until_answered(once, self._balancer, self._limits, watch)
         return msgspec.structs.replace(reply, tries=tries)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+import msgspec
+
 from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
 from console.core.fault import FaultKind
 from console.llm.simulated.judge import grade
@@ -51,6 +53,16 @@ class PlannedReply:
 
 
 Persona = Callable[[ChatRequest, Random, int], PlannedReply]
+
+
+def plan_reply(persona: Persona, request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Return the recorded answer if the suite has one, or else what the persona makes of the scripted ones."""
+    if request.scripted is not None:
+        answers = request.scripted()
+        if answers.recorded is not None:
+            return _plan_reply(request, answers.recorded)
+        request = msgspec.structs.replace(request, scripted=lambda: answers)
+    return persona(request, rng, number)
 
 
 def careful(request: ChatRequest, rng: Random, number: int) -> PlannedReply:

@@ -62,6 +62,8 @@ class HttpSession:
         address = model.base_url or provider_of(model.provider).address
         self._base = urlsplit(address)
         self.address = public_address(address)
+        self.model_list = provider_of(model.provider).model_list or "models"
+        """Path of the list of the server's models."""
         self.redact = redactor_for([model])
         """Removes the secrets of requests from responses."""
         self._headers = {

@@ -31,6 +31,10 @@ class ModelLine(msgspec.Struct, frozen=True):
     price_in: float | None
     price_out: float | None
     line: int
+    price_source: str = ""
+    """Source of a price that is not in models.toml."""
+    context: int | None = None
+    """Context length in tokens."""
 
     @property
     def is_priced(self) -> bool:
@@ -90,4 +94,6 @@ def _model_line(model: "ModelConfig") -> ModelLine:
         price_in=model.price.input,
         price_out=model.price.output,
         line=model.line,
+        price_source=model.price_source,
+        context=model.context,
     )

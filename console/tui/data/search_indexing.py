@@ -10,6 +10,9 @@ from console.tui.data.workspace import Workspace
 
 PAUSE_S = 15.0
 """Minimum seconds between two updates that nobody waits for: a running run changes all the time."""
+LONGEST_PAUSE_S = 300.0
+REST = 20
+"""Minimum pause as a multiple of what the last update took, which grows with the number of runs."""
 
 
 class SearchIndexing:
@@ -19,7 +22,7 @@ class SearchIndexing:
         self._workspace = workspace
         self._process: subprocess.Popen[str] | None = None
         self._is_wanted = False
-        self._began_at = -PAUSE_S
+        self._began_at, self._pause_s = -PAUSE_S, PAUSE_S
         self._later: asyncio.TimerHandle | None = None
         """The update that is due after the pause."""
         self.mistake = ""
@@ -38,7 +41,7 @@ class SearchIndexing:
     def note_changes(self) -> None:
         """Index what is new, some time after the last update."""
         if self._later is None and not self.mistake:
-            pause = self._began_at + PAUSE_S - time.monotonic()
+            pause = self._began_at + self._pause_s - time.monotonic()
             self._later = asyncio.get_running_loop().call_later(max(pause, 0.0), self._update_later)
 
     def _update_later(self) -> None:
@@ -74,6 +77,8 @@ class SearchIndexing:
 
     def _end(self, mistake: str) -> None:
         self._process, self.mistake = None, mistake
+        took_s = time.monotonic() - self._began_at
+        self._pause_s = min(max(PAUSE_S, REST * took_s), LONGEST_PAUSE_S)
         self._workspace.changed.publish("index")
         if self._is_wanted:
             self._start()

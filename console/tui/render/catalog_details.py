@@ -141,6 +141,7 @@ def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *,
         fact("mode", "native tools (fc)" if line.mode == "fc" else "tools in the prompt"),
         fact("at once", f"{line.concurrency} requests"),
         fact("price", *_price(line)),
+        *([fact("context", f"{line.context:,} tokens")] if line.context else []),
         fact("last ping", *_ping(ping, pinging=pinging)),
     ]
     used = [run for run in runs if run.summary is not None and run.summary.model == line.name]
@@ -159,7 +160,8 @@ def _price(line: ModelLine) -> list[Content]:
         return [Content("free, offline")]
     if line.price_in is None or line.price_out is None:
         return [Content.styled("unknown; set price = { in = …, out = … }", "$fail")]
-    return [Content(f"${line.price_in:.2f} in   ${line.price_out:.2f} out"), muted("   per M tokens")]
+    source = f", from the list of {line.price_source}" if line.price_source else ""
+    return [Content(f"${line.price_in:.2f} in   ${line.price_out:.2f} out"), muted(f"   per M tokens{source}")]
 
 
 def _ping(ping: Ping | None, *, pinging: bool) -> list[Content]:

@@ -42,6 +42,11 @@ def _line(**parts: object) -> str:
         (lambda rows: [rows[0], _line(id="a", question=[[{"role": "user"}]]), *rows[2:]], "content"),
         (lambda rows: [rows[0], _line(id="a", question=[[]], function=[{"name": "f"}]), *rows[2:]], "parameters"),
         (lambda rows: [rows[0], rows[0], *rows[2:]], "occurs before, in line 1"),
+        (lambda rows: [rows[0], _line(id="a", question=[]), *rows[2:]], "first turn"),
+        (lambda rows: [rows[0], _line(id="a", question=[[]]), *rows[2:]], "first turn"),
+        (lambda rows: [rows[0], rows[1].replace('"boolean"', '["boolean", "null"]'), *rows[2:]], r"type`"),
+        (lambda rows: [rows[0], rows[1].replace('"required": [', '"required": [7, '), *rows[2:]], "required"),
+        (lambda rows: [rows[0], rows[1].replace('"content": "', '"content": "\\ud800'), *rows[2:]], "surrogates"),
     ],
 )
 def test_a_damaged_line_is_named(folder: Path, change: Callable[[list[str]], list[str]], message: str):
@@ -57,7 +62,9 @@ def test_a_damaged_line_is_named(folder: Path, change: Callable[[list[str]], lis
     [
         (lambda rows: rows[1:], "no ground truth for 'multiple_0'"),
         (lambda rows: [_line(id="multiple_0", ground_truth={}), *rows[1:]], "ground_truth"),
-        (lambda rows: [_line(id="multiple_0", ground_truth=["f(x=1)"]), *rows[1:]], "one key"),
+        (lambda rows: [_line(id="multiple_0", ground_truth=["f(x=1)"]), *rows[1:]], "Expected `object`"),
+        (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {}, "g": {}}]), *rows[1:]], "one key"),
+        (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {"x": 1}}]), *rows[1:]], "Expected `array`"),
         (lambda rows: [_line(id="multiple_0", ground_truth=[{"f": {}}]), *rows[1:]], "not an offered function"),
     ],
 )

@@ -36,6 +36,11 @@ def condensed(value: Any) -> Any:
     return [condensed(inner) for inner in cast(list[Any], value)] if isinstance(value, list) else value
 
 
+def unseeded(body: Row) -> Any:
+    """Return a body as the recordings hold it, which drew their seeds."""
+    return condensed(body) | ({"seed": {"$any": "integer"}} if isinstance(body.get("seed"), int) else {})
+
+
 def is_condensed(value: Any) -> bool:
     """Whether a recorded reply lacks a long text, without which nobody can tell what is sent next."""
     if isinstance(value, Mapping):
@@ -62,7 +67,7 @@ def test_requests_are_the_official_ones():
     different = [
         (row["model"], row["id"], row["step"])
         for row, answer in zip(rows, answers_to(rows, DATA), strict=True)
-        if isinstance(answer, UsageError) or (answer["path"], condensed(answer["body"])) != (row["path"], row["body"])
+        if isinstance(answer, UsageError) or (answer["path"], unseeded(answer["body"])) != (row["path"], row["body"])
     ]
     assert len(rows) > 900
     assert different == []
@@ -81,13 +86,12 @@ def test_addresses_of_services_are_those_that_their_providers_ask():
         assert SERVICES[f"{handler}Handler"].base_url == PROVIDERS[provider].address
 
 
-@needs_cases
 def test_a_service_that_is_not_offered_is_refused_by_name():
-    rows = [row for row in recorded() if row["handler"] not in SERVICES]
-    assert any(row["step"] for row in rows)
-    for row, answer in zip(rows, answers_to(rows, DATA), strict=True):
+    row = {"model": "qwen3-4b-nothink-FC", "category": "simple_python", "id": "simple_python_0", "step": 0, "reply": []}
+    first, later = answers_to([row, row | {"step": 1}])
+    for answer in (first, later):
         assert isinstance(answer, UsageError)
-        assert find_profile(row["model"]).handler in answer.message
+        assert "QwenAgentNoThinkHandler" in answer.message
 
 
 def step(model: str, number: int, reply: Any) -> Row:

@@ -8,7 +8,7 @@ MODEL = '[{name}]\nmodel_id = "careful"\nprovider = "simulated"\nbfcl_name = "{r
 ELSEWHERE = '[elsewhere]\nmodel_id = "claude"\nbfcl_name = "claude-haiku-4-5-20251001"\n'
 ROWS = {
     "gemini": "gemini-2.5-flash-FC",
-    "agent": "qwen3-4b-think-FC",
+    "agent": "qwen3-4b-nothink-FC",
     "qwen": "qwen3-8b-FC",
     "claude": "claude-haiku-4-5-20251001",
     "hammer": "MadeAgents/Hammer2.1-7b",
@@ -56,7 +56,7 @@ def test_rows_that_cannot_be_asked_are_refused_before_the_first_call(console, ho
     for name, words in {
         "typo": ("models.toml:21: [typo] bfcl_name", "Nearest: gemini-2.5-flash-FC"),
         "hammer": ("read from the official release", "pull bfcl"),
-        "agent": ("are not supported", "docs/bfcl.md"),
+        "agent": ("qwen3-4b-nothink-FC", "QwenAgentNoThinkHandler are not sent", "cannot load this row"),
         "elsewhere": ("models.toml:25: [elsewhere]", "cannot be used with provider openai", 'provider = "anthropic"'),
     }.items():
         ended = run(console, name)

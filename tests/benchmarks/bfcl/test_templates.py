@@ -12,7 +12,7 @@ from support.own_texts import OwnTexts
 from console.benchmarks.bfcl.models.decode.length import LONGEST
 from console.benchmarks.bfcl.models.templates.granite import read_granite, read_phi
 from console.benchmarks.bfcl.models.templates.release_texts import ReleaseTexts
-from console.benchmarks.bfcl.models.templates.table import TEMPLATES, template_named
+from console.benchmarks.bfcl.models.templates.table import TEMPLATES
 from console.benchmarks.bfcl.models.templates.tagged_calls import read_calls, read_thinking_calls
 from console.benchmarks.bfcl.models.templates.template import PromptInput, TemplateError, Turn
 from console.benchmarks.bfcl.request_check import CompletionExchange, RequestChecker
@@ -29,7 +29,7 @@ TOOL = {"name": "weather.now", "description": "Tells.", "parameters": {"type": "
 
 def prompt(name: str, *messages: Turn, docs: bool = False) -> str:
     given = PromptInput(messages or [QUESTION], [TOOL] if docs else [], OwnTexts())
-    return "".join(template_named(name).render(given))
+    return "".join(TEMPLATES[name].render(given))
 
 
 def recorded() -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def test_every_template_shows_the_question_and_the_tool(name: str):
     text = prompt(name, docs=True)
     assert "How warm is it?" in text
     described = "weather.now" in text or "weather_now" in text
-    assert described or template_named(name).described_in_prompt
+    assert described or TEMPLATES[name].described_in_prompt
 
 
 def test_results_in_a_row_share_one_block():
@@ -94,7 +94,7 @@ def test_functiongemma_sorts_and_escapes():
     ]
     messages: list[Turn] = [{"role": "system", "content": " S "}, QUESTION, {"role": "assistant", "content": " A "}]
     given = PromptInput([*messages, *results], [doc], OwnTexts())
-    assert "".join(template_named("functiongemma").render(given)) == (
+    assert "".join(TEMPLATES["functiongemma"].render(given)) == (
         "<start_of_turn>developer\nS\n<start_function_declaration>declaration:f{description:<escape>D<escape>,"
         "properties:{days:{description:<escape><escape>,items:{type:<escape>INTEGER<escape>},type:<escape>ARRAY<escape>},"
         "where:{description:<escape>W<escape>,enum:[<escape>b<escape>,<escape>a<escape>],type:<escape>STRING<escape>}},"
@@ -114,7 +114,7 @@ def test_hammer_changes_its_documents_at_every_prompt():
     }
     texts = OwnTexts()
     later = PromptInput([QUESTION], [doc], texts, asked_before=2)
-    assert "".join(template_named("hammer").render(later)).count("default is '3'") == 3
+    assert "".join(TEMPLATES["hammer"].render(later)).count("default is '3'") == 3
     assert doc["parameters"]["properties"]["x"]["description"] == ""
 
 
@@ -183,7 +183,7 @@ def test_a_completion_that_is_too_long_is_no_calls(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(ast, "literal_eval", bounded)
     try:
-        completion = template_named(name).read(text)
+        completion = TEMPLATES[name].read(text)
     except TemplateError:
         return
     assert isinstance(completion.output, str)

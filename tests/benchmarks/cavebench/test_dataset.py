@@ -56,6 +56,8 @@ DAMAGED = {
     ),
     "a call without a name": (scenario({"expected_function_calls": [{}]}), "has no name"),
     "unknown validator": (scenario({"validator": "plian"}), "Did you mean plain"),
+    "a call with a list as name": (scenario({"expected_function_calls": [{"name": []}]}), "must be a string"),
+    "a validator of the wrong kind": (scenario({"validator": ["plain"]}), "`validator` must be a string"),
     "unknown hook": (scenario({"pre_turn_hook": "none"}), "no pre_turn_hook 'none'"),
     "description of the wrong kind": (scenario(description=3), "`description` must be a string"),
 }

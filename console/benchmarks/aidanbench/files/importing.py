@@ -15,7 +15,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from console.benchmarks.aidanbench.files.results import ENVIRONMENT, NAMES, Row, environment_of, read_results
+from console.benchmarks.aidanbench.files.results import (
+    ENVIRONMENT,
+    METADATA,
+    NAMES,
+    Row,
+    environment_of,
+    read_results,
+    results_folder,
+)
 from console.benchmarks.aidanbench.options import read_options
 from console.benchmarks.aidanbench.rules.score import score_loop
 from console.core.case import Case, Key, Setting
@@ -40,7 +48,11 @@ def import_results(path: Path, runs_root: Path) -> RunFolder:
         UsageError: files that are missing, damaged, or of another environment.
     """
     metadata, rows = read_results(path)
-    manifest = _manifest(metadata, rows)
+    try:
+        manifest = _manifest(metadata, rows)
+    except UsageError as error:
+        where = ": ".join(filter(None, (str(results_folder(path) / METADATA), error.where)))
+        raise UsageError(error.message, where=where, hint=error.hint) from None
     return write_run(manifest, _records(rows, manifest), runs_root)
 
 

@@ -175,7 +175,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     Raises:
         UsageError: a file is missing or damaged; names the line.
     """
-    folder = _results_folder(path)
+    folder = results_folder(path)
     try:
         metadata = read_json((folder / METADATA).read_bytes())
         lines = (folder / RESULTS).read_bytes().decode("utf-8").split("\n")
@@ -208,7 +208,7 @@ def environment_of(metadata: Mapping[str, Any]) -> str:
     return str(metadata.get("env") or metadata.get("env_id") or "").removesuffix(".").rsplit("/", 1)[-1]
 
 
-def _results_folder(path: Path) -> Path:
+def results_folder(path: Path) -> Path:
     """Return the folder with the two files: this one, or the only one below it.
 
     Raises:

@@ -33,9 +33,12 @@ def _lines(calls: Sequence[Call]) -> str:
     return f"{underscored_name(name)}\n{json.dumps(arguments)}"
 
 
+def _underscored(calls: Sequence[Call]) -> Sequence[Call]:
+    return [(underscored_name(name), arguments) for name, arguments in calls]
+
+
 def _marked(calls: Sequence[Call]) -> str:
-    underscored = [(underscored_name(name), arguments) for name, arguments in calls]
-    return " ".join(f"<function_call> {json.dumps(call)}" for call in _objects(underscored))
+    return " ".join(f"<function_call> {json.dumps(call)}" for call in _objects(_underscored(calls)))
 
 
 def _bare(calls: Sequence[Call]) -> str:
@@ -72,6 +75,7 @@ WRITERS: Mapping[str, Callable[[Sequence[Call]], str]] = {
     "pelican": _tagged,
     "phi4_mini_fc": lambda calls: f"<|tool_call|>{_list(calls)}<|/tool_call|>",
     "qwen3_fc": _tagged,
+    "qwen_agent": lambda calls: _tagged(_underscored(calls)),
     "thinkagent": lambda calls: f"</think>{_list(calls)}",
     "xlam_llama": _list,
     "xlam_qwen": _list,

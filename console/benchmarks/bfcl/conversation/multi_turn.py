@@ -18,6 +18,7 @@ from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.data.wording import Wording
 from console.benchmarks.bfcl.models.decode.length import is_long
 from console.benchmarks.bfcl.models.handlers.handler import Answer, Handler, Turn, answers_may_break
+from console.benchmarks.bfcl.models.handlers.services import with_own_seed
 from console.benchmarks.bfcl.rules.entry import Entry
 from console.benchmarks.bfcl.simulators.host import SimulatorHost, StateGone
 from console.benchmarks.bfcl.simulators.judging import worker_entry
@@ -148,7 +149,7 @@ class MultiTurnConversation:
     async def _turn(self, turn: int) -> tuple[list[Any], bool]:
         """Play one turn; return its steps, and False if it reached the step limit."""
         steps: list[Any] = []
-        tools, params = self.handler.tools(self.docs), dict(self.handler.params(self.docs, long=True))
+        tools, params = self.handler.tools(self.docs), self.handler.params(self.docs, long=True)
         offered = [*self.docs, *self._described_docs(turn)]
         while len(steps) <= STEP_LIMIT:
             step = len(steps)
@@ -157,7 +158,7 @@ class MultiTurnConversation:
             reply = await self.stage.ask(
                 messages,
                 tools=tools,
-                params=params,
+                params=with_own_seed(params, f"{self.stage.key} {turn} {step}"),
                 turn=turn,
                 step=step,
                 scripted=self._scripted(offered, turn, step),

@@ -316,10 +316,17 @@ def expected_calls(entry: Entry, docs: Sequence[Doc], turn: int) -> list[Call]:
     """Return the expected calls of a turn, with the names of positional arguments taken from the documents."""
     texts = cast(list[list[str]], entry.ground_truth or [])[turn]
     by_name = {doc["name"]: doc for doc in docs}
-    return [_call_by_name(text, by_name) for text in texts]
+    return [call_by_name(text, by_name) for text in texts]
 
 
-def _call_by_name(text: str, docs: dict[str, Doc]) -> Call:
+def call_by_name(text: str, docs: dict[str, Doc]) -> Call:
+    """Return name and arguments of a call string, with the names of positional arguments taken from its document.
+
+    Raises:
+        SyntaxError: not a Python expression.
+        ValueError: an argument that is not a literal.
+        AssertionError: not a call.
+    """
     node = ast.parse(text.strip(), mode="eval").body
     assert isinstance(node, ast.Call)
     name = ast.unparse(node.func)

@@ -9,6 +9,7 @@ from console.benchmarks.bfcl.conversation.scripted_answers import scripted_answe
 from console.benchmarks.bfcl.data.rendering import Doc
 from console.benchmarks.bfcl.data.wording import Wording
 from console.benchmarks.bfcl.models.handlers.handler import Handler, answers_may_break
+from console.benchmarks.bfcl.models.handlers.services import with_own_seed
 from console.benchmarks.bfcl.rules.entry import Entry
 from console.core.chat import Message
 from console.suites.stage import Stage
@@ -34,7 +35,7 @@ async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording
     reply = await stage.ask(
         messages,
         tools=tools,
-        params=dict(params),
+        params=with_own_seed(params, str(stage.key)),
         scripted=lambda: in_call_format(scripted_answers_for(entry, mode), handler.call_format),
     )
     with answers_may_break():

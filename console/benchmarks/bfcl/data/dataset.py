@@ -50,12 +50,36 @@ class _QuestionRow(msgspec.Struct, frozen=True):
     scenario: str = ""
     cluster: str = ""
 
+    def __post_init__(self) -> None:
+        if not self.question or not self.question[0]:
+            raise ValueError("the first turn of `question` is empty")
+        if not all(turn.isdecimal() and 0 < int(turn) < len(self.question) for turn in self.missed_function):
+            raise ValueError("a key of `missed_function` is not the index of a later turn")
 
-class _TruthRow(msgspec.Struct, frozen=True):
-    """Required fields of a ground-truth line."""
+
+class _CallsTruth(msgspec.Struct, frozen=True):
+    """Required fields of a ground-truth line of single-turn categories."""
 
     id: str
-    ground_truth: list[Any]
+    ground_truth: list[dict[str, dict[str, list[Any]]]]
+
+    def __post_init__(self) -> None:
+        if any(len(call) != 1 for call in self.ground_truth):
+            raise ValueError("every expected call must be an object with one key")
+
+
+class _TurnsTruth(msgspec.Struct, frozen=True):
+    """Required fields of a ground-truth line of multi-turn categories."""
+
+    id: str
+    ground_truth: list[list[str]]
+
+
+class _AnswersTruth(msgspec.Struct, frozen=True):
+    """Required fields of a ground-truth line of agentic categories."""
+
+    id: str
+    ground_truth: list[str]
 
 
 class Dataset:
@@ -188,7 +212,6 @@ class Dataset:
         if category == names.FORMAT_SENSITIVITY:
             return self._read_variations()
         path = self._path(_file_of(category))
-        rows = [row for _, row in _rows(path, _QuestionRow)]
         truths = self._truths(category)
         rename = _renamer(category)
         out: dict[str, Entry] = {}
@@ -197,17 +220,23 @@ class Dataset:
         previous = {
             scenario: [entry.id for entry in out.values() if entry.scenario == scenario] for scenario in names.SCENARIOS
         }
-        for row in rows:
-            truth = truths.get(row["id"])
+        for number, row in _rows(path, _QuestionRow):
+            where = f"{path}:{number}"
+            truth_line, truth = truths.get(row["id"], (0, None))
             if truth is None and truths:
                 raise UsageError(f"has no ground truth for {row['id']!r}", where=str(self._truth_path(category)))
             needs = previous.get(row.get("scenario", ""), [])
             if names.is_memory(category) and not needs:
                 message = f"{row['id']!r} has a scenario without conversations: {row.get('scenario')!r}"
-                raise UsageError(message, where=str(path))
+                raise UsageError(message, where=where)
             entry = _entry(row, category, rename, truth, needs)
-            if truth is not None and names.is_single_turn(category):
-                _check_truth(entry, self._truth_path(category))
+            if entry.id == row["id"] and _file_of(category) != f"BFCL_v4_{category}.json":
+                raise UsageError(f"the id {entry.id!r} must contain the name of its file's category", where=where)
+            for name in entry.involved_classes:
+                if name not in self.simulator_modules:
+                    raise UsageError(f"no function documents for the simulator class {name!r}", where=where)
+            if truth is not None:
+                _check_truth(entry, f"{self._truth_path(category)}:{truth_line}")
             out[entry.id] = entry
             self._lines[entry.id] = row
         return out
@@ -215,10 +244,13 @@ class Dataset:
     def _truth_path(self, category: str) -> Path:
         return self.data / "possible_answer" / _file_of(category)
 
-    def _truths(self, category: str) -> dict[str, list[Any]]:
+    def _truths(self, category: str) -> dict[str, tuple[int, list[Any]]]:
+        """Return line number and ground truth by id."""
         if names.is_relevance(category):
             return {}
-        return {row["id"]: row["ground_truth"] for _, row in _rows(self._truth_path(category), _TruthRow)}
+        kind = _CallsTruth if names.is_single_turn(category) else _AnswersTruth
+        kind = _TurnsTruth if names.is_multi_turn(category) else kind
+        return {row["id"]: (number, row["ground_truth"]) for number, row in _rows(self._truth_path(category), kind)}
 
     def _prerequisites(self, category: str) -> dict[str, Entry]:
         out: dict[str, Entry] = {}
@@ -297,15 +329,15 @@ def _entry(
     )
 
 
-def _check_truth(entry: Entry, path: Path) -> None:
-    """Check that each expected call is one available function with parameters."""
+def _check_truth(entry: Entry, where: str) -> None:
+    """Check that each expected call is one available function, and that each turn has its calls."""
+    truth = entry.ground_truth or []
+    if names.is_multi_turn(entry.category) and len(truth) != len(entry.question):
+        raise UsageError(f"{entry.id!r} has {len(entry.question)} turns, but calls for {len(truth)}", where=where)
     offered = {doc["name"] for doc in entry.function}
-    for call in entry.ground_truth or ():
-        if not isinstance(call, dict) or len(cast(dict[str, Any], call)) != 1:
-            raise UsageError(f"{entry.id!r}: every expected call must be an object with one key", where=str(path))
-        name, parameters = next(iter(cast(dict[str, Any], call).items()))
-        if name not in offered or not isinstance(parameters, dict):
-            raise UsageError(f"{entry.id!r}: {name!r} is not an offered function with parameters", where=str(path))
+    for call in truth if names.is_single_turn(entry.category) else ():
+        if not call.keys() <= offered:
+            raise UsageError(f"{entry.id!r}: {next(iter(call))!r} is not an offered function", where=where)
 
 
 def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[str, Any]]]:
@@ -323,7 +355,9 @@ def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[st
         row = _json(line, where)
         try:
             msgspec.convert(row, row_type)
-        except msgspec.ValidationError as error:
+            if b"\\ud" in line.lower():
+                msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could hold
+        except (msgspec.ValidationError, UnicodeEncodeError) as error:
             raise UsageError(f"damaged line: {error}", where=where) from error
         if (first := seen.setdefault(str(row.get("id", number)), number)) != number:
             raise UsageError(f"the id {row['id']!r} occurs before, in line {first}", where=where)

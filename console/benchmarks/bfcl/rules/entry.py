@@ -9,11 +9,30 @@ from console.core.case import Case
 from console.core.chat import Message
 
 
+class Schema(msgspec.Struct, frozen=True):
+    """Fields of a parameter's schema that prompts, tools or rules use; for validation only, like all types here."""
+
+    type: str = "string"
+    description: str = ""
+    properties: dict[str, "Schema"] = {}
+    items: "Schema | None" = None
+    required: list[str] = []
+    enum: list[Any] = []
+
+
+class Parameters(msgspec.Struct, frozen=True):
+    """Required fields of the parameters of a function."""
+
+    properties: dict[str, Schema]
+    type: str = "dict"
+    required: list[str] = []
+
+
 class FunctionDoc(msgspec.Struct, frozen=True):
-    """Required fields of a function document, for validation only."""
+    """Required fields of a function document."""
 
     name: str
-    parameters: dict[str, Any]
+    parameters: Parameters
     description: str = ""
 
 

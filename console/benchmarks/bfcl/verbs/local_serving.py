@@ -79,10 +79,8 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
 def _entry_for(profile: Profile) -> str:
     from console.benchmarks.bfcl.models.handlers.table import PROVIDERS_OF_API
 
-    providers = PROVIDERS_OF_API.get(profile.api)
-    if providers is None:
-        return f"Requests of the official {profile.handler} are not supported; docs/bfcl.md lists the supported ones."
-    fields = f'model_id = "{profile.model_id}", provider = "{providers[0]}" and bfcl_name = "{profile.name}"'
+    provider = PROVIDERS_OF_API[profile.api][0]
+    fields = f'model_id = "{profile.model_id}", provider = "{provider}" and bfcl_name = "{profile.name}"'
     return f"Give it an entry there with {fields}."
 
 

@@ -151,13 +151,20 @@ def _check_turn(turn: Any, where: str, source: ModuleSource) -> None:
     if not isinstance(fields.get("query", ""), str):
         raise UsageError("`query` must be a string", where=where)
     try:
-        read_expectation(fields)
+        expected = read_expectation(fields)
     except EvaluatorError as error:
         raise UsageError(str(error), where=where) from None
+    arguments = [argument for call in expected.calls for argument in call.arguments]
+    named: list[Any] = [item.name for item in (*expected.calls, *arguments)]
+    if not all(isinstance(name, str) for name in (*named, *expected.reads, *expected.writes)):
+        raise UsageError("the name of an expected call, argument or variable must be a string", where=where)
+    types: list[Any] = [argument.type for argument in arguments]
+    if not all(isinstance(kind, str | None) for kind in types):
+        raise UsageError("the `type` of an expected argument must be a string", where=where)
     for key, names in (("validator", source.validators), ("pre_turn_hook", source.hooks)):
-        name = fields.get(key)
+        name = _text(fields, key, where)
         if name and names is not None and name not in names:
-            close = nearest(str(name), names)
+            close = nearest(name, names)
             hint = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(names)) or 'none'}."
             raise UsageError(f"the module has no {key} {name!r}", where=where, hint=hint)
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedTurn
 from console.benchmarks.dialogue.rules.checks import parts_of, read_checks, texts
 from console.benchmarks.dialogue.rules.judging import criteria_of
 from console.benchmarks.dialogue.rules.row import (
@@ -17,11 +18,13 @@ from console.benchmarks.dialogue.rules.row import (
     Contains,
     Equals,
     NumberIs,
+    RecordedReply,
     Rubric,
 )
 from console.benchmarks.dialogue.rules.script import Script
 from console.benchmarks.dialogue.rules.tools import truth_of
 from console.core.chat import ScriptedAnswers, Utterance
+from console.core.outcome import Outcome
 from console.suites.simulated_user import SCRIPTED_END, SimulatedUser
 
 _LOST = "I am not sure about that."
@@ -31,7 +34,20 @@ _GOOD_SHARE, _BAD_SHARE = 0.9, 0.3
 
 
 def scripted_answers_for(script: Script, turn: int, step: int) -> ScriptedAnswers:
-    """Return the scripted answers for one step of a turn: first calls, then text."""
+    """Return the scripted answers for one step of a turn: first calls, then text; and the recorded one, if any."""
+    answers = _answers(script, turn, step)
+    recorded = script.simulated.recorded if script.simulated else []
+    if not recorded:
+        return answers
+    steps = recorded[turn] if turn < len(recorded) else []
+    reply = steps[step] if step < len(steps) else RecordedReply()
+    calls = tuple(call for calls in reply.calls for call in calls.items())
+    given = Utterance(reply.text or None, calls)
+    is_wrong = script.kept is not None and script.kept.outcome == Outcome.FAILED.value
+    return ScriptedAnswers(answers.right, (given, *answers.wrong) if is_wrong else answers.wrong, given)
+
+
+def _answers(script: Script, turn: int, step: int) -> ScriptedAnswers:
     checks = _checks_of(script, turn)
     calls = _right_calls(checks) if step == 0 else ()
     if calls:
@@ -48,6 +64,17 @@ def right_texts(script: Script, turn: int) -> list[str]:
     if own:
         return [own[min(turn, len(own) - 1)]]
     return [_right_text(_checks_of(script, turn))]
+
+
+def right_answers(script: Script) -> Output:
+    """Return what a simulated model that is always right would play."""
+    last = max(len(script.turns), len(script.simulated.right) if script.simulated else 0, 1)
+    turns: list[PlayedTurn] = []
+    for turn in range(last):
+        calls = [PlayedCall(name, json.dumps(arguments)) for name, arguments in _right_calls(_checks_of(script, turn))]
+        ends_with_calls = calls and not script.tool_results
+        turns.append(PlayedTurn("" if ends_with_calls else right_texts(script, turn)[0], calls=calls))
+    return Output(turns)
 
 
 def scripted_grades(rubric: Rubric, is_right: bool) -> ScriptedAnswers:
@@ -113,10 +140,16 @@ def _first_allowed(arguments: Mapping[str | None, Any]) -> dict[str, Any]:
 
 
 def _value(value: Any) -> Any:
-    """Return an allowed value, choosing the first allowed value of each key in tables."""
+    """Return an allowed value, choosing the first allowed value of each key in tables and in lists of tables."""
+    if isinstance(value, list):
+        return [_value(item) for item in cast(list[Any], value)]
     if not isinstance(value, dict):
         return value
-    return {key: parts[0] for key, parts in cast(dict[str, list[Any]], value).items() if parts and parts[0] != ""}
+    parts = {
+        key: cast(list[Any], part) if isinstance(part, list) else [part]
+        for key, part in cast(dict[str, Any], value).items()
+    }
+    return {key: part[0] for key, part in parts.items() if part and part[0] != ""}
 
 
 def _right_text(checks: Sequence[AnyCheck]) -> str:

@@ -358,6 +358,7 @@ def _script(
         simulated=row.simulated,
         columns={name: value for name, value in columns.items() if name not in KNOWN},
         variant=variant,
+        kept=row.kept,
     )
 
 

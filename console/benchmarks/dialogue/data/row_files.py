@@ -6,6 +6,7 @@ Values must be strict JSON (finite numbers, valid Unicode), nested at most `core
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -180,7 +181,8 @@ def _delimiter(text: str) -> str:
 
 def _column_names(cells: list[str], path: Path) -> list[str]:
     names = [cell.strip() for cell in cells]
-    doubled = next((name for place, name in enumerate(names) if name and name in names[:place]), "")
+    times = Counter(names)
+    doubled = next((name for name in names if name and times[name] > 1), "")
     if doubled:
         raise UsageError(f"has two columns named {shown(doubled)}", where=f"{path}:1", hint="Rename one of them.")
     return names

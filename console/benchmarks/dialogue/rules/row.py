@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
+from console.core.chat import MessageToolCall
 from console.suites.simulated_user import SimulatedUser
 
 Text = Annotated[str, Meta(min_length=1)]
@@ -117,7 +118,7 @@ class ChatMessage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str | None = None
-    tool_calls: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    tool_calls: list[MessageToolCall] = field(default_factory=list[MessageToolCall])
     tool_call_id: str = ""
 
 
@@ -140,6 +141,16 @@ class CannedResult(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """Error message of the tool, instead of a result."""
 
 
+class RecordedReply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A reply that a model once gave."""
+
+    text: str = ""
+    calls: list[Annotated[dict[str, dict[str, Any]], Meta(min_length=1, max_length=1)]] = field(
+        default_factory=list[dict[str, dict[str, Any]]]
+    )
+    """Tool calls: arguments by name."""
+
+
 class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Answers of the simulated models, if they cannot be derived from the checks."""
 
@@ -147,6 +158,26 @@ class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """Right answers by turn; the last one is repeated."""
     wrong: list[str] = field(default_factory=list[str])
     """Wrong answers for any turn."""
+    recorded: list[list[RecordedReply]] = field(default_factory=list[list[RecordedReply]])
+    """Replies by turn and step that every simulated model repeats: those of the model that a kept case failed with."""
+
+
+class Kept(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Where a row comes from that was kept from a run."""
+
+    run: str
+    case: str
+    digest: str
+    """First hex digits of the SHA-256 of suite and case, the same in every run."""
+    repeat: int = 1
+    suite: str = ""
+    model: str = ""
+    simulated: bool = False
+    """The answers are those of a simulated model."""
+    outcome: str = ""
+    reason: str = ""
+    at: str = ""
+    """Day on which it was kept."""
 
 
 class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -162,7 +193,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The user's message."""
     messages: list[ChatMessage] = field(default_factory=list[ChatMessage])
     """An existing chat that ends with a user message."""
-    turns: list[Text | ScriptedTurn] = field(default_factory=list[str | ScriptedTurn])
+    turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = field(default_factory=list[str | ScriptedTurn])
     user: SimulatedUser | None = None
     system: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -173,6 +204,7 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     judge: Text | Rubric | None = None
     """Rubric; the case is judged by it even without a `judge` check."""
     simulated: SimulatedAnswers | None = None
+    kept: Kept | None = None
 
 
 CHECKS: dict[str, type[Struct]] = {

@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct, field
 
-from console.benchmarks.dialogue.rules.row import CannedResult, Rubric, SimulatedAnswers
+from console.benchmarks.dialogue.rules.row import CannedResult, Kept, Rubric, SimulatedAnswers
 from console.core.case import Case
 from console.core.chat import Message
 from console.suites.simulated_user import SimulatedUser
@@ -42,6 +42,7 @@ class Script(Struct, frozen=True, omit_defaults=True):
     """Columns of the row that are not fields."""
     variant: str = ""
     """Name of the variant."""
+    kept: Kept | None = None
 
 
 def script_of(case: Case) -> Script:

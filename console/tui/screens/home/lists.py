@@ -225,9 +225,7 @@ class ModelList(RowList):
         missing = len(self._models.lines) - ready
         number = f"{ready} ready, {_need_a_key(missing)}" if missing else f"{ready} ready" if ready else ""
         path = self._models.path
-        self.title_line.show(
-            "Models", number, one_line(path.name, 40) if path else "no models.toml, e creates one" if models else ""
-        )
+        self.title_line.show("Models", number, one_line(path.name, 40) if path else "+ adds one" if models else "")
         notes = [f"! {place}" for place in range(len(self._models.mistakes))]
         notes += [f"~ {place}" for place in range(len(self._models.warnings))]
         self.show([*notes, *(f"= {line.name}" for line in self._models.lines)])

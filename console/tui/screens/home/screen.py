@@ -14,6 +14,7 @@ from console.tui.data.runs import RunLine, last_failures
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, QueueActions, RunActions
+from console.tui.screens.home.adding import ModelActions
 from console.tui.screens.home.controller import HomeController
 from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.screens.resuming import resume_run
@@ -73,11 +74,12 @@ class HomeScreen(BaseScreen):
             why_not=self._why_not,
             run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
         )
+        self._adding = ModelActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
         self._imports = ImportActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
 
     @property
     def responders(self) -> Sequence[object]:
-        return self._engines, self._runs, self._queue, self._imports
+        return self._engines, self._runs, self._queue, self._imports, self._adding
 
     # Layout ----------------------------------------------------------------------------------------------------------
 

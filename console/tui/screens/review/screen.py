@@ -40,6 +40,7 @@ from console.tui.screens.review.case_list import (
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
+from console.tui.screens.review.keep_actions import KeepActions
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
@@ -98,6 +99,7 @@ class ReviewScreen(RunScreen):
             self._labels,
             CopyActions(services, run, self.controller),
             self._retry,
+            KeepActions(services, self.controller, self._start_worker),
         )
         self._pace = ListPace()
         self._wanted_text = find

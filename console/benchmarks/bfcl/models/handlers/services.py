@@ -3,6 +3,7 @@
 Source: BFCL v4, `model_handler/api_inference`.
 """
 
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -15,6 +16,11 @@ _COLD: Mapping[str, Any] = MappingProxyType({"temperature": None})
 
 def _not_stored() -> Mapping[str, Any]:
     return {"store": False}
+
+
+def with_own_seed(params: Mapping[str, Any], call: str) -> dict[str, Any]:
+    """Return request fields with a seed of this call if they have one; the official client draws it at random."""
+    return {**params, **({"seed": zlib.crc32(call.encode()) >> 2} if "seed" in params else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +46,8 @@ class Service:
     """Join consecutive user messages of a turn with tools."""
     names_results: bool = False
     """Include the function name in tool messages."""
-    says_unstreamed: bool = False
-    """The official request explicitly disables streaming; ours streams."""
+    stream: bool | None = None
+    """`stream` of the official request if it has that field without options; ours streams, and asks for usage."""
     hides_text: bool = False
     """Resend answers as calls only, and results without call ids."""
     answer_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -121,7 +127,7 @@ SERVICES: Mapping[str, Service] = {
         prompting=_NOTHING,
         keeps_reasoning=False,
         names_results=True,
-        says_unstreamed=True,
+        stream=False,
         answer_fields={"prefix": False},
         always_tools=True,
         response="nowhere",
@@ -134,8 +140,23 @@ SERVICES: Mapping[str, Service] = {
         dotted_names=True,
         response="description",
     ),
-    "GorillaHandler": Service("https://luigi.millennium.berkeley.edu:443/v1", "", native=_NOTHING),
+    "GorillaHandler": Service("https://luigi.millennium.berkeley.edu:443/v1", "", prompting=_NOTHING),
     "NemotronHandler": Service("https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
+    "QwenAgentThinkHandler": Service(
+        _LOCAL,
+        "",
+        prompting={
+            "temperature": 0.6,
+            "top_p": 0.95,
+            "top_k": 20,
+            "repetition_penalty": 1.0,
+            "presence_penalty": 0.0,
+            "max_tokens": 16384,
+            "chat_template_kwargs": {"enable_thinking": True},
+            "seed": 0,
+        },
+        stream=True,
+    ),
     "DMCitoHandler": Service("http://localhost:8000/v1", "DMCITO_API_KEY"),
     "OpenAIResponsesHandler": Service(
         "https://api.openai.com/v1",

@@ -8,15 +8,14 @@ from console.benchmarks.bfcl.models.decode.reply import executable_calls
 from console.benchmarks.bfcl.models.decoding import profile_of
 from console.benchmarks.bfcl.models.handlers.completion import CompletionHandler
 from console.benchmarks.bfcl.models.handlers.generic import GENERIC
-from console.benchmarks.bfcl.models.handlers.gorilla import GORILLA, GorillaHandler
 from console.benchmarks.bfcl.models.handlers.handler import Handler
-from console.benchmarks.bfcl.models.handlers.own_prompts import OWN_PROMPTS, OwnPromptHandler, own_prompt_texts
+from console.benchmarks.bfcl.models.handlers.own_prompts import OWN_PROMPTS, own_prompt_handler
 from console.benchmarks.bfcl.models.handlers.reply_readings import READINGS
 from console.benchmarks.bfcl.models.handlers.service import ServiceHandler
 from console.benchmarks.bfcl.models.handlers.services import SERVICES
 from console.benchmarks.bfcl.models.profile import Profile
 from console.benchmarks.bfcl.models.templates.release_texts import ReleaseTexts
-from console.benchmarks.bfcl.models.templates.table import template_named
+from console.benchmarks.bfcl.models.templates.table import TEMPLATES
 from console.config.model import ModelConfig
 from console.core.case import Setting
 from console.core.fault import UsageError
@@ -34,6 +33,12 @@ PROVIDERS_OF_API = {
     "writer": ("writer",),
 }
 """Providers in models.toml by API of a row."""
+REFUSED = {
+    "Falcon3FCHandler": "its prompts are made by the tokenizer's Jinja template, and code of a model is not run here",
+    "MiniCPMFCHandler": "its prompts hold Python classes that datamodel-code-generator 0.25.7 writes for each function",
+    "QwenAgentNoThinkHandler": "the official command cannot load this row, so its requests are unknown",
+}
+"""Official classes whose requests are not sent, and why."""
 _DOC: Doc = {"name": "f", "description": "", "parameters": {"type": "dict", "properties": {}, "required": []}}
 """Dummy function, used to check that all texts of a handler are available."""
 
@@ -74,21 +79,18 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     """Return the handler of a registry row.
 
     Raises:
-        UsageError: unsupported template or API.
+        UsageError: the row is not supported.
     """
+    if profile.handler in REFUSED:
+        raise UsageError(
+            f"{profile.name}: requests of the official {profile.handler} are not sent: {REFUSED[profile.handler]}",
+            hint="Leave bfcl_name out to use the generic format. Results of this row can be imported and evaluated.",
+        )
     executable = partial(executable_calls, family=profile.family)
     if profile.api == "completions":
         texts = ReleaseTexts(dataset.wording_root)
-        return CompletionHandler(template_named(profile.template), texts, executable, profile.template)
-    if profile.handler == GORILLA:
-        return GorillaHandler(executable)
+        return CompletionHandler(TEMPLATES[profile.template], texts, executable, profile.template)
     if profile.handler in OWN_PROMPTS:
-        texts = own_prompt_texts(dataset.wording_root)
-        return OwnPromptHandler(OWN_PROMPTS[profile.handler], SERVICES[profile.handler], texts, executable)
-    service, reading = SERVICES.get(profile.handler), READINGS.get(profile.api)
-    if service is None or reading is None:
-        raise UsageError(
-            f"{profile.name}: requests of the official {profile.handler} are not supported",
-            hint="docs/bfcl.md lists them.",
-        )
+        return own_prompt_handler(profile.handler, SERVICES[profile.handler], dataset.wording_root, executable)
+    service, reading = SERVICES[profile.handler], READINGS[profile.api]
     return ServiceHandler(service, reading, profile.is_fc, profile.reasons, executable)

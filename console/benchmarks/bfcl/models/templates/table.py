@@ -10,7 +10,6 @@ from console.benchmarks.bfcl.models.templates import (
     qwen,
 )
 from console.benchmarks.bfcl.models.templates.template import Template
-from console.core.fault import UsageError
 
 TEMPLATES: dict[str, Template] = {
     "arch": qwen.ARCH,
@@ -40,14 +39,3 @@ TEMPLATES: dict[str, Template] = {
     "xlam_llama": headers.XLAM_LLAMA,
     "xlam_qwen": headers.XLAM_QWEN,
 }
-
-
-def template_named(name: str) -> Template:
-    """Return a template.
-
-    Raises:
-        UsageError: unknown template.
-    """
-    if name not in TEMPLATES:
-        raise UsageError(f"the prompt template {name!r} is not supported", hint=f"Supported: {', '.join(TEMPLATES)}.")
-    return TEMPLATES[name]

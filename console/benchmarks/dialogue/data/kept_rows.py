@@ -1,0 +1,174 @@
+"""Adds a kept case as a row to a suite of the reader's own, whose other lines stay byte for byte as they are.
+
+The row says all that the suite's defaults would otherwise add to it, and is read once more under them before anything
+is written.
+"""
+
+import contextlib
+import fcntl
+import os
+import stat
+from collections.abc import Collection, Generator
+from pathlib import Path
+from typing import cast
+
+import msgspec
+
+from console.benchmarks.dialogue.conversation.scripted_answers import right_answers
+from console.benchmarks.dialogue.data.dataset import KNOWN, CaseBuilder, Dataset, Defaults
+from console.benchmarks.dialogue.data.row_files import NAME, RawRow, cases_file, read_rows
+from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedTurn
+from console.benchmarks.dialogue.rules.mistakes import Mistakes, did_you_mean
+from console.benchmarks.dialogue.rules.score import score
+from console.benchmarks.dialogue.rules.script import Script, script_of
+from console.core.case import Case
+from console.core.fault import UsageError
+from console.core.outcome import Outcome
+from console.store.atomic import write_atomically
+from console.suites.catalog import read_entry
+from console.suites.new_folder import name_problem, write_suite
+from console.suites.own_row import AddedRow, Row
+
+_SUITE = """\
+# Cases kept from runs, one row of cases.jsonl each; docs/extending.md tells what a row may say.
+# `kept` is where a row comes from, `simulated.recorded` what the model answered then: simulated models repeat it.
+format = "dialogue"
+title = "Cases kept from runs"
+comparable = false
+"""
+_ROWS = f"{NAME}.jsonl"
+_BLANK: Row = {"system": "", "tools": [], "tool_results": []}
+"""Fields that keep the suite's defaults out of a row."""
+
+
+def add_row(root: Path, name: str, row: Row, *, as_outcome: str = "") -> AddedRow:
+    """Add a row to a suite, which is made if there is none of this name; return the old row if it has the case.
+
+    Args:
+        root: folder of the reader's suites.
+        name: the suite.
+        row: the row, with `kept`.
+        as_outcome: outcome that its recorded answers must have by its checks; empty for any.
+
+    Raises:
+        UsageError: not a suite of rows as JSON lines, or the row is wrong or would be another case there.
+    """
+    folder = root / name
+    if not os.path.lexists(folder):
+        if problem := name_problem(root, name):
+            raise UsageError(f"{name!r} cannot be the name of a new suite: {problem}", where=str(root))
+        row, note, outcome = _finished(_with_own_id(row, []), Defaults({}, ""), _ROWS, as_outcome)
+        files = write_suite(root, name, {"suite.toml": _SUITE, _ROWS: _line(row)})
+        return AddedRow(files[1], 1, row["id"], outcome=outcome, note=note)
+    if read_entry(folder).format != "dialogue":
+        raise UsageError("is not a suite of rows, so no case can be kept in it", where=str(folder), hint=_OTHER)
+    path = cases_file(folder)
+    if path.suffix != ".jsonl":
+        raise UsageError(f"has its rows in {path.name}; cases are kept in {_ROWS}", where=str(folder), hint=_OTHER)
+    with _alone(folder):
+        return _append(folder, path, row, as_outcome)
+
+
+_OTHER = "Name another suite: a new name makes one."
+
+
+def _append(folder: Path, path: Path, row: Row, as_outcome: str) -> AddedRow:
+    data, dataset = path.read_bytes(), Dataset(folder)
+    dataset.cases()  # a mistake in another row is reported before this one is added
+    rows = read_rows(path, data, Mistakes())
+    for raw in rows:
+        if cast(Row, raw.fields.get("kept") or {}).get("digest") == row["kept"]["digest"]:
+            line = int(raw.place.rpartition(":")[2])
+            return AddedRow(path, line, str(raw.fields.get("id") or f"row-{raw.number}"), is_new=False)
+    named = {str(raw.fields.get("id") or f"row-{raw.number}") for raw in rows}
+    blank = {key: value for key, value in _BLANK.items() if key in dataset.defaults.fields}
+    row, note, outcome = _finished(_with_own_id({**blank, **row}, named), dataset.defaults, str(path), as_outcome)
+    before = data if not data or data.endswith(b"\n") else data + b"\n"
+    write_atomically(path.resolve(), before, _line(row), mode=stat.S_IMODE(path.stat().st_mode))
+    return AddedRow(path, before.count(b"\n") + 1, row["id"], outcome=outcome, note=note)
+
+
+def _with_own_id(row: Row, named: Collection[str]) -> Row:
+    """Return the row with an id that no other row has."""
+    id, number = row["id"], 2
+    while id in named:
+        id, number = f"{row['id']}-{number}", number + 1
+    return {"id": id, **{key: value for key, value in row.items() if key != "id"}}
+
+
+def _finished(row: Row, defaults: Defaults, place: str, as_outcome: str) -> tuple[Row, str, str]:
+    """Return the row with right answers for simulated models, what it lacks, and the outcome of its recorded answers.
+
+    Raises:
+        UsageError: see `add_row`.
+    """
+    case = _case(row, defaults, place)
+    alone = _case(row, Defaults({}, ""), place)
+    if case.data != alone.data:
+        changed = ", ".join(name for name in {**case.data, **alone.data} if case.data.get(name) != alone.data.get(name))
+        raise UsageError(f"the defaults of suite.toml would change the case: {changed}", where=place, hint=_OTHER)
+    outcome = _outcome(_recorded(script_of(case)), case)
+    if as_outcome and outcome in ("passed", "failed") and outcome != as_outcome:
+        what = f"its answers {as_outcome} there, but {outcome} by the checks of a row"
+        raise UsageError(f"the case cannot be kept as it was graded: {what}")
+    for right in _right_answers(row):
+        given = {key: value for key, value in {**row.get("simulated", {}), "right": right}.items() if value}
+        filled = {**row, "simulated": given}
+        if _outcome(right_answers(script_of(_case(filled, defaults, place))), case) != Outcome.FAILED.value:
+            return filled, "", outcome
+    return row, "no right answer is known to simulated models: add `simulated.right` to the row", outcome
+
+
+def _right_answers(row: Row) -> list[list[str]]:
+    """Return candidates for the right answers of simulated models: those given, derived ones, the recorded ones."""
+    own = row.get("simulated", {})
+    recorded = [turn[-1].get("text", "") if turn else "" for turn in own.get("recorded", [])]
+    others: list[list[str]] = [own.get("right", []), []]
+    return [recorded, *others] if row["kept"]["outcome"] == Outcome.PASSED.value else [*others, recorded]
+
+
+def _case(row: Row, defaults: Defaults, place: str) -> Case:
+    mistakes = Mistakes()
+    for name in row.keys() - set(KNOWN):
+        mistakes.add(place, name, "is not a field of a row", did_you_mean(name, KNOWN))
+    cases = CaseBuilder(defaults, [RawRow(place, 1, row)], mistakes).build(None)
+    mistakes.raise_if_any(place)
+    return cases[0]
+
+
+def _recorded(script: Script) -> Output | None:
+    answers = script.simulated.recorded if script.simulated else []
+    turns = [
+        PlayedTurn(
+            replies[-1].text if replies else "",
+            calls=[
+                PlayedCall(name, msgspec.json.encode(arguments).decode())
+                for reply in replies
+                for call in reply.calls
+                for name, arguments in call.items()
+            ],
+        )
+        for replies in answers
+    ]
+    return Output(turns) if turns else None
+
+
+def _outcome(output: Output | None, case: Case) -> str:
+    if output is None:
+        return ""
+    return score(script_of(case), msgspec.to_builtins(output)).outcome.value
+
+
+def _line(row: Row) -> bytes:
+    return msgspec.json.encode(row) + b"\n"
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """Hold the folder's lock, so that two readers who keep a case at once both find it kept."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)

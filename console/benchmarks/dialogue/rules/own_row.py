@@ -1,0 +1,33 @@
+"""A played case as a row again, with the defaults of its suite filled in."""
+
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.dialogue.rules.script import Script, Turn
+from console.suites.own_row import RecordedCase, Row, recorded_answers
+
+
+def own_row(script: Script, recorded: RecordedCase) -> Row:
+    """Return the row of a script, with the answers that were recorded."""
+    row = _opening(script)
+    row |= {"system": script.system, "tools": [tool["function"] for tool in script.tools]}
+    row |= {"tool_results": msgspec.to_builtins(script.tool_results), "expect": script.expect}
+    row |= {"judge": msgspec.to_builtins(script.rubric)} if script.rubric is not None else {}
+    answers: Row = msgspec.to_builtins(script.simulated) if script.simulated is not None else {}
+    simulated = {**answers, "recorded": recorded_answers(recorded.requests)}
+    return {name: value for name, value in {**row, "simulated": simulated}.items() if value}
+
+
+def _opening(script: Script) -> Row:
+    if script.user is not None:
+        return {"user": msgspec.to_builtins(script.user)}
+    if script.messages:
+        return {"messages": [*script.messages, {"role": "user", "content": script.turns[0].user}]}
+    if len(script.turns) == 1 and not script.turns[0].expect:
+        return {"prompt": script.turns[0].user}
+    return {"turns": [_turn(turn) for turn in script.turns]}
+
+
+def _turn(turn: Turn) -> Any:
+    return {"user": turn.user, "expect": turn.expect} if turn.expect else turn.user

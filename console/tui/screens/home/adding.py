@@ -1,0 +1,154 @@
+"""Adding a model to models.toml: choose a server, then one of its models, and try it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textual.content import Content
+
+from console.core.fault import UsageError
+from console.insight import number_format
+from console.tui.data.filter_in_force import has_words
+from console.tui.data.model_adding import run_add_model
+from console.tui.dialogs.filter_dialog import FilterDialog
+from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
+from console.tui.render.columns import Column
+from console.tui.sanitize import one_line
+from console.tui.services import Services
+from console.tui.symbols import MUTED, SYMBOLS, muted
+
+_LOOK = "look"
+_SERVERS = (Column("", 1), Column("server", 32), Column("key", 30, 1))
+_MODELS = (Column("id", 30, 1), Column("context", 9, right=True), Column("price", 18, right=True))
+
+
+class _Rows:
+    """JSON objects as rows of a `FilterDialog`; all texts are foreign."""
+
+    def __init__(self, rows: Sequence[dict[str, Any]], id: str, draw: Callable[[dict[str, Any]], tuple[Content, ...]]):
+        self._rows = {str(row[id]): row for row in rows}
+        self._draw = draw
+
+    def narrowed(self, text: str) -> list[str]:
+        return [key for key, row in self._rows.items() if has_words(text, key, str(row.get("title", "")))]
+
+    def draw_row(self, key: str) -> tuple[Content, ...]:
+        return self._draw(self._rows[key])
+
+    def answer(self, key: str) -> dict[str, Any] | None:
+        return self._rows[key]
+
+
+@dataclass
+class ModelActions:
+    """Adds a model to models.toml."""
+
+    services: Services
+    run_dialog: Callable[[Awaitable[None]], object]
+
+    def action_models_add(self) -> None:
+        """Ask for a server and a model, add the model, and open the form for a run with it."""
+        self.run_dialog(self._ask_and_add())
+
+    async def _ask_and_add(self) -> None:
+        try:
+            name = await self._add()
+        except UsageError as error:
+            self.services.refuse(error)
+            return
+        if name:
+            self.services.workspace.read_models()
+            self.services.navigator.open_form(model=name)
+
+    async def _add(self) -> str:
+        server = await self._choose_server()
+        if server is None:
+            return ""
+        words = [str(server["name"])]
+        if server["name"] in ("azure", "other"):
+            title = f"Address of {server['title']}" if server["name"] == "azure" else "Address of the server"
+            address = await self.services.ask(NameScreen(title, "", "https://…/v1", _note_of_address))
+            if not address:
+                return ""
+            words += ["--address", address]
+        self.services.notify(Content(f"Asking {server['title']} for its models …"))
+        model = await self._choose_model(await self._run(*words))
+        return await self._add_model([*words, f"--id={model['id']}"], model) if model is not None else ""
+
+    async def _choose_server(self) -> dict[str, Any] | None:
+        """Return a server as `models add --json` describes it; None if none was chosen."""
+        options: tuple[str, ...] = ()
+        while True:
+            answer = await self._run(*options)
+            servers = sorted(answer["servers"], key=lambda server: server["found"] is not True)
+            look = {"name": _LOOK, "title": "look for servers on this machine", "key": "", "ready": True, "found": None}
+            rows = _Rows([*servers, *([] if options else [look])], "name", _server_cells)
+            hint, nothing = "a word of the server", "No known server matches; `other` takes any address."
+            chosen = await self.services.ask(FilterDialog[dict[str, Any]](rows, _SERVERS, hint=hint, nothing=nothing))
+            if chosen is None or chosen["name"] != _LOOK:
+                return chosen
+            options = ("--look",)
+
+    async def _choose_model(self, answer: dict[str, Any]) -> dict[str, Any] | None:
+        if not answer["models"]:
+            title = "Id of the model, which this server does not list"
+            id = await self.services.ask(NameScreen(title, "", "provider's name", lambda _: NameNote("")))
+            return {"id": id, "price_in": None, "price_out": None} if id else None
+        rows = _Rows(answer["models"], "id", _model_cells)
+        hint, nothing = "a word of the model's id", "No model matches."
+        return await self.services.ask(FilterDialog[dict[str, Any]](rows, _MODELS, hint=hint, nothing=nothing))
+
+    async def _add_model(self, words: Sequence[str], model: dict[str, Any]) -> str:
+        """Add a model and return its name; empty if it was not confirmed."""
+        text = Content.assemble(
+            "Add ", one_line(str(model["id"]), 60, "bold"), " to models.toml?\nTwo short calls try it, price: ",
+            _price(model),
+        )  # fmt: skip
+        answers = [Answer("y", "try and add it"), Answer("a", "add it without a call")]
+        answer = await self.services.ask(Question(text, answers))
+        if not answer:
+            return ""
+        added = await self._run(*words, *(["--no-try"] if answer == "a" else []))
+        words_of_trial = [f"{finding['name']}: {finding['text']}" for finding in added["findings"]]
+        cost = added["cost_usd"]
+        paid = [] if not words_of_trial else [number_format.money(cost) if cost is not None else "cost unknown"]
+        about = "; ".join([*words_of_trial, *paid])
+        self.services.notify(
+            Content.assemble("Added ", one_line(added["name"], 60, "bold"), " to ", Path(added["file"]).name, ". ",
+                             one_line(about, 200, MUTED))
+        )  # fmt: skip
+        return str(added["name"])
+
+    async def _run(self, *words: str) -> dict[str, Any]:
+        models = self.services.workspace.models
+        path = (models.path if models is not None else None) or self.services.paths.models
+        return await asyncio.to_thread(run_add_model, path, *words)
+
+
+def _note_of_address(text: str) -> NameNote:
+    good = text.startswith(("http://", "https://"))
+    return NameNote("up to and including /v1" if good else "begins with http:// or https://", refuses=not good)
+
+
+def _server_cells(server: dict[str, Any]) -> tuple[Content, ...]:
+    if server["found"] is not None:
+        mark = Content.styled(SYMBOLS.passed, "$pass") if server["found"] else muted(SYMBOLS.not_ready)
+        words = "answers on this machine" if server["found"] else "no answer"
+    else:
+        mark = Content.styled(SYMBOLS.passed, "$pass") if server["ready"] else muted(SYMBOLS.not_ready)
+        words = str(server["key"])
+    return mark, one_line(str(server["title"]), 60), one_line(words, 100, MUTED)
+
+
+def _model_cells(model: dict[str, Any]) -> tuple[Content, ...]:
+    context = model["context"]
+    length = f"{context // 1000} k" if context else "–"
+    return one_line(str(model["id"]), 200), muted(length), _price(model)
+
+
+def _price(model: dict[str, Any]) -> Content:
+    if model["price_in"] is None:
+        return muted("unknown")
+    return muted(f"${model['price_in']:g} / ${model['price_out'] or 0:g}")

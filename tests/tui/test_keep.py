@@ -1,0 +1,105 @@
+"""Keeping the case shown in Review: one key, a question, and the row is in a suite of one's own."""
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from support.recorded_runs import QUESTION, WeatherSuite, plain_run
+from support.run_suites import compare_by
+from support.screen_text import assert_until, text_of
+from tui.test_review_branch import editor
+from tui.test_review_screen import review
+
+from console.suites.own_row import OwnRow, RecordedCase, conversation_row
+from console.tui.app import ConsoleApp
+
+TOOL = {"name": "get_current_weather", "parameters": {"type": "object", "properties": {"unit": {"type": "string"}}}}
+
+
+class KeptWeather(WeatherSuite):
+    """Its cases become rows that expect one call, or rows without checks."""
+
+    why_unchecked = ""
+
+    def own_row(self, recorded: RecordedCase) -> OwnRow:
+        checks = [] if self.why_unchecked else [{"calls": [{"get_current_weather": {"unit": ["fahrenheit"]}}]}]
+        return OwnRow(conversation_row(recorded) | {"tools": [TOOL], "expect": checks}, self.why_unchecked)
+
+
+@pytest.fixture
+def suite(monkeypatch: pytest.MonkeyPatch) -> KeptWeather:
+    weather = KeptWeather()
+    compare_by(monkeypatch, weather)
+    monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
+    return weather
+
+
+def rows(workspace: Any, name: str) -> list[dict[str, Any]]:
+    file = workspace.root / "data" / name / "cases.jsonl"
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)])
+async def test_one_key_asks_and_keeps(
+    size: tuple[int, int], opened: Any, workspace: Any, suite: KeptWeather, assert_frame: Any
+) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("b")
+        await assert_until(pilot, lambda: "Keep live_multiple_118-41" in text_of(app))
+        assert_frame(app, f"review-keep-{size[0]}x{size[1]}")
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages))
+        said = app.services.messages[-1].plain
+        assert "Kept as live_multiple_118-41 in data/kept/cases.jsonl:1" in said
+        assert "eval-console run -m gpt-x -s kept" in said
+        (row,) = rows(workspace, "kept")
+        assert (row["prompt"], row["kept"]["run"]) == (QUESTION, folder.name)
+        assert (row["kept"]["outcome"], row["kept"]["simulated"]) == ("failed", False)
+        await pilot.press("b")
+        await assert_until(pilot, lambda: "in kept?" in text_of(app))
+        await pilot.press("y")
+        await assert_until(pilot, lambda: any("Kept before" in it.plain for it in app.services.messages))
+        assert len(rows(workspace, "kept")) == 1
+
+
+async def test_a_row_is_edited_and_kept_in_a_suite_of_another_name(
+    opened: Any, workspace: Any, suite: KeptWeather, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor(workspace, monkeypatch, 'sed -i s/fahrenheit/kelvin/ "$1"')
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("b")
+        await assert_until(pilot, lambda: "another suite" in text_of(app))
+        await pilot.press("s")
+        await assert_until(pilot, lambda: "Name of the new suite" in text_of(app))
+        await pilot.press(*"mine", "enter")
+        await assert_until(pilot, lambda: "in mine, a new suite?" in text_of(app))
+        await pilot.press("e")
+        await assert_until(pilot, lambda: "in mine, a new suite?" in text_of(app))
+        await pilot.press("y")
+        await assert_until(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages))
+    (row,) = rows(workspace, "mine")
+    assert row["expect"] == [{"calls": [{"get_current_weather": {"unit": ["kelvin"]}}]}]
+    assert row["simulated"]["recorded"][0][0]["calls"][0]["get_current_weather"]["unit"] == "imperial"
+
+
+async def test_without_checks_it_is_kept_only_after_editing(
+    opened: Any, workspace: Any, suite: KeptWeather, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite.why_unchecked = "weather is judged by a look out of the window"
+    editor(workspace, monkeypatch, 'sed -i \'s/"expect": \\[\\]/"expect": [{"not_called": true}]/\' "$1"')
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("b")
+        await assert_until(pilot, lambda: "a look out of the window" in text_of(app))
+        assert "keep  enter" not in text_of(app)
+        await pilot.press("e")
+        await assert_until(pilot, lambda: "keep  enter" in text_of(app))
+        await pilot.press("y")
+        await assert_until(pilot, lambda: any("Kept as" in it.plain for it in app.services.messages))
+    assert rows(workspace, "kept")[0]["expect"] == [{"not_called": True}]
