@@ -3,8 +3,8 @@
 Only rollouts that both runs have are compared (see `insight.pairing`). A pair with a broken, undecided or unfinished
 side is left out and counted separately, because a machinery fault says nothing about a model. Pass rates are compared
 with the exact McNemar test and Newcombe's interval for the paired difference. Repeats of a case are not independent, so
-runs with repeats are compared by case means, with bootstrap and sign flips. Runs scored by a number (AidanBench:
-accepted answers) are compared by that number, question by question.
+they are counted as one case, and runs with repeats are compared by case means, with bootstrap and sign flips. Runs
+scored by a number (AidanBench: accepted answers) are compared by that number, question by question.
 """
 
 import math
@@ -35,6 +35,8 @@ class PairOutcome(StrEnum):
     LOST = "lost"
     GAINED = "gained"
     NEITHER = "both fail"
+    AS_OFTEN = "as often"
+    """Some repeats pass, as many in B as in A."""
     LEFT_OUT = "left out"
 
 
@@ -61,8 +63,92 @@ class RolloutPair:
 
 
 @dataclass(frozen=True, slots=True)
+class CasePair:
+    """One case in both runs, with all its repeats."""
+
+    repeats: tuple[RolloutPair, ...]
+    """In run order."""
+    outcome: PairOutcome
+    """Change in how many repeats pass, or in the mean headline score."""
+    change: float
+    """B minus A: of the number of passed repeats, or of the mean headline score."""
+
+    @property
+    def counted(self) -> Sequence[RolloutPair]:
+        """The repeats that are graded in both runs."""
+        return [pair for pair in self.repeats if pair.outcome is not PairOutcome.LEFT_OUT]
+
+    @property
+    def passed(self) -> tuple[int, int]:
+        """Number of passed repeats in A and in B, of those graded in both."""
+        sides = ([getattr(pair, side).outcome is Outcome.PASSED for pair in self.counted] for side in ("a", "b"))
+        in_a, in_b = (sum(side) for side in sides)
+        return in_a, in_b
+
+    @property
+    def telling(self) -> RolloutPair:
+        """The repeat that shows the change: the first with the commonest reason among those that changed."""
+        changed = [pair for pair in self.repeats if pair.outcome is self.outcome] or self.counted or self.repeats
+        reasons = [(pair.a if self.outcome is PairOutcome.GAINED else pair.b).reason for pair in changed]
+        return changed[reasons.index(Counter(reasons).most_common(1)[0][0])]
+
+    @property
+    def a(self) -> Rollout:
+        return self.telling.a
+
+    @property
+    def b(self) -> Rollout:
+        return self.telling.b
+
+    @property
+    def slot(self) -> Slot:
+        return self.telling.slot
+
+    @property
+    def is_scored(self) -> bool:
+        """True if the headline score is compared, not passing."""
+        return any(pair.is_scored for pair in self.repeats)
+
+    @property
+    def is_change(self) -> bool:
+        """True if the case was lost or gained."""
+        return self.outcome in (PairOutcome.LOST, PairOutcome.GAINED)
+
+    @property
+    def name(self) -> str:
+        """Id of the case, with the repeat if there is only one. Foreign text."""
+        return self.a.key.case if len(self.repeats) > 1 else str(self.a.key)
+
+    def mean_scores(self, headline: str) -> tuple[float, float] | None:
+        """Return the means of a score in A and B over the repeats graded in both; None without any."""
+        count = len(self.counted)
+        sums = [math.fsum(getattr(pair, side).scores[headline] for pair in self.counted) for side in ("a", "b")]
+        return (sums[0] / count, sums[1] / count) if count else None
+
+
+def case_pairs(pairs: Iterable[RolloutPair]) -> tuple[CasePair, ...]:
+    """Collect the repeats of each case, in the order of the first ones."""
+    by_case: dict[str, list[RolloutPair]] = defaultdict(list)
+    for pair in pairs:
+        by_case[pair.a.key.case].append(pair)
+    return tuple(_case_pair(repeats) for repeats in by_case.values())
+
+
+def _case_pair(repeats: Sequence[RolloutPair]) -> CasePair:
+    if len(repeats) == 1:
+        return CasePair((repeats[0],), repeats[0].outcome, repeats[0].change)
+    counted = [pair for pair in repeats if pair.outcome is not PairOutcome.LEFT_OUT]
+    change = math.fsum(pair.change for pair in counted)
+    if change:
+        outcome = PairOutcome.GAINED if change > 0 else PairOutcome.LOST
+        return CasePair(tuple(repeats), outcome, change / len(counted) if counted[0].is_scored else change)
+    outcomes = {pair.outcome for pair in counted} or {PairOutcome.LEFT_OUT}
+    return CasePair(tuple(repeats), outcomes.pop() if len(outcomes) == 1 else PairOutcome.AS_OFTEN, change)
+
+
+@dataclass(frozen=True, slots=True)
 class PairCounts:
-    """Counts of pairs by outcome, and the difference they show."""
+    """Counts of cases by outcome, and the difference they show."""
 
     both: int
     lost: int
@@ -71,28 +157,20 @@ class PairCounts:
     left_out: int
     difference: Difference
     rate_a: Interval | None = None
-    """Pass rate of A over the compared pairs; None when nothing is compared or a score is."""
+    """Pass rate of A over the compared rollouts; None when nothing is compared or a score is."""
     rate_b: Interval | None = None
-
-    @property
-    def compared(self) -> int:
-        """Number of compared pairs."""
-        return self.both + self.lost + self.gained + self.neither
+    as_often: int = 0
+    """Number of cases of which some repeats pass, as many in B as in A."""
 
     @property
     def cases(self) -> int:
-        """Number of compared cases; fewer than pairs if cases have repeats."""
-        return self.difference.cases
+        """Number of compared cases."""
+        return self.both + self.lost + self.gained + self.neither + self.as_often
 
     @property
-    def passed_a(self) -> int:
-        """Number of pairs that A passed."""
-        return self.both + self.lost
-
-    @property
-    def passed_b(self) -> int:
-        """Number of pairs that B passed."""
-        return self.both + self.gained
+    def rollouts(self) -> int:
+        """Number of compared rollouts; more than cases if cases have repeats."""
+        return self.difference.rollouts
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +198,7 @@ class ScorePair:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Numbers of pairs that agree and that differ in a property; pairs where it is unknown are not counted."""
+    """Numbers of cases that agree and that differ in a property; cases where it is unknown are not counted."""
 
     same: int
     other: int
@@ -150,6 +228,8 @@ class RunComparison:
     """Name of the compared score; empty when passing is compared."""
     pairs: tuple[RolloutPair, ...]
     """In the order of A."""
+    cases: tuple[CasePair, ...]
+    """The same pairs by case, in the order of A."""
     only_a: int
     """Number of rollouts that are only in A."""
     only_b: int
@@ -187,14 +267,14 @@ class RunComparison:
         """The only pair of a comparison, such as of a branch, which has no rates; None for several pairs."""
         return self.pairs[0] if len(self.pairs) == 1 else None
 
-    def changes(self) -> list[RolloutPair]:
-        """Return lost pairs, then gained ones, each by size of change, then in run order."""
-        changed = [pair for pair in self.pairs if pair.is_change]
-        return sorted(changed, key=lambda pair: (pair.outcome is PairOutcome.GAINED, -abs(pair.change)))
+    def changes(self) -> list[CasePair]:
+        """Return lost cases, then gained ones, each by size of change, then in run order."""
+        changed = [case for case in self.cases if case.is_change]
+        return sorted(changed, key=lambda case: (case.outcome is PairOutcome.GAINED, -abs(case.change)))
 
-    def with_outcome(self, *outcomes: PairOutcome) -> list[RolloutPair]:
-        """Return the pairs with the given outcomes in run order."""
-        return [pair for pair in self.pairs if pair.outcome in outcomes]
+    def with_outcome(self, *outcomes: PairOutcome) -> list[CasePair]:
+        """Return the cases with the given outcomes in run order."""
+        return [case for case in self.cases if case.outcome in outcomes]
 
 
 def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
@@ -213,6 +293,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         b=b,
         headline=headline,
         pairs=pairs,
+        cases=case_pairs(pairs),
         only_a=len(listed_a) - len(shared),
         only_b=len(listed_b) - len(shared),
         pairing=pairing,
@@ -272,21 +353,22 @@ def _is_graded(rollout: Rollout, headline: str) -> bool:
 
 
 def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
-    """Count pairs and test the difference between the sides.
+    """Count cases and test the difference between the sides.
 
     Args:
         pairs: rollouts in both runs.
         headline: name of the compared score; empty: passing is compared.
     """
     listed = list(pairs)
-    counts = Counter(pair.outcome for pair in listed)
+    counts = Counter(case.outcome for case in case_pairs(listed))
     both, lost, gained, neither = (
         counts[outcome] for outcome in (PairOutcome.BOTH, PairOutcome.LOST, PairOutcome.GAINED, PairOutcome.NEITHER)
     )
-    left_out = counts[PairOutcome.LEFT_OUT]
+    left_out, as_often = counts[PairOutcome.LEFT_OUT], counts[PairOutcome.AS_OFTEN]
     changes = _observations(listed, lambda pair: pair.change)
     if headline:
-        return PairCounts(both, lost, gained, neither, left_out, paired_observations(changes))
+        difference = paired_observations(changes)
+        return PairCounts(both, lost, gained, neither, left_out, difference, as_often=as_often)
     sample_a, sample_b = (
         sample_of(_observations(listed, lambda pair, side=side: getattr(pair, side).outcome is Outcome.PASSED))
         for side in ("a", "b")
@@ -294,7 +376,7 @@ def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
     plain = sample_a.is_plain
     difference = paired_rates(both, lost, gained, neither) if plain else paired_observations(changes, largest=1.0)
     rates = (rate_interval(sample_a), rate_interval(sample_b))
-    return PairCounts(both, lost, gained, neither, left_out, difference, *rates)
+    return PairCounts(both, lost, gained, neither, left_out, difference, *rates, as_often)
 
 
 def corrected(categories: dict[str, PairCounts]) -> dict[str, PairCounts]:
@@ -365,6 +447,9 @@ def _agreement(
     a: ComparisonSide,
     b: ComparisonSide,
 ) -> Agreement:
-    digests = [(of_a, of_b) for in_a, in_b in shared if (of_a := read(a, in_a)) and (of_b := read(b, in_b))]
-    same = sum(of_a == of_b for of_a, of_b in digests)
-    return Agreement(same, len(digests) - same)
+    agrees: dict[str, bool] = {}
+    for in_a, in_b in shared:
+        if (of_a := read(a, in_a)) and (of_b := read(b, in_b)):
+            agrees[in_a[0]] = agrees.get(in_a[0], True) and of_a == of_b
+    same = sum(agrees.values())
+    return Agreement(same, len(agrees) - same)

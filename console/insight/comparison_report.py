@@ -5,7 +5,7 @@ A new statistic is a section of `statistics`; the command line, Markdown, web pa
 
 from collections.abc import Callable, Iterable, Iterator
 
-from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
+from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.number_format import bounds, duration, money, number, p_digits, p_text, rate, signed
 from console.insight.reasons import sentence
 from console.insight.report import Row, Section
@@ -46,7 +46,7 @@ def _category_row(name: str, part: PairCounts, show: Callable[[float], str]) -> 
     change = part.difference
     p = change.p if change.adjusted is None else change.adjusted
     words = signed(change.value, show), "" if change.p is None or p is None else p_digits(p)
-    return (name or "no category", part.compared, part.lost, part.gained, *words)
+    return (name or "no category", part.cases, part.lost, part.gained, *words)
 
 
 def _section(
@@ -108,8 +108,17 @@ def verdict_words(comparison: RunComparison) -> str:
     return f"B − A: {words}, {p_text(difference.p)}, {difference.words}"
 
 
-def change_words(pair: RolloutPair) -> tuple[str, str]:
-    """Describe how a pair changed, and why. Parts are foreign text."""
+def passed_words(case: CasePair) -> tuple[str, str]:
+    """Describe how many repeats of a case pass in A and in B, such as `4/4` and `1/4`."""
+    of = len(case.counted)
+    in_a, in_b = case.passed
+    return f"{in_a}/{of}", f"{in_b}/{of}"
+
+
+def change_words(pair: CasePair | RolloutPair) -> tuple[str, str]:
+    """Describe how a case or one of its repeats changed, and why. Parts are foreign text."""
+    if isinstance(pair, CasePair) and len(pair.repeats) > 1 and not pair.is_scored and pair.counted:
+        return " → ".join(passed_words(pair)), change_words(pair.telling)[1]
     if pair.is_scored and pair.change:
         why = sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
         return "more" if pair.change > 0 else "fewer", f"{signed(pair.change, number)}, {why}"

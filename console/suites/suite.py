@@ -153,7 +153,7 @@ class Repeats(msgspec.Struct, frozen=True):
     """Statistics of repeated rollouts of the same cases."""
 
     metrics: tuple[Metric, ...]
-    """pass@k and pass^k, for every k."""
+    """pass@k and pass^k, for k of 1, 2, 5, 10, 20 … and the number of repeats."""
     flaky: tuple[CaseRepeats, ...]
     """Cases that passed in some rollouts and failed in others."""
     within_share: float | None = None

@@ -141,7 +141,7 @@ _TEXT = _moves("text", "first, last line", "last line; follow")
 
 _PANES = tuple(
     action
-    for where in ("home", "launch", "live", "review", "compare", "library", "trends")
+    for where in ("home", "launch", "live", "review", "library", "trends")
     for action in (
         _move("pane.next", ("tab", "l", "right"), "next, previous pane", where, "pane.prev"),
         _move("pane.prev", ("shift+tab", "h", "left"), "previous pane", where, "pane.next"),
@@ -316,6 +316,10 @@ _REVIEW = (
 )  # fmt: skip
 
 _COMPARE = (
+    _move("pane.next", ("tab",), "next, previous pane", "compare", "pane.prev"),
+    _move("pane.prev", ("shift+tab",), "previous pane", "compare", "pane.next"),
+    _move("repeats.show", ("right", "l"), "show, hide repeats", "compare", "repeats.hide"),
+    _move("repeats.hide", ("left", "h"), "hide repeats", "compare", "repeats.show"),
     *_steps("compare", "Compare", "change", "CHANGES"),
     Action("find", ("/",), "Compare: search", "search the list", "compare", "CHANGES", "search", 40),
     Action("filter", ("f",), "Compare: filter", "filter …", "compare", "CHANGES", "filter", 85, opens_menu=True),

@@ -321,10 +321,10 @@ def test_one_of_one_is_the_rate_with_its_interval():
     assert (last.at.cases, last.at.rollouts) == (30, 120)
 
 
-def test_of_very_many_rollouts_every_doubling_of_k_is_given():
+def test_of_very_many_rollouts_round_ks_and_the_largest_are_given():
     cases = [CaseCount("a", 40, 200), CaseCount("b", 3, 100)]
-    assert [item.k for item in pass_k(cases)] == [*range(1, 33), 64, 128, 200]
-    assert [item.k for item in pass_k([CaseCount("a", 1, 33)])] == [*range(1, 34)]
+    assert [item.k for item in pass_k(cases)] == [1, 2, 5, 10, 20, 50, 100, 200]
+    assert [item.k for item in pass_k([CaseCount("a", 1, 33)])] == [1, 2, 5, 10, 20, 33]
     assert pass_k(cases)[-1].at.value == pass_at(200, 40, 200)
 
 

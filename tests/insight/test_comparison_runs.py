@@ -11,7 +11,6 @@ from console.core.record import Asked, Finished, Started
 from console.core.run import Manifest, ModelFacts
 from console.core.statistics.paired import mcnemar, paired_mean
 from console.core.statistics.resampling import sign_flip
-from console.insight.by_case import by_case
 from console.insight.comparison import PairOutcome, compare
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import grid
@@ -54,7 +53,7 @@ def test_every_pair_has_one_outcome_and_faults_are_left_out():
         "c5": PairOutcome.LEFT_OUT, "c6": PairOutcome.LEFT_OUT, "c7": PairOutcome.LEFT_OUT, "c8": PairOutcome.LEFT_OUT,
     }  # fmt: skip
     assert (found.only_a, found.only_b) == (1, 2)
-    assert (found.counts.compared, found.counts.left_out) == (4, 4)
+    assert (found.counts.cases, found.counts.left_out) == (4, 4)
     assert found.counts.difference.value == 0.0
     assert found.counts.difference.words == "no difference"
 
@@ -94,7 +93,7 @@ def test_rollouts_of_one_case_are_not_counted_as_independent():
 def test_categories_are_compared_each():
     a, b = side("a", x_1="p", x_2="p", y_1="f"), side("b", x_1="f", x_2="p", y_1="p")
     tables = compare(a, b).categories
-    assert {name: (it.lost, it.gained, it.compared) for name, it in tables.items()} == {"x": (1, 0, 2), "y": (0, 1, 1)}
+    assert {name: (it.lost, it.gained, it.cases) for name, it in tables.items()} == {"x": (1, 0, 2), "y": (0, 1, 1)}
 
 
 def test_loops_are_compared_by_accepted_answers():
@@ -196,8 +195,10 @@ def test_scores_are_compared_case_by_case_over_the_rollouts_that_count():
             for rollout, count in enumerate(counts):
                 more = {} if count is None else {"scores": {"aidanbench_score": float(count)}}
                 play(made, case, "b" if count is None else "p", rollout, **more)
-    found = [(it.case, it.a, it.b, it.change, it.rollouts) for it in by_case(compare(a, b))]
-    assert found == [
-        ("q2", 9.0, 2.0, -7.0, 1), ("q1", 5.0, 4.0, -1.0, 2), ("q3", 1.0, 4.0, 3.0, 2), ("q4", None, None, None, 0),
-    ]  # fmt: skip
-    assert by_case(compare(side("a", c="p"), side("b", c="f"))) == []
+    found = {
+        case.name: (case.mean_scores("aidanbench_score"), case.change, len(case.counted))
+        for case in compare(a, b).cases
+    }
+    assert found == {
+        "q1": ((5.0, 4.0), -1.0, 2), "q2": ((9.0, 2.0), -7.0, 1), "q3": ((1.0, 4.0), 3.0, 2), "q4": (None, 0.0, 0),
+    }  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import pytest
 from support.compared_runs import CallSuite, answer_count_run, call_run
 from support.fake_engine import FakeEngine
+from support.graded_runs import graded_run
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, plain_run, replayable_run
 from support.row_suite import recorded_rows, suite_in
 from support.run_suites import compare_by
@@ -459,6 +460,9 @@ async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
 # Compare, leaderboard, library, help --------------------------------------------------------------------------------
 
 
+REPEATED = tuple(f"live_irrelevance_{number}-0-0" for number in range(5))
+
+
 async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
     compare_by(stage.monkeypatch, CallSuite())
@@ -468,6 +472,11 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     aidan = [
         answer_count_run(root, f"{day}-aidan", f"sim/{day}", rounds)
         for day, rounds in (("0116", (5, 9, 4)), ("0117", (9, 2, 8)))
+    ]
+    (root / "again").mkdir()
+    again = [
+        graded_run(root / "again", name, dict(zip(REPEATED, endings.split(), strict=True)), category="live_irrelevance")
+        for name, endings in (("0116-again", "pppp ppff ffff pppp pfpf"), ("0117-again", "pfff fppp fffp pppp fpfp"))
     ]
     Notes(two[1].path).add(Note(_key("live_multiple_131-52"), "dispute", "wrong"))
     async with stage.opened(stage.size, toasts=True) as opening:
@@ -487,6 +496,10 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         await see("Compare 0116", "s", "p")
         yield "compare-pick"
         await see(stage.at("compare"), "escape")
+        app.navigator.open_compare(*again)
+        await see("4/4   1/4")
+        await see("repeat 4", "right")
+        yield "compare-repeats"
         app.navigator.open_grid([*two, third])
         await see("4 of 9 differ")
         yield "compare-grid"

@@ -48,12 +48,12 @@ def opened(a: RunFolder, b: RunFolder, case: str = "", loop: Loop | None = None)
     loop = loop or Loop()
     controller = CompareController(a, b, (case, 0) if case else None, in_loop=loop.take, case_arrived=loop.draw)
     controller.use_runs(controller.read(None))
-    controller.current_key = controller.pop_first_row() or next(iter(controller.pairs))
+    controller.current_key = controller.pop_first_row() or next(iter(controller.changes))
     return controller
 
 
 def listed(controller: CompareController) -> list[str]:
-    return [pair.slot[0] for pair in controller.pairs.values()]
+    return [pair.slot[0] for pair in controller.changes.values()]
 
 
 def test_what_was_lost_is_listed_first_and_stepping_ends_at_both_ends(two: Any) -> None:
@@ -64,7 +64,7 @@ def test_what_was_lost_is_listed_first_and_stepping_ends_at_both_ends(two: Any) 
     seen = []
     while (key := controller.step(1)) is not None:
         controller.current_key = key
-        seen.append(controller.pairs[key].slot[0])
+        seen.append(controller.changes[key].slot[0])
     assert seen == [*LOST[1:], *GAINED]
     assert controller.lost_cases == tuple(LOST)
 

@@ -84,18 +84,18 @@ async def test_the_filter_lists_other_pairs(compared: Any) -> None:
         ):
             await pilot.press("f", letter)
             await pilot.pause()
-            assert [pair.slot[0] for pair in app.screen.controller.pairs.values()] == ids
+            assert [pair.slot[0] for pair in app.screen.controller.changes.values()] == ids
         await pilot.press("f", "a")
         await pilot.pause()
-        assert len(app.screen.controller.pairs) == len(CASES)
+        assert len(app.screen.controller.changes) == len(CASES)
         await pilot.press("slash", *"lang", "enter")
         await pilot.pause()
-        assert [pair.slot[0] for pair in app.screen.controller.pairs.values()] == [
+        assert [pair.slot[0] for pair in app.screen.controller.changes.values()] == [
             "live_simple_77-40-0", "live_simple_81-43-0",
         ]  # fmt: skip
         await pilot.press("F")
         await pilot.pause()
-        assert len(app.screen.controller.pairs) == 4
+        assert len(app.screen.controller.changes) == 4
 
 
 async def test_swapping_keeps_the_case(compared: Any, frame: Any) -> None:

@@ -14,8 +14,11 @@ from support.screen_text import settle
 from console.__main__ import main
 from console.core.statistics.intervals import rate_interval
 from console.core.statistics.sample import Observation, sample_of
+from console.exchange.run_reader import RunReader
+from console.insight.comparison import compare
 from console.insight.number_format import bounds, score
 from console.tui.render.rollout_rows import slot_of
+from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
 
@@ -168,3 +171,43 @@ def test_every_verb_says_it(runs: Any, workspace: Any, capsys: Any) -> None:
     trend = next(trend for trend in answer("trends")["trends"] if trend["model"] == "gpt-x")["points"][0]
     assert (trend["low"], trend["high"]) == bounds
     assert {name: trend[name] for name in BASIS} == BASIS
+
+
+async def test_compare_lists_a_case_once_and_opens_its_repeats(opened: Any, runs: Any, frame: Any) -> None:
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_compare(*runs)
+        await settle(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, CompareScreen)
+        cases = {f"case/{case}" for case in LETTERS}
+        assert set(screen.changes.keys) <= cases
+        listed, first = len(screen.changes.keys), screen.changes.cursor
+        await pilot.press("right")
+        await settle(app, pilot)
+        assert len(screen.changes.keys) == listed + 4
+        assert screen.changes.has_focus
+        assert screen.changes.cursor == first
+        await pilot.press("j", "j")
+        await settle(app, pilot)
+        assert f"repeat 2   1 of {listed} changed" in screen.controller.position_words
+        await pilot.press("left")
+        await settle(app, pilot)
+        assert (len(screen.changes.keys), screen.changes.cursor) == (listed, first)
+        await pilot.press("f", "a", "G", "left")
+        assert not screen.changes.has_focus, "nothing to close: the pane before"
+        await settle(app, pilot)
+        assert set(screen.changes.keys) == cases
+
+
+def test_the_square_and_the_changes_count_cases(runs: Any) -> None:
+    first, second = (RunReader(run) for run in runs)
+    found = compare(first.side, second.side)
+    part = found.counts
+    assert (part.cases, part.rollouts, len(found.cases), len(found.pairs)) == (CASES, 4 * CASES, CASES, 4 * CASES)
+    passed = {case: endings.count("p") for case, endings in LETTERS.items()}
+    others = {case: endings.count("p") for case, endings in _letters(2).items()}
+    assert part.lost == sum(others[case] < passed[case] for case in LETTERS)
+    assert part.gained == sum(others[case] > passed[case] for case in LETTERS)
+    assert {case.name: case.passed for case in found.changes()} == {
+        case: (passed[case], others[case]) for case in LETTERS if passed[case] != others[case]
+    }

@@ -89,17 +89,21 @@ async def assert_alike(stage: Stage, name: str) -> None:
     await stage.pilot.pause()
 
 
+async def resize(stage: Stage, cells: tuple[int, int]) -> None:
+    """Resize the terminal and wait until everything is drawn at the new size."""
+    await stage.pilot.resize_terminal(*cells)
+    await stage.see(lambda: stage.app.screen._compositor.size == cells)
+
+
 async def differences_between(stage: Stage, name: str, assert_frame: Callable[..., None]) -> AsyncIterator[str]:
     """Yield how the frames at the sizes in between differ; the terminal ends at its own size."""
     for size, cells in BETWEEN.items():
-        await stage.pilot.resize_terminal(*cells)
-        await stage.see(lambda: True)
+        await resize(stage, cells)
         try:
             assert_frame(stage.app, f"states/{name}-{size}")
         except AssertionError as difference:
             yield f"{name}-{size}: {difference}"
-    await stage.pilot.resize_terminal(*stage.size)
-    await stage.see(lambda: True)
+    await resize(stage, stage.size)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ from console.insight.comparison import RunComparison, compare
 from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
 from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
-from console.insight.number_format import score
+from console.insight.number_format import plural, score
 from console.insight.prompt_change import prompt_changes
 from console.insight.rollout import outcome_word
 from console.store.run_list import find_run
@@ -166,9 +166,9 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
         if comparison.only_a or comparison.only_b
         else ""
     )
-    cases = f" rollouts of {part.cases} cases" if part.compared > part.cases else ""
+    rollouts = f"{part.rollouts} rollouts of " if part.rollouts > part.cases else ""
     sameness = f"{comparison.data.words('case')}, {comparison.prompts.words('prompt')}"
-    output.text(f"{part.compared}{cases} compared{left}{only}; {sameness}")
+    output.text(f"{rollouts}{plural(part.cases, 'case')} compared{left}{only}; {sameness}")
     if words := pairing_words(comparison):
         output.text(words, "warning")
     output.text()
@@ -177,9 +177,9 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
     for section in comparison_sections(comparison):
         output.text()
         show_section(output, section)
-    if listed := comparison.changes() or ([comparison.single] if comparison.single is not None else []):
+    if listed := comparison.changes() or comparison.cases[: comparison.single is not None]:
         output.text()
-        output.rows(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in listed])
+        output.rows(("case", "change", "why"), [(case.name, *change_words(case)) for case in listed])
 
 
 def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:

@@ -54,21 +54,19 @@ class PassK:
     """pass^k: all of k pass."""
 
 
-EVERY_K = 32
-"""pass@k and pass^k are given for each k up to this one, then for every doubling and for the maximum."""
+_ROUND_K = (1, 2, 5)
+"""pass@k and pass^k are given for these k, their multiples by powers of ten, and the maximum."""
 
 
 def pass_k(cases: Iterable[CaseCount]) -> list[PassK]:
-    """Return pass@k and pass^k for k up to the maximum number of rollouts, over cases with at least k."""
+    """Return pass@k and pass^k for 1, 2, 5, 10, 20 … and the maximum number of rollouts, over cases with at least k."""
     listed = [case for case in cases if case.graded]
     return [_pass_k(k, listed) for k in _listed_ks(max((case.graded for case in listed), default=0))]
 
 
 def _listed_ks(most: int) -> list[int]:
-    ks = list(range(1, min(most, EVERY_K) + 1))
-    while ks and ks[-1] < most:
-        ks.append(min(2 * ks[-1], most))
-    return ks
+    ks = (k * 10**power for power in range(len(str(most))) for k in _ROUND_K)
+    return [*(k for k in ks if k < most), *([most] if most else [])]
 
 
 def _pass_k(k: int, cases: Iterable[CaseCount]) -> PassK:

@@ -12,7 +12,7 @@ from console.exchange.exports.csv_table import cell
 from console.exchange.exports.junit import safe_xml
 from console.exchange.exports.markdown import escaped, section_parts, table
 from console.exchange.json_kind import JsonKind
-from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
+from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate, GateVerdict
@@ -35,7 +35,7 @@ COMPARISON = JsonKind(
         "only_a": "number of rollouts only in the first run",
         "only_b": "number of rollouts only in the second run",
         "paired": "counts of rollouts paired by case id and by prompt",
-        "table": "lost, gained, difference with interval and p",
+        "table": "counts of cases lost and gained, difference with interval and p",
         "categories": "the same for each category",
         "reasons": "count of each failure reason in both runs",
         "scores": "the difference of each score",
@@ -92,6 +92,7 @@ def _side(side: ComparisonSide) -> dict[str, Any]:
 
 def _table(part: PairCounts) -> dict[str, Any]:
     counts = {"both": part.both, "lost": part.lost, "gained": part.gained, "neither": part.neither}
+    counts |= {"as_often": part.as_often}
     rates = {
         name: {"value": interval.value, **interval_fields(interval)}
         for name, interval in (("a", part.rate_a), ("b", part.rate_b))
@@ -169,7 +170,7 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
     """Return a section with the gate's verdict, numbers, tables, and at most `most` changed cases."""
     mark = f" ({comparison.simulated_note})" if comparison.simulated else ""
     part = comparison.counts
-    basis = plural(part.cases, "case") + (f", {part.compared} rollouts" if part.compared > part.cases else "")
+    basis = plural(part.cases, "case") + (f", {part.rollouts} rollouts" if part.rollouts > part.cases else "")
     a, b = comparison.a, comparison.b
     head = f"### A {escaped(a.model)} against B {escaped(b.model)} on {escaped(b.manifest.suite)}{mark}"
     parts = [
@@ -183,9 +184,7 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
     ]
     changes = comparison.changes()
     if changes:
-        parts.append(
-            table(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in changes[:most]])
-        )
+        parts.append(table(("case", "change", "why"), [(case.name, *change_words(case)) for case in changes[:most]]))
     if len(changes) > most:
         parts.append(f"… and {len(changes) - most} more.")
     return "\n\n".join(parts) + "\n"
@@ -224,7 +223,7 @@ def _gate_case(comparison: RunComparison, gate: Gate) -> str:
     return f'{head}><{tag} type="{safe_xml(gate.verdict)}" message="{safe_xml(gate.sentence)}"/></testcase>'
 
 
-def _lost_case(comparison: RunComparison, pair: RolloutPair) -> str:
+def _lost_case(comparison: RunComparison, pair: CasePair) -> str:
     place = safe_xml(f"{comparison.b.manifest.suite}.{pair.b.category}")
     words = safe_xml("; ".join(change_words(pair)))
-    return f'  <testcase classname="{place}" name="{safe_xml(str(pair.b.key))}"><skipped message="{words}"/></testcase>'
+    return f'  <testcase classname="{place}" name="{safe_xml(pair.name)}"><skipped message="{words}"/></testcase>'

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from console.exchange.exports.html_parts import safe, section_part
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun
-from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
+from console.insight.comparison import CasePair, PairOutcome, RunComparison
 from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
 
 _MOST_CHANGES = 5000
@@ -16,7 +16,7 @@ _CLASSES = {PairOutcome.LOST: "fail", PairOutcome.GAINED: "pass"}
 def comparison_page(comparison: RunComparison, a: SiteRun, b: SiteRun) -> str:
     """Return the page."""
     part = comparison.counts
-    basis = f"{part.cases} cases in both" + (f", {part.compared} rollouts" if part.compared > part.cases else "")
+    basis = f"{part.cases} cases in both" + (f", {part.rollouts} rollouts" if part.rollouts > part.cases else "")
     left = f", {part.left_out} left out without two grades" if part.left_out else ""
     across = pairing_words(comparison)
     body = [
@@ -32,7 +32,7 @@ def comparison_page(comparison: RunComparison, a: SiteRun, b: SiteRun) -> str:
     return site_page("A and B compared", body, up=up, simulated_note=comparison.simulated_note)
 
 
-def _changes(changes: list[RolloutPair], a: SiteRun, b: SiteRun) -> Iterable[str]:
+def _changes(changes: list[CasePair], a: SiteRun, b: SiteRun) -> Iterable[str]:
     yield f"<h2>Changed cases ({len(changes)})</h2>"
     if not changes:
         yield "<p>No case changed.</p>"
@@ -44,12 +44,12 @@ def _changes(changes: list[RolloutPair], a: SiteRun, b: SiteRun) -> Iterable[str
         yield f"<p>… and {len(changes) - _MOST_CHANGES} more.</p>"
 
 
-def _change(pair: RolloutPair, a: SiteRun, b: SiteRun) -> str:
+def _change(pair: CasePair, a: SiteRun, b: SiteRun) -> str:
     change, why = change_words(pair)
     in_a, in_b = (f"{run.folder}{run.case_page(rollout.slot)}" for run, rollout in ((a, pair.a), (b, pair.b)))
     outcome = pair.b.outcome.value if pair.b.outcome else ""
     return (
         f'<tr><td class="{_CLASSES.get(pair.outcome, "muted")}">{safe(change)}</td>'
-        f"<td>{anchor(Link(str(pair.a.key), in_a))}</td><td>{anchor(Link(f'B: {outcome}', in_b))}</td>"
+        f"<td>{anchor(Link(pair.name, in_a))}</td><td>{anchor(Link(f'B: {outcome}', in_b))}</td>"
         f"<td>{safe(why, _LONGEST)}</td></tr>"
     )

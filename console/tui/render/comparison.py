@@ -1,5 +1,6 @@
 """The statistics of Compare as lines and blocks: scores, difference, significance, counts, reasons, categories."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -7,8 +8,8 @@ from textual.content import Content
 
 from console.core.statistics.paired import MCNEMAR, NEWCOMBE
 from console.insight import number_format
-from console.insight.by_case import CasePair, by_case
 from console.insight.comparison import (
+    CasePair,
     PairOutcome,
     RunComparison,
     bootstrapped,
@@ -33,7 +34,7 @@ def title(comparison: RunComparison, *, wide: bool) -> Content:
         suite = f"{comparison.a.manifest.suite} and {suite}"
     label = f"{suite}/{names[0]}" if len(names) == 1 and names[0] else suite
     part = comparison.counts
-    rollouts = f", {number_format.plural(part.compared, 'rollout')}" if part.compared > part.cases and wide else ""
+    rollouts = f", {number_format.plural(part.rollouts, 'rollout')}" if part.rollouts > part.cases and wide else ""
     return one_line(label, 40, "bold").append(
         f", {number_format.plural(part.cases, 'case')}{rollouts}{' in both' if wide or plain else ''}"
     )
@@ -122,24 +123,24 @@ def difference(comparison: RunComparison) -> Content:
 
 
 def outcome_square_lines(comparison: RunComparison) -> list[Content]:
-    """Return the 2x2 table of outcomes (three lines), or for scores, how many rose and fell."""
+    """Return the 2x2 table of cases (three lines), or for scores, how many rose and fell."""
     if comparison.single is not None or not comparison.pairs:
         return []
     part = comparison.counts
     left = f", {part.left_out} left out" if part.left_out else ""
     if comparison.headline:
-        changes = Content.assemble(
-            (f"  {part.gained} more", "$pass"), (f"   {part.lost} fewer", "$fail"), f"   {part.both} the same{left}"
-        )
+        same = f"   {part.both + part.as_often} the same{left}"
+        changes = Content.assemble((f"  {part.gained} more", "$pass"), (f"   {part.lost} fewer", "$fail"), same)
         return [
             muted(f"  {comparison.headline} of B against A, case by case"),
             changes,
             Content.empty(),
         ]
     same, other = _both_fail(comparison)
+    as_often = f"{part.as_often} as often, not always{left}" if part.as_often else ""
     notes = (
         f"both fail {part.neither}: same reason {same}, another {other}" if part.neither else "",
-        f"{part.left_out} left out without two grades" if left else "",
+        as_often or (f"{part.left_out} left out without two grades" if left else ""),
     )
     return [
         _square_row("", [(f"B {SYMBOLS.passed}", "bold"), (f"B {SYMBOLS.failed}", "bold")], ""),
@@ -230,26 +231,29 @@ def dots(a: float, b: float, most: float, width: int) -> Content:
     return line
 
 
-def dot_lines(pairs: list[CasePair], width: int) -> list[Content]:
-    """Return a heading and a line per case: name, both means, difference, and dots."""
-    most = max([1.0, *(value for pair in pairs for value in (pair.a, pair.b) if value is not None)])
+def dot_lines(cases: Sequence[CasePair], headline: str, width: int) -> list[Content]:
+    """Return a heading and a line per case, largest loss first: name, both means, difference, and dots."""
+    listed = sorted(cases, key=lambda case: math.inf if case.outcome is PairOutcome.LEFT_OUT else case.change)
+    means = [(case, case.mean_scores(headline)) for case in listed]
+    most = max([1.0, *(value for _, mean in means if mean is not None for value in mean)])
     room = max(min((width - _NUMBERS_WIDTH) * 11 // 20, 60), 12)
     line = max(width - room - _NUMBERS_WIDTH - 2, 8)
     scale = f"0{number_format.number(most).rjust(line - 1)}"
     names = f"{'A':>6} {'B':>6} {'B − A':>7}  "
     head = block_title(f"{f'{SYMBOLS.not_ready} A   {SYMBOLS.live} B':<{room}}{names}")
-    return [head.append_text(scale, MUTED), *(_dot_line(pair, room, most, line) for pair in pairs)]
+    return [head.append_text(scale, MUTED), *(_dot_line(case, mean, room, most, line) for case, mean in means)]
 
 
-def _dot_line(pair: CasePair, room: int, most: float, width: int) -> Content:
-    name = lines.fit(one_line(pair.title or pair.case, 200), room)
-    if pair.a is None or pair.b is None:
+def _dot_line(case: CasePair, means: tuple[float, float] | None, room: int, most: float, width: int) -> Content:
+    name = lines.fit(one_line(case.a.title or case.a.key.case, 200), room)
+    if means is None:
         return name.append_text("  left out: not two grades", MUTED)
-    change = pair.b - pair.a
+    a, b = means
+    change = b - a
     style = MUTED if not change else "bold $pass" if change > 0 else "bold $fail"
-    numbers = f"{number_format.number(pair.a):>6} {number_format.number(pair.b):>6} "
+    numbers = f"{number_format.number(a):>6} {number_format.number(b):>6} "
     return Content.assemble(
-        name, numbers, (f"{signed(change, number_format.number):>7}", style), "  ", dots(pair.a, pair.b, most, width),
+        name, numbers, (f"{signed(change, number_format.number):>7}", style), "  ", dots(a, b, most, width),
     )  # fmt: skip
 
 
@@ -267,8 +271,9 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
     if any(disputed):
         words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers include them as graded"
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
-    if cases := by_case(comparison):
-        blocks.append(Block("cases", block_title("case by case"), body=tuple(dot_lines(cases, width - 3))))
+    if comparison.headline:
+        body = tuple(dot_lines(comparison.cases, comparison.headline, width - 3))
+        blocks.append(Block("cases", block_title("case by case"), body=body))
     blocks += [section_block(part, part.title.lower(), width) for part in statistics(comparison)]
     kinds = error_types(comparison)
     if kinds:

@@ -11,7 +11,7 @@ from pathlib import Path
 from console.core.case import Slot
 from console.core.names import slug
 from console.insight.case_in_run import CaseInBoth
-from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, compare
+from console.insight.comparison import CasePair, PairOutcome, RolloutPair, RunComparison, compare
 from console.insight.comparison_report import change_words
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
@@ -66,8 +66,18 @@ def read_pair(a: RunFolder, b: RunFolder, data: Path | None) -> RunPair:
     return RunPair(run_a, run_b, compare(run_a.reader.side, run_b.reader.side), time.monotonic() - begun)
 
 
+Change = CasePair | RolloutPair
+"""A row of the list: a case, or one repeat of an unfolded case."""
+
+
+def change_key(change: Change) -> str:
+    """Return the row key of a case or a repeat."""
+    has_repeats = isinstance(change, CasePair) and len(change.repeats) > 1
+    return f"case/{change.slot[0]}" if has_repeats else row_key(change.slot)
+
+
 class CompareController:
-    """Two runs, the listed pairs and the current one."""
+    """Two runs, the listed cases and the current one."""
 
     def __init__(
         self,
@@ -94,10 +104,12 @@ class CompareController:
         self.words = ""
         """Filter on id, category and reason."""
         self.view = SIDE_BY_SIDE
-        self.pairs: dict[str, RolloutPair] = {}
-        """Listed pairs by row key, in order."""
+        self.changes: dict[str, Change] = {}
+        """Listed cases by row key, in order; unfolded ones are followed by their repeats."""
         self.current_key = ""
-        """Row key of the current pair."""
+        """Row key of the current case or repeat."""
+        self._unfolded: set[str] = set()
+        """Row keys of the cases whose repeats are listed."""
         self._first_slot = first
         self._case_arrived = case_arrived
         self._cases = CaseReads[str, CaseInBoth](in_loop, self._arrive)
@@ -166,7 +178,7 @@ class CompareController:
     def lost_cases(self) -> tuple[str, ...]:
         """Ids of the cases that A passed and B did not."""
         lost = self.comparison.with_outcome(PairOutcome.LOST) if self.comparison is not None else ()
-        return tuple(dict.fromkeys(pair.slot[0] for pair in lost))
+        return tuple(case.slot[0] for case in lost)
 
     @property
     def disputed(self) -> list[int]:
@@ -182,38 +194,75 @@ class CompareController:
     # Listing ----------------------------------------------------------------------------------------------------------
 
     def list_scope(self, scope: str) -> None:
-        """List the pairs of a filter label in `SCOPES`."""
+        """List the cases of a filter label in `SCOPES`."""
         assert scope in SCOPES
         self.scope = scope
         self._list()
 
     def find(self, words: str) -> None:
-        """List only pairs with these words."""
+        """List only cases with these words."""
         self.words = words
         self._list()
 
     def _list(self) -> None:
-        """List the pairs of the scope: lost first, then gained, then the others."""
+        """List the cases of the scope: lost first, then gained, then the others."""
         if self.comparison is None:
             return
-        changed = [pair for pair in self.comparison.changes() if self._is_in_scope(pair)]
-        others = [pair for pair in self.comparison.pairs if self._is_in_scope(pair) and not pair.is_change]
-        self.pairs = {row_key(pair.slot): pair for pair in (*changed, *others) if self._has_words(pair)}
+        changed = [case for case in self.comparison.changes() if self._is_in_scope(case)]
+        others = [case for case in self.comparison.cases if self._is_in_scope(case) and not case.is_change]
+        self.changes = {}
+        for case in (*changed, *others):
+            if self._has_words(case):
+                key = change_key(case)
+                self.changes[key] = case
+                self.changes |= {change_key(pair): pair for pair in case.repeats if key in self._unfolded}
 
-    def _is_in_scope(self, pair: RolloutPair) -> bool:
-        is_listed = self.comparison is not None and (self.scope != PROMPT or self.comparison.has_other_prompt(pair))
-        return is_listed and pair.outcome in SCOPES[self.scope]
+    def unfold(self) -> bool:
+        """List the repeats of the current case; return False if it has none, or they are listed."""
+        current = self.changes.get(self.current_key)
+        if not isinstance(current, CasePair) or len(current.repeats) == 1 or self.current_key in self._unfolded:
+            return False
+        self._unfolded.add(self.current_key)
+        self._list()
+        return True
+
+    def fold(self) -> bool:
+        """Hide the repeats of the current case, which is then current; return False if none are listed."""
+        key = self._case_key(self.current_key)
+        if key not in self._unfolded:
+            return False
+        self._unfolded.discard(key)
+        self.current_key = key
+        self._list()
+        return True
+
+    def _case_key(self, key: str) -> str:
+        """Return the row key of the case of a row."""
+        change = self.changes.get(key)
+        return f"case/{change.slot[0]}" if isinstance(change, RolloutPair) else key
+
+    @property
+    def cases(self) -> list[CasePair]:
+        """The listed cases."""
+        return [change for change in self.changes.values() if isinstance(change, CasePair)]
+
+    def _is_in_scope(self, case: CasePair) -> bool:
+        if self.scope == PROMPT and self.comparison is not None:
+            return any(map(self.comparison.has_other_prompt, case.repeats))
+        return case.outcome in SCOPES[self.scope]
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
         """The active text filter with its counts."""
         if not self.words or self.comparison is None:
             return None
-        total = sum(map(self._is_in_scope, self.comparison.pairs))
-        return FilterInForce(self.words, len(self.pairs), total)
+        total = sum(map(self._is_in_scope, self.comparison.cases))
+        return FilterInForce(self.words, len(self.cases), total)
 
-    def _has_words(self, pair: RolloutPair) -> bool:
-        return has_words(self.words, str(pair.a.key), pair.a.category, pair.a.title, *change_words(pair))
+    def _has_words(self, case: CasePair) -> bool:
+        if not self.words:
+            return True
+        return has_words(self.words, str(case.a.key), case.a.category, case.a.title, *change_words(case))
 
     @property
     def empty_words(self) -> str:
@@ -228,25 +277,36 @@ class CompareController:
 
     @property
     def current(self) -> RolloutPair | None:
-        return self.pairs.get(self.current_key)
+        """The current repeat; of a case with several, the one that shows its change."""
+        change = self.changes.get(self.current_key)
+        return change.telling if isinstance(change, CasePair) else change
 
     def pop_first_row(self) -> str:
         """Return the row key of the rollout to start at, once; empty if there is none or it is not listed."""
         slot, self._first_slot = self._first_slot, None
-        return next((key for key, pair in self.pairs.items() if pair.slot == slot), "")
+        case = next((case for case in self.cases if any(pair.slot == slot for pair in case.repeats)), None)
+        if case is None or slot is None:
+            return ""
+        self.current_key = change_key(case)
+        return row_key(slot) if self.unfold() else self.current_key
 
     def step(self, by: int) -> str | None:
-        """Return the row key of the next or previous pair; None at the end."""
-        keys = list(self.pairs)
-        if self.current_key not in self.pairs:
+        """Return the row key of the next or previous row; None at the end."""
+        keys = list(self.changes)
+        if self.current_key not in self.changes:
             return (keys[0] if by > 0 else keys[-1]) if keys else None
         index = keys.index(self.current_key) + by
         return keys[index] if 0 <= index < len(keys) else None
 
     @property
     def position_words(self) -> str:
-        """Position of the current pair in the list."""
-        return f"{list(self.pairs).index(self.current_key) + 1} of {len(self.pairs)} {self.scope}"
+        """Position of the current case in the list, and the repeat if a case has several."""
+        keys = [key for key, change in self.changes.items() if isinstance(change, CasePair)]
+        key, current = self._case_key(self.current_key), self.current
+        case = self.changes.get(key)
+        repeats = len(case.repeats) if isinstance(case, CasePair) else 1
+        repeat = f"repeat {current.slot[1] + 1}   " if current is not None and repeats > 1 else ""
+        return f"{repeat}{keys.index(key) + 1} of {len(keys)} {self.scope}"
 
     def show_next_view(self) -> None:
         """Switch to the next view."""
@@ -265,10 +325,10 @@ class CompareController:
         pair, current = self.pair, self.current
         assert pair is not None
         assert current is not None
-        return self._cases.get(self.current_key, lambda: pair.read_case(current))
+        return self._cases.get(row_key(current.slot), lambda: pair.read_case(current))
 
     def _arrive(self, key: str) -> None:
-        if key == self.current_key:
+        if self.current is not None and key == row_key(self.current.slot):
             self._case_arrived()
 
     def close(self) -> None:

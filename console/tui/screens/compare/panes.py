@@ -9,8 +9,9 @@ from textual.widgets import Static
 
 from console.core.outcome import Outcome
 from console.insight.case_in_run import CaseInBoth
-from console.insight.comparison import RolloutPair, RunComparison
-from console.insight.comparison_report import change_words
+from console.insight.comparison import CasePair, PairOutcome, RolloutPair, RunComparison
+from console.insight.comparison_report import change_words, passed_words
+from console.insight.number_format import signed
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
 from console.tui.render import comparison as summary
@@ -18,6 +19,7 @@ from console.tui.render.block import Block
 from console.tui.render.columns import Column
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
+from console.tui.screens.compare.controller import Change, change_key
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
@@ -52,49 +54,81 @@ class SummaryPane(Static):
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
 COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("why", 10, 6))
+REPEAT_COLUMNS = (
+    Column("case", 20, 2, is_name=True), Column("A", 4), Column("B", 4), Column("Δ", 3, right=True),
+    Column("why", 10, 6),
+)  # fmt: skip
+"""Columns of runs with repeats, whose cases show how many of them pass."""
 
 
 class ChangeList(RowList):
-    """One row for each pair; the cursor stays on its case when the list changes."""
+    """One row for each case, or repeat of an unfolded case; the cursor stays on its row when the list changes."""
 
     def __init__(self) -> None:
         super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
-        self._pairs: Mapping[str, RolloutPair] = {}
+        self._changes: Mapping[str, Change] = {}
+        self._has_repeats = False
         self._headline = ""
         self._highest_score = 0.0
 
-    def show_pairs(
-        self, pairs: Mapping[str, RolloutPair], comparison: RunComparison, scope: str, empty_words: str
+    def show_changes(
+        self, changes: Mapping[str, Change], comparison: RunComparison, scope: str, empty_words: str
     ) -> None:
-        """List pairs by row key, or show `empty_words`."""
-        self._pairs, self._headline = pairs, comparison.headline
+        """List cases and repeats by row key, or show `empty_words`."""
+        self._changes, self._headline = changes, comparison.headline
+        self._has_repeats = comparison.counts.rollouts > comparison.counts.cases
+        self.set_columns(REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS)
+        cases = sum(isinstance(change, CasePair) for change in changes.values())
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)
-        self.border_title = Content.assemble(scope.capitalize(), (f"  {len(pairs)}", MUTED))
-        self.border_subtitle = muted("f filter")
-        self.show(list(pairs), draw=self._cells, empty=Content(empty_words))
+        self.border_title = Content.assemble(scope.capitalize(), (f"  {cases}", MUTED))
+        self.border_subtitle = muted("→ repeats   f filter" if self._has_repeats else "f filter")
+        self.show(list(changes), draw=self._cells, empty=Content(empty_words))
 
     def refuse(self, why: str) -> None:
         """Show why the runs cannot be shown. Foreign text."""
         self.show([], empty=literal(why, 400, "$broken"))
 
     def _cells(self, key: str) -> tuple[Content, ...]:
-        pair = self._pairs[key]
-        why = one_line(change_words(pair)[1], 200, MUTED)
-        if pair.is_scored:
-            a, b = (rollout.scores[self._headline] for rollout in (pair.a, pair.b))
-            why = Content.assemble(summary.dots(a, b, self._highest_score, PLOT_WIDTH), " ", why)
-        return (one_line(self._case_name(pair), 120), self._outcome_mark(pair.a), self._outcome_mark(pair.b), why)
+        change = self._changes[key]
+        is_quiet_repeat = isinstance(change, RolloutPair) and change.outcome is PairOutcome.BOTH
+        why = Content.empty() if is_quiet_repeat else one_line(change_words(change)[1], 200, MUTED)
+        means = self._scores(change)
+        if means is not None:
+            why = Content.assemble(summary.dots(*means, self._highest_score, PLOT_WIDTH), " ", why)
+            scores = (Content.styled(f"{mean:g}"[:3].rjust(3), "bold") for mean in means)
+            return (self._case_name(key, change), *scores, why)
+        marks = self._outcome_mark(change.a), self._outcome_mark(change.b)
+        if not self._has_repeats or self._headline:
+            return (self._case_name(key, change), *marks, why)
+        by = Content.empty()
+        if isinstance(change, CasePair) and len(change.repeats) > 1 and change.counted:
+            in_a, in_b = passed_words(change)
+            marks = Content.styled(in_a, "bold"), Content.styled(in_b, "bold")
+            style = "bold $pass" if change.change > 0 else "bold $fail" if change.change else MUTED
+            by = Content.styled(signed(change.change, "{:.0f}".format), style)
+        return (self._case_name(key, change), *marks, by, why)
 
-    def _case_name(self, pair: RolloutPair) -> str:
-        """Return the question of a scored case, or the id of any other."""
-        if not self._headline or not pair.a.title:
-            return str(pair.a.key)
-        return pair.a.title + (f" #{pair.a.key.rollout + 1}" if pair.a.key.rollout else "")
+    def _scores(self, change: Change) -> tuple[float, float] | None:
+        """Return the scores of A and B, or their means over the repeats; None if passing is compared."""
+        if not change.is_scored:
+            return None
+        if isinstance(change, CasePair):
+            return change.mean_scores(self._headline)
+        return change.a.scores[self._headline], change.b.scores[self._headline]
+
+    def _case_name(self, key: str, change: Change) -> Content:
+        """Return the question of a scored case, or the id of any other; for a repeat its number."""
+        if isinstance(change, RolloutPair):
+            return Content(f"    repeat {change.slot[1] + 1}")
+        name = one_line((self._headline and change.a.title) or change.name, 120)
+        if not self._has_repeats:
+            return name
+        is_unfolded = change_key(change.repeats[0]) in self._changes and len(change.repeats) > 1
+        sign = " " if len(change.repeats) == 1 else SYMBOLS.opened if is_unfolded else SYMBOLS.folded
+        return Content.assemble((f"{sign} ", MUTED), name)
 
     def _outcome_mark(self, rollout: Rollout) -> Content:
-        if self._headline and self._headline in rollout.scores:
-            return Content.styled(f"{rollout.scores[self._headline]:g}"[:3].rjust(3), "bold")
         outcome = rollout.outcome
         if outcome is None:
             return muted(SYMBOLS.not_run)

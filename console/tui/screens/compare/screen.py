@@ -156,7 +156,7 @@ class CompareScreen(BaseScreen):
         controller = self.controller
         if controller.comparison is None:
             return
-        self.changes.show_pairs(controller.pairs, controller.comparison, controller.scope, controller.empty_words)
+        self.changes.show_changes(controller.changes, controller.comparison, controller.scope, controller.empty_words)
         controller.current_key = self.changes.cursor or ""
         self._show_case()
 
@@ -218,7 +218,7 @@ class CompareScreen(BaseScreen):
         key = self.controller.step(by)
         if key is None:
             words = "This is the last one." if by > 0 else "This is the first one."
-            self.services.notify(Content(words if self.controller.pairs else "Nothing is listed."))
+            self.services.notify(Content(words if self.controller.changes else "Nothing is listed."))
         else:
             self._move_to(key)
 
@@ -228,6 +228,22 @@ class CompareScreen(BaseScreen):
     def _move_to(self, key: str) -> None:
         self.changes.move_to(key)
         self.controller.current_key = key
+
+    def action_repeats_show(self) -> None:
+        """List the repeats of the case under the cursor, or move to the next pane."""
+        if self.focused is self.changes and self.controller.unfold():
+            self._relist()
+        else:
+            self.zoom.action_pane_next()
+
+    def action_repeats_hide(self) -> None:
+        """Hide the repeats of the case under the cursor, or move to the previous pane."""
+        if self.focused is self.changes and self.controller.fold():
+            key = self.controller.current_key
+            self._relist()
+            self._move_to(key)
+        else:
+            self.zoom.action_pane_prev()
 
     def action_view_next(self) -> None:
         self.controller.show_next_view()
