@@ -5,22 +5,14 @@ is:disputed, free text (searched in whole conversations), and ! before a term to
 """
 
 import argparse
-<<<<<<< HEAD
-from collections.abc import Mapping, Sequence
-=======
-from collections.abc import Callable, Mapping
->>>>>>> main
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from console.cli.exitcode import Exit
-<<<<<<< HEAD
-from console.cli.listed_failures import label_words, listed_failures, none_words
-=======
 from console.cli.history import read_history
-from console.cli.listed_failures import label_words, listed_failures
->>>>>>> main
+from console.cli.listed_failures import label_words, listed_failures, none_words
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
@@ -28,16 +20,12 @@ from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.exchange.json_kind import JsonKind
-<<<<<<< HEAD
 from console.insight.failures import Group, GroupBy, group, possible_grouping
 from console.insight.filter import read_filter
-=======
-from console.insight.failures import Group, GroupBy, group
-from console.insight.filter import Filter, read_filter
->>>>>>> main
 from console.insight.rollout import Rollout
 from console.store.notes import Notes
 from console.store.run_list import find_run
+from console.store.runs import RunFolder
 from console.suites.summing import LETTERS
 
 FAILURES = JsonKind(

@@ -218,17 +218,11 @@ class CompareController:
         """List the cases of the scope: lost first, then gained, then the others."""
         if self.comparison is None:
             return
-<<<<<<< HEAD
         changed = [case for case in self.comparison.changes() if self._is_in_scope(case)]
         others = [case for case in self.comparison.cases if self._is_in_scope(case) and not case.is_change]
-=======
-        outcomes = SCOPES[self.scope]
-        changed = [case for case in self.comparison.changes() if case.outcome in outcomes]
-        others = [case for case in self.comparison.cases if case.outcome in outcomes and not case.is_change]
         cases = [case for case in (*changed, *others) if self._has_words(case)]
         if self.sorting is not None:
             cases.sort(key=self._sort_key(self.sorting), reverse=self.sorting.is_down)
->>>>>>> main
         self.changes = {}
         for case in cases:
             key = change_key(case)
@@ -264,12 +258,11 @@ class CompareController:
         """The listed cases."""
         return [change for change in self.changes.values() if isinstance(change, CasePair)]
 
-<<<<<<< HEAD
     def _is_in_scope(self, case: CasePair) -> bool:
         if self.scope == PROMPT and self.comparison is not None:
             return any(map(self.comparison.has_other_prompt, case.repeats))
         return case.outcome in SCOPES[self.scope]
-=======
+
     def sort(self, column: str) -> None:
         """Sort by the difference of B and A in a column, the other way if it is chosen again; empty: as usual."""
         self.sorting = (self.sorting or Sorting("")).toggled(column) if column else None
@@ -289,7 +282,6 @@ class CompareController:
         column = SORT_COLUMNS[self.sorting.column]
         difference = _difference(change, column)
         return f"{'−' if difference < 0 else '+'}{column.write(abs(difference))}"
->>>>>>> main
 
     @property
     def filter_in_force(self) -> FilterInForce | None:

@@ -43,13 +43,10 @@ class ListRequest:
     """Conversations that contain a free text of the filter, by text."""
     group_places: Mapping[GroupPath, int]
     """Positions of the groups in earlier lists, which they keep."""
-<<<<<<< HEAD
     repeats: int = 1
     """Planned rollouts of each case."""
-=======
     sorting: Sorting | None = None
     """Order within a group; None for the order of the run."""
->>>>>>> main
 
     def keeps(self, rollout: Rollout) -> bool:
         """Return whether a rollout matches the filter."""

@@ -65,16 +65,18 @@ class Triage:
 
     def request(self) -> ListRequest:
         """Return a request for the current filters and grouping."""
-<<<<<<< HEAD
         if (by := possible_grouping(self._chosen, self.annotations)) is not self.by:
             self.by, self.open_path = by, ()
             self.forget_order()
         return ListRequest(
-            self.by, self.scope, self.narrow, self.annotations, self.matches, self._group_places, self.repeats
-=======
-        return ListRequest(
-            self.by, self.scope, self.narrow, self.annotations, self.matches, self._group_places, self.sorting
->>>>>>> main
+            self.by,
+            self.scope,
+            self.narrow,
+            self.annotations,
+            self.matches,
+            self._group_places,
+            self.repeats,
+            self.sorting,
         )
 
     def use_listing(self, listing: Listing) -> None:
