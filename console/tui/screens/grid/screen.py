@@ -171,7 +171,7 @@ class GridScreen(BaseScreen):
     @on(RowList.RowChosen, "#grid")
     def _compare(self, event: RowList.RowChosen) -> None:
         """Compare a run that passed the case with one that did not."""
-        row = self.controller.rows[event.key]
+        row = self.controller.rows[event.key].telling
         if (pair := self.controller.pair_for(row)) is not None:
             self.services.navigator.open_compare(*pair, row.slot)
         else:
