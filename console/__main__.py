@@ -16,9 +16,9 @@ def main(argv: list[str] | None = None) -> int:
     if sys.platform == "win32":
         sys.stderr.write(_NOT_ON_WINDOWS)
         return 2
-    from console.cli.main import run
+    from console.cli.main import run, run_to_the_end
 
-    return run(sys.argv[1:] if argv is None else argv)
+    return run_to_the_end(sys.argv[1:]) if argv is None else run(argv)
 
 
 if __name__ == "__main__":

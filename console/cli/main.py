@@ -4,6 +4,7 @@ Never a traceback on the terminal. Unexpected errors are written to a crash file
 without local variables and values, because those may hold prompts or keys.
 """
 
+import errno
 import os
 import signal
 import sys
@@ -15,12 +16,12 @@ from console import __version__
 from console.cli import open_files
 from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
-from console.cli.output import Output, flush, separate_prints, silence_stdout
+from console.cli.output import Output, flush, open_missing_streams, separate_prints, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack_size import ensure_stack_size
 from console.core.fault import Fault, UsageError
 from console.core.signalled import BySignal
-from console.engine.forced_exit import finish
+from console.engine.forced_exit import finish, skip_shutdown
 
 COMPLETING = "_ARGCOMPLETE"
 """Environment variable set by the shell when it asks for completions."""
@@ -34,6 +35,7 @@ class Interrupted(KeyboardInterrupt, BySignal):
     """The user pressed ctrl+c; unlike a `KeyboardInterrupt` raised by a suite's code."""
 
 
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 
 
@@ -42,7 +44,17 @@ def run(argv: Sequence[str]) -> int:
     return finish(_run(argv), flush)
 
 
+def run_to_the_end(argv: Sequence[str]) -> int:
+    """Run a command line after which the process ends; then code of suites has no last word."""
+    code = _run(argv)
+    folder_code = sys.modules.get("console.suites.folder_code")  # not imported by most commands
+    if folder_code is not None and folder_code.has_run():
+        skip_shutdown("code of suites")
+    return finish(code, flush)
+
+
 def _run(argv: Sequence[str]) -> int:
+    open_missing_streams()
     output = Output(machine="--json" in argv)  # honored even if the rest cannot be parsed
     try:
         if COMPLETING in os.environ:
@@ -93,6 +105,8 @@ def _serve(args: Arguments) -> int:
     from console.config.paths import WorkspacePaths
     from console.tui.serve import serve
 
+    if args.port not in range(1, 1 << 16):
+        raise UsageError(f"there is no port {args.port}", where="--port", hint="Use a number from 1 to 65535.")
     options = [f"--theme={args.theme}"] if args.theme else []
     options += ["--ascii"] if args.ascii else []
     return serve(WorkspacePaths(args.models, args.data, args.runs), options, args.port, Output().text)
@@ -126,7 +140,10 @@ def _report_missing(error: ModuleNotFoundError, output: Output) -> int:
 
 
 def _report_refusal(error: OSError, output: Output) -> int:
-    """Report a file or folder that the system refused; other errors are internal."""
+    """Report a file or folder that the system refused, or a full disk below stdout; other errors are internal."""
+    if error.filename is None and error.errno in _FULL:
+        silence_stdout()
+        return output.error(f"the output cannot be written: {error.strerror}", Exit.USAGE)
     if error.filename is None or open_files.is_shortage(error):
         return _report_crash(error, output)
     where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)

@@ -9,13 +9,13 @@ from typing import cast
 from console.core.fault import UsageError
 
 LEAST = 20
-"""With fewer files, not even one call of a run gets its connection."""
+"""Minimum limit: with fewer, not even one call can connect."""
 PLENTY = 256
 _HINT = "Raise the limit, for example with `ulimit -n 1024`."
 
 
 def raise_limit() -> int:
-    """Raise a low limit as far as the system allows, and return the limit; -1 if there is none, or none is told.
+    """Raise a low limit as far as the system allows and return it; -1 if there is none or it cannot be read.
 
     Raises:
         UsageError: the limit is too low for any run.
@@ -44,7 +44,7 @@ def shortage_text() -> str:
 
 
 def _limits() -> tuple[int, int]:
-    """Return the soft and the hard limit; -1 where there is none, or where a system policy does not tell it."""
+    """Return the soft and the hard limit; -1 for one that does not exist or cannot be read."""
     try:
         return resource.getrlimit(resource.RLIMIT_NOFILE)
     except (OSError, ValueError):

@@ -226,8 +226,20 @@ def flush() -> None:
 
 
 def silence_stdout() -> None:
-    """Redirect stdout to nothing, so that the interpreter's final flush does not report a closed pipe."""
+    """Redirect stdout to nothing, so that the final flush reports neither a closed pipe nor a full disk."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_missing_streams() -> None:
+    """Open standard streams that were closed by the caller on nothing; else the next files would get their numbers."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            mode = "r" if number == 0 else "w"
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - until the end
 
 
 class _SeparatedStream:
@@ -244,6 +256,9 @@ class _SeparatedStream:
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
             self.write(line)
+
+    def close(self) -> None:
+        """Close nothing: the stream belongs to this program."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)

@@ -5,12 +5,14 @@ of letters alone (`EMPTY`, `none`, `not-needed`, `lm-studio`). Such values prote
 mangle the answers of models. Pieces of a secret of twelve characters or more are redacted too, since servers and
 networks truncate what they echo; in base64, where four characters carry three, of sixteen or more.
 
-Escapes of JSON and Python (`\u0076`, `\x76`, `\166`, `\N{DIGIT ONE}`) and letters that Unicode folds into ASCII count
-as what a decoder makes of them, each character by itself.
+Escapes of JSON, Python, JavaScript, URLs and HTML (`\u0076`, `\x76`, `\166`, `\N{DIGIT ONE}`, `\u{76}`, `%76`,
+`&#118;`) and letters that Unicode folds into ASCII count as what a decoder makes of them, each character by itself.
+Controls, colors and characters without a width between them count as nothing, as on a screen.
 """
 
 import base64
 import contextlib
+import html
 import re
 import sys
 import unicodedata
@@ -37,10 +39,22 @@ _SECRET_NAME = re.compile(
     r"(?i)(?:(?:key|secret|password|passwd|authorization|credential|cookie|signature|auth)s?|(?:^|[_-])(?:token|sig))$"
 )
 
-_ESCAPE = re.compile(
-    r"\\+(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|([0-7]{1,3})|N\{([A-Za-z0-9 -]{1,90})\}|\r?\n)"
+_UNSEEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"
+"""Characters that are not seen between others: controls, joiners, marks of direction, accents of their own."""
+_COLOR = r"\[[0-9;]*[A-Za-z]"
+_BACKSLASHED = (
+    r"\\+(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}"
+    r"|([0-7]{1,3})|N\{([A-Za-z0-9 -]{1,90})\}|\r?\n|[bf])"
 )
-"""Any escape of one character, its backslashes doubled or not; an escaped line end stands for nothing."""
+_PERCENT = r"%[0-9a-fA-F]{2}"
+_ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|quot|apos|lt|gt);"
+_ESCAPE = re.compile(
+    rf"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033)){_COLOR}|{_BACKSLASHED}|({_PERCENT})|({_ENTITY})|[{_UNSEEN}]"
+)
+"""Any escape of one character, its backslashes doubled or not; colors, line ends and what is unseen mean nothing."""
+_BACKSLASHES, _PERCENTS, _ENTITIES = map(re.compile, (_BACKSLASHED, _PERCENT, _ENTITY))
+_IS_UNSEEN, _BLANKS = re.compile(f"[{_UNSEEN}]"), re.compile(rf"\x1b{_COLOR}|[{_UNSEEN}]+")
+_CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
 _JOINT = re.compile(r"['\"][\s+\\]*[rRuUbBfF]{0,2}['\"]")
 """The quotes between two texts that a parser joins."""
 _GRAM = 4
@@ -139,7 +153,13 @@ class Redactor:
             return False
         if self._has_gram(data):
             return True
-        if b"\\" in data or not data.isascii():
+        if (
+            b"\\" in data
+            or b"%" in data
+            or b"&" in data
+            or not data.isascii()
+            or data.translate(None, _CONTROLS) != data
+        ):
             text = data.decode("utf-8", "replace")
             return (folded := _unescaped(text)) != text and self._has_gram(folded.encode("utf-8", "surrogatepass"))
         return False
@@ -245,7 +265,13 @@ def _grams(text: str) -> Iterator[int]:
 def _unescaped(text: str) -> str:
     """Return text with escapes decoded and letters folded, as a JSON or Python reader sees it."""
     if "\\" in text:
-        text = _ESCAPE.sub(_decoded, text)
+        text = _BACKSLASHES.sub(_decoded, text)
+    if "%" in text:
+        text = _PERCENTS.sub(lambda escape: chr(int(escape.group()[1:], 16)), text)
+    if "&" in text:
+        text = _ENTITIES.sub(lambda escape: html.unescape(escape.group()), text)
+    if _IS_UNSEEN.search(text):
+        text = _BLANKS.sub("", text)
     if text.isascii() or unicodedata.is_normalized("NFKC", text):
         return text
     return "".join(map(_letters, text))
@@ -258,22 +284,28 @@ def _read(text: str) -> Iterator[tuple[str, int, int]]:
         if joint := _JOINT.match(text, at):
             at = joint.end()
             continue
-        escape = _ESCAPE.match(text, at) if text[at] == "\\" else None
+        escape = _ESCAPE.match(text, at)
         end = escape.end() if escape else at + 1
-        for character in _decoded(escape) if escape else text[at]:
+        for character in _IS_UNSEEN.sub("", _decoded(escape)) if escape else text[at]:
             for letter in _letters(character):
                 yield letter, at, end
         at = end
 
 
 def _decoded(escape: re.Match[str]) -> str:
-    four, eight, two, octal, name = escape.groups()
+    """Return what an escape stands for; the groups are those of `_BACKSLASHED`, then those of other escapes."""
+    *numbers, octal, name = escape.groups()[:6]
+    others = escape.groups()[6:]
     with contextlib.suppress(ValueError, OverflowError, KeyError):
-        if number := four or eight or two:
+        if number := next(filter(None, numbers), None):
             return chr(int(number, 16))
         if octal:
             return chr(int(octal, 8))
-        return unicodedata.lookup(name) if name else ""
+        if name:
+            return unicodedata.lookup(name)
+        if percent := next(filter(None, others[:1]), None):
+            return chr(int(percent[1:], 16))
+        return html.unescape(next(filter(None, others), ""))
     return escape.group()
 
 
@@ -282,11 +314,13 @@ def _letters(character: str) -> str:
 
 
 def _spellings(secret: str) -> Iterator[_Spelling]:
-    """Yield the secret itself, URL-encoded, in every JSON escaping, and in base64 at its three alignments."""
+    """Yield the secret itself, URL-encoded, in every JSON escaping, in hexadecimal, and in base64 at its alignments."""
     raw = secret.encode("utf-8", "surrogatepass")
     written = secret.replace("\\", "\\\\").replace('"', '\\"')
     for text in {secret, quote(secret, safe=""), quote_plus(secret), written, written.replace("/", "\\/")}:
         yield _Spelling(text, SHORTEST_PIECE)
+    for text in {raw.hex(), raw.hex().upper()}:
+        yield _Spelling(text, SHORTEST_PIECE * 2)
     for digits in ("04x", "04X"):
         yield _Spelling("".join(f"\\u{ord(character):{digits}}" for character in secret), SHORTEST_PIECE * 6)
     for offset in range(3):

@@ -96,7 +96,8 @@ def read_toml(path: Path) -> TomlFile:
 
 def _decode(file: TomlFile) -> str | None:
     try:
-        raw = file.path.read_bytes()
+        with file.path.open("rb") as opened:
+            raw = opened.read(_LARGEST + 1)  # a device may have no end
     except OSError as error:
         file.mistake(f"the file cannot be read: {error.strerror}", 0, hint="Check the path and its permissions.")
         return None

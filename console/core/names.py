@@ -1,8 +1,7 @@
-"""Foreign names in file systems, and names as people type them.
+"""Foreign names as file names, and names as people type them.
 
-macOS keeps names in either Unicode form and in any case, and takes those that differ only in that for one; Linux tells
-them apart. So a name of a file never depends on case, or is distinct from those that exist, and names are compared in
-one Unicode form.
+macOS treats names that differ only in case or Unicode form as one; Linux tells them apart. So file names made here
+never rely on either, and names are compared in one Unicode form.
 """
 
 import re
@@ -16,17 +15,17 @@ def slug(text: str, limit: int = 40) -> str:
 
 
 def normalized(name: str) -> str:
-    """Return a name in the composed Unicode form, which keyboards and most files have."""
+    """Return a name in the composed Unicode form (NFC), which keyboards produce."""
     return unicodedata.normalize("NFC", name)
 
 
 def folded(name: str) -> str:
-    """Return a form that is equal for names that a file system which ignores case and Unicode form takes for one."""
+    """Return a key that is equal for names that differ only in case or Unicode form."""
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
 
 
 def find_name(name: str, names: Collection[str]) -> str | None:
-    """Return the one of `names` that was meant: the same, or one in another Unicode form; None without one."""
+    """Return the matching member of `names`, in any Unicode form; None if there is none."""
     if name in names:
         return name
     typed = normalized(name)

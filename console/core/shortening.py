@@ -1,4 +1,4 @@
-"""Shortens the texts of table cells so that rows can still be told apart."""
+"""Shortens the texts of table cells so that rows stay distinguishable."""
 
 import re
 

@@ -19,6 +19,8 @@ from console.suites.catalog import Catalog
 from console.suites.modes import find_mode
 from console.suites.selection import select_cases
 
+_LARGEST_LIST = 16 << 20
+
 
 def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
     """Return one plan for each suite and model, grouped by suite.
@@ -80,9 +82,11 @@ def read_ids(words: Iterable[str]) -> tuple[str, ...]:
 
 def _file_of_ids(path: Path) -> str:
     try:
-        if path.stat().st_size > 16 << 20:
+        with path.open("rb") as file:
+            raw = file.read(_LARGEST_LIST + 1)  # a device may have no end
+        if len(raw) > _LARGEST_LIST:
             raise UsageError("the file is larger than 16 MiB, so it cannot be a list of ids", where=str(path))
-        text = path.read_text(encoding="utf-8-sig").replace("\n", ",")
+        text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\n", ",")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"the list of ids in {path} cannot be read: {why}", where="--ids") from None

@@ -1,6 +1,6 @@
-"""Plays attacks in a real worker of this machine, and looks from outside whether they succeeded.
+"""Plays attacks in a real worker on this machine and checks from outside whether they succeeded.
 
-Everything attacked is made for it: files in a temporary folder, sockets of this process, and a process that waits.
+All targets are made for the purpose: files in a temporary folder, sockets of this process, and an idle process.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _TEXT = 160
 
 @dataclass(frozen=True, slots=True)
 class AttackResult:
-    """How one attack ended."""
+    """Outcome of one attack."""
 
     attack: Attack
     held: bool
@@ -87,7 +87,7 @@ async def _play(attack: Attack, worker: Worker, scene: "_Scene") -> AttackResult
 
 
 class _Scene:
-    """What is attacked."""
+    """The targets of the attacks."""
 
     def __init__(self, folder: Path, tcp: socket.socket, datagrams: tuple[socket.socket, socket.socket]) -> None:
         self._secret, self.given, self._door = folder / "private" / "models.toml", folder / "data.csv", folder / "door"
@@ -112,7 +112,7 @@ class _Scene:
         }
 
     def find_damage(self) -> str:
-        """Return what an attack changed or reached, and make it good; empty if nothing."""
+        """Return what an attack changed or reached, after undoing it; empty if nothing."""
         damage = self._damage()
         if damage:
             self._restore()

@@ -1,4 +1,4 @@
-"""Names of files on file systems that take names which differ in case or Unicode form for one."""
+"""File names on file systems that ignore case or Unicode form."""
 
 import hashlib
 import os
@@ -8,14 +8,14 @@ from console.core.names import find_name, folded, normalized
 
 
 def listed_name(name: str, folder: Path) -> str:
-    """Return an existing entry's name as its folder lists it, where the file system accepts other spellings of it."""
+    """Return the name of an existing entry as its folder lists it, which may differ from the spelling that found it."""
     names = _names_in(folder)
     same = [other for other in names if folded(other) == folded(name)] if name not in names else []
     return next((other for other in same if _is_same(folder / other, folder / name)), name)
 
 
 def distinct_name(name: str, folder: Path, suffix: str = "") -> str:
-    """Return `name`, or one marked with its digest if a differently spelled one in `folder` would be taken for it.
+    """Return `name`, with a digest added if the file system would confuse it with another name in `folder`.
 
     Args:
         name: a foreign name that can be a file's.

@@ -47,6 +47,7 @@ class JournalWriter:
             Fault: the file cannot be opened or repaired (kind `disk`).
         """
         self.path = path
+        self._owner = os.getpid()
         self.torn: Path | None = None
         self._unsynced_path = unsynced_path(path)
         """Exists after a failed sync and holds the offset of the first unconfirmed byte."""
@@ -85,6 +86,8 @@ class JournalWriter:
         Raises:
             Fault: writing failed (kind `disk`); later records never join the remains of this one.
         """
+        if os.getpid() != self._owner:  # a suite's code has forked, and its child came back here
+            os._exit(70)
         line = encode(record)
         try:
             self._end_fragment()

@@ -82,7 +82,12 @@ def find_run(root: Path, name: str) -> RunFolder:
         UsageError: no such run (names the nearest), several matches, or too short a part.
     """
     if os.sep in name or name in (".", ".."):
-        path = Path(name).resolve()
+        try:
+            path = Path(name).resolve()
+        except (OSError, RuntimeError) as error:  # a link that leads to itself
+            raise UsageError("this link leads nowhere", where=name) from error
+        if not path.name:
+            raise UsageError("this is not a run folder", where=name)
         run = RunFolder(path.with_name(listed_name(path.name, path.parent)))
         run.manifest()
         return run

@@ -122,6 +122,11 @@ def _import(code: FolderCode) -> ModuleType:
     return importlib.import_module(f"{code.package}.{code.file.removesuffix('.py').replace('/', '.')}")
 
 
+def has_run() -> bool:
+    """Return whether code of any folder was imported in this process, and so may do anything at its end."""
+    return bool(_FINDER.codes)
+
+
 def _find_class(code: FolderCode, module: ModuleType) -> Callable[[SuiteEntry], Suite]:
     place = str(code.folder / code.file)
     classes: dict[str, Any] = {

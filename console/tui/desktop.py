@@ -1,6 +1,6 @@
 """The desktop around the terminal: its clipboard, and its program that opens links and files.
 
-Programs get text on standard input and paths as one word, without a shell; what they write is dropped.
+Programs receive text on standard input and paths as single arguments, without a shell; their output is dropped.
 """
 
 import os
@@ -17,7 +17,7 @@ _LINKS = ("http://", "https://")
 
 
 def clipboard_program(environment: Mapping[str, str]) -> list[str]:
-    """Return the command that sets the clipboard of a terminal known to ignore OSC 52; empty for any other terminal.
+    """Return the command that sets the clipboard in terminals known to ignore OSC 52; empty for other terminals.
 
     Also empty over SSH, where a program would set the clipboard of the wrong machine.
     """
@@ -76,7 +76,7 @@ def open_outside(target: str | Path, environment: Mapping[str, str] | None = Non
     """Open a link, a file or a folder in the desktop's program for it.
 
     Raises:
-        UsageError: it is neither, or nothing can open it here.
+        UsageError: it is none of these, or nothing here can open it.
     """
     environment = os.environ if environment is None else environment
     word = _openable(target)

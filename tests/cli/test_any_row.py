@@ -83,12 +83,10 @@ BFCL: list[dict[str, Any]] = [
     {"case": 5, "id": "web_search_base_0", "output": [["[search(q='x')]", "{'answer': 'x'}"]]},
     {"case": 6, "id": "parallel_0", "output": "[f(a=1), f(a=2)]"},
 ]
-OTHER: list[dict[str, Any]] = [{"id": "apples", "output": "4", "mode": "prompt", "options": {}}]
 MULTI_TURN: list[dict[str, Any]] = [
     {"case": 8, "id": "multi_turn_base_1", "output": [["[get_balance()]", "ok"], ["[top_up(cents=1000)]"], ["x"]]},
     {"case": 9, "id": "multi_turn_base_1", "mode": "fc", "output": [[[{"get_balance": "{}"}], "ok"], [], [["x"]]]},
 ]
-OTHER: list[dict[str, Any]] = [{"id": "sums/1", "output": "2", "mode": "prompt", "options": {}}]
 SAMPLES = {"aidanbench": AIDAN, "cavebench": CAVE, "bfcl-starter": BFCL}
 
 

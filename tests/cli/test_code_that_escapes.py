@@ -180,3 +180,35 @@ def test_a_flood_on_the_descriptors_is_cut(console: Any, home: Path) -> None:
     assert ended.returncode == 0, ended.stderr[-400:]
     assert "more was written and is not shown" in ended.stderr
     assert len(ended.stderr) < 40_000
+
+
+LAST = {
+    "a function that waits": "atexit.register(sleeps)",
+    "a function that raises": "atexit.register(throws, ValueError('late'))",
+}
+
+
+@pytest.mark.parametrize("name", LAST)
+def test_what_it_registers_for_the_end_of_the_process_is_not_run(console: Any, home: Path, name: str) -> None:
+    write(home, play=f"import atexit; {LAST[name]}")
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes")
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
+    assert "3 passed" in ended.stdout
+
+
+def test_a_copy_of_the_engine_that_it_forks_writes_no_record(console: Any, home: Path) -> None:
+    write(home, play="os.fork()")
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "forked")
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
+    [journal] = (home / "runs").glob("*/journal.jsonl")
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    assert sorted(line["key"][0] for line in lines if line["t"] == "finished") == ["bad", "first", "last"]
+
+
+def test_it_cannot_close_the_stream_of_the_report(console: Any, home: Path) -> None:
+    write(home, play="sys.stdout.close(); sys.stderr.close()")
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--json")
+    assert (ended.returncode, json.loads(ended.stdout)["report"]["outcomes"]) == (0, {"passed": 3}), ended.stderr

@@ -1,6 +1,7 @@
 """Secrets are taken out of texts in whatever spelling they travel."""
 
 import base64
+import html
 import json
 import string
 import unicodedata
@@ -29,6 +30,10 @@ SPELLINGS = {
     "base64": base64.b64encode(KEY.encode()).decode(),
     "basic auth": base64.b64encode(f"user:{KEY}".encode()).decode(),
     "basic auth 2": base64.b64encode(f"us:{KEY}:more".encode()).decode(),
+    "hexadecimal": KEY.encode().hex(),
+    "HEXADECIMAL": KEY.encode().hex().upper(),
+    "url in small letters": "".join(letter if letter.isalnum() else f"%{ord(letter):02x}" for letter in KEY),
+    "html": html.escape(KEY),
     "url base64": base64.urlsafe_b64encode(f"u{KEY}".encode()).decode(),
 }
 
@@ -170,6 +175,10 @@ ESCAPES: dict[str, Callable[[str], str]] = {
     "unicode": lambda letter: f"\\u{ord(letter):04x}",
     "long unicode": lambda letter: f"\\U{ord(letter):08X}",
     "escaped twice": lambda letter: f"\\\\u{ord(letter):04X}",
+    "of JavaScript": lambda letter: f"\\u{{{ord(letter):x}}}",
+    "of a URL": lambda letter: f"%{ord(letter):02X}",
+    "decimal, of HTML": lambda letter: f"&#{ord(letter)};",
+    "hexadecimal, of HTML": lambda letter: f"&#x{ord(letter):x};",
     "by name": lambda letter: f"\\N{{{unicodedata.name(letter)}}}",
     "full width": lambda letter: chr(ord(letter) + 0xFEE0),
     "mathematical": lambda letter: chr(0x1D41A + ord(letter) - ord("a")) if letter.islower() else letter,
@@ -189,6 +198,14 @@ def test_a_key_in_any_mix_of_escapes_is_found_and_what_is_around_it_stays(data: 
         data.draw(st.sampled_from(["", "') é", "\\n"])),
     )
     assert Redactor(["another key 0815", ESCAPED_KEY])(before + piece + after) == f"{before}{REDACTED}{after}"
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\u200b", "\x00", "\x08", "\x1b[1m", "\u0301", "\u2060", "\u202e", "\\u200b", "\\x00"]
+)
+def test_what_is_not_seen_between_the_letters_of_a_key_hides_nothing(unseen: str) -> None:
+    assert Redactor([ESCAPED_KEY])(f"it is {unseen.join(ESCAPED_KEY)}!") == f"it is {REDACTED}!"
+    assert Redactor([ESCAPED_KEY]).may_be_in(msgspec.json.encode(unseen.join(ESCAPED_KEY)))
 
 
 @given(st.text(), st.text(st.sampled_from("\\\\uxN{}0123456789abcdef\n"), max_size=40))

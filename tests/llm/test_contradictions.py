@@ -51,7 +51,8 @@ def asked(connect: Callable[..., Endpoint], seen: Any) -> Iterator[Callable[...,
     "name",
     [
         *(*CONTRADICTIONS, "message_is_missing", "first_choice_twice", "s_two_reasons", "s_restated_otherwise"),
-        "s_other_text_beside_deltas",
+        *("s_other_text_beside_deltas", "s_chunks_of_two_answers"),
+        *("s_other_reason_of_the_provider", "s_cut_that_the_gateway_hides"),
     ],
 )
 async def test_a_chat_answer_with_an_unreadable_part_is_none(connect, question, seen, streamed, name):
@@ -86,6 +87,15 @@ def unfinished(events: list[Json]) -> list[Json]:
     return ended(output=[{**call, "status": "incomplete"}])(events)
 
 
+def by_the_user(events: list[Json]) -> Json:
+    return {**events[-1]["response"]["output"][0], "role": "user"}
+
+
+def done(part: str, **fields: Any) -> Json:
+    return {"type": f"response.{part}.done", **fields}
+
+
+CALL_ITEM = {"type": "function_call", "call_id": "c", "name": "weather", "arguments": '{"city": "Bern"}'}
 RESPONSES: list[Any] = [
     ("text, then no output", TEXT, ended(output=[])),
     ("a call, then no output", CALL, ended(output=[])),
@@ -94,6 +104,16 @@ RESPONSES: list[Any] = [
     ("another text at the end", TEXT, lambda events: responses_events(Said("Cold."))[:-1] + events[-1:]),
     ("another call at the end", CALL, lambda events: responses_events(Said("", [("news", {})]))[:-1] + events[-1:]),
     ("an output that is an object", TEXT, ended(output={"type": "message"})),
+    ("an event of another status", TEXT, lambda events: [*events[:-1], {**events[-1], "type": "response.failed"}]),
+    ("two ends", TEXT, lambda events: [*events, *events[-1:]]),
+    ("a message of the user", TEXT, lambda events: ended(output=[by_the_user(events)])(events)),
+    ("another text called complete", TEXT, lambda events: [done("output_text", text="Cold."), *events]),
+    (
+        "other arguments called complete",
+        CALL,
+        lambda events: [done("function_call_arguments", arguments="{}"), *events],
+    ),
+    ("a call that is not at the end", TEXT, lambda events: [done("output_item", item=CALL_ITEM), *events]),
     ("completed, and incomplete for a reason", TEXT, ended(incomplete_details={"reason": "max_output_tokens"})),
 ]
 ANTHROPIC: list[Any] = [
@@ -101,13 +121,38 @@ ANTHROPIC: list[Any] = [
     ("deltas of a block that never began", TEXT, without("content_block_start")),
     ("deltas of a call that never began", CALL, without("content_block_start")),
     ("two reasons", TEXT, lambda events: [*events[:-2], change(events[-2], "max_tokens"), *events[-2:]]),
+    ("a call that neither grows nor ends", CALL, lambda events: without("content_block_delta")(unended(events))),
+    (
+        "a block that is missing",
+        TEXT,
+        lambda events: [{**event, "index": 1} if "index" in event else event for event in events],
+    ),
+    ("two beginnings", TEXT, lambda events: events[:1] + events),
+    ("a message of the user", TEXT, lambda events: [{**events[0], "message": {"role": "user"}}, *events[1:]]),
     ("text behind the end", TEXT, lambda events: [*events[:3], events[-2], events[-1], *events[3:-2]]),
 ]
+
+
+def unended(events: list[Json]) -> list[Json]:
+    return without("content_block_stop")(events)
+
+
 CANDIDATES = "candidates"
 GEMINI: list[Any] = [
     ("parts that are an object", TEXT, lambda events: [parts({"text": "Warm."}), events[-1]]),
     ("parts that are texts", TEXT, lambda events: [parts(["Warm."]), events[-1]]),
     ("content that is a text", TEXT, lambda events: [{CANDIDATES: [{"content": "Warm."}]}, events[-1]]),
+    ("text outside the parts", TEXT, lambda events: [{CANDIDATES: [{"content": {"text": "Warm."}}]}, events[-1]]),
+    ("content of the user", TEXT, lambda events: [{CANDIDATES: [{"content": {"role": "user", "parts": []}}]}, *events]),
+    *(
+        (what, CALL, lambda events, call=call: [parts([{"functionCall": {"name": "weather"} | call}]), events[-1]])
+        for what, call in (
+            ("arguments of another name", {"arguments": {"city": "Bern"}}),
+            ("arguments in pieces", {"partialArgs": [{"jsonPath": "$.city", "stringValue": "Bern"}]}),
+            ("a call that goes on", {"args": {"city": "Bern"}, "willContinue": True}),
+        )
+    ),
+    ("a text that is a call", CALL, lambda events: [parts([{"text": "a", "functionCall": {"name": "f"}}]), events[-1]]),
     ("two reasons", TEXT, lambda events: [*gemini_events(Said("Warm.", end="MAX_TOKENS")), events[-1]]),
     *(
         (f"a prompt blocked for {reason}", TEXT, lambda _, reason=reason: [{"promptFeedback": {"blockReason": reason}}])
@@ -118,6 +163,9 @@ OLLAMA: list[Any] = [
     ("calls that are an object", CALL, lambda events: [line({"tool_calls": {"function": {}}}), events[-1]]),
     ("a call without a name", CALL, lambda events: [line({"tool_calls": [{"function": {}}]}), events[-1]]),
     ("content that is a list", TEXT, lambda events: [line({"content": ["Warm."]}), events[-1]]),
+    ("content of another name", TEXT, lambda events: [line({"text": "Warm."}), events[-1]]),
+    ("a message of the user", TEXT, lambda events: [line({"role": "user", "content": "Warm."}), *events]),
+    ("text behind the end", TEXT, lambda events: [*events, line({"content": "Cold."})]),
 ]
 
 
@@ -150,6 +198,30 @@ async def test_an_answer_that_contradicts_itself_is_none(asked, api, events_of, 
     with pytest.raises(Fault) as caught:
         await asked(api, Said(events=damage(events_of(said))))
     assert caught.value.kind is FaultKind.BAD_ANSWER, caught.value
+
+
+@pytest.mark.parametrize("index", [0, None])
+async def test_other_candidates_are_never_mixed_in(asked, index):
+    other = {CANDIDATES: [{"index": 1, "content": {"parts": [{"text": "Cold."}]}, "finishReason": "STOP"}]}
+    first = {CANDIDATES: [{"index": index, "content": {"parts": [{"text": "Warm."}]}, "finishReason": "STOP"}]}
+    reply = await asked("gemini", Said(events=[other, first, other]))
+    assert reply.content == "Warm."
+
+
+@pytest.mark.parametrize("status", [201, 202, 206])
+async def test_another_status_of_success_is_named(connect, question, seen, monkeypatch, status):
+    monkeypatch.setitem(FAULTS, "odd", lambda exchange: exchange.answer_json({}, f"{status} Good"))
+    with pytest.raises(Fault, match=f"status {status} instead of 200") as caught:
+        await connect().ask(question("fault:odd"), seen)
+    assert caught.value.kind is FaultKind.BAD_ANSWER
+
+
+@pytest.mark.parametrize("body", ['{"choices": []}'.encode("utf-16"), b'callback({"choices": []})'])
+async def test_an_answer_in_no_known_form_is_not_called_empty(connect, question, seen, monkeypatch, body):
+    monkeypatch.setitem(FAULTS, "odd", lambda exchange: exchange.answer(body))
+    with pytest.raises(Fault, match=r"not (JSON|UTF-8)") as caught:
+        await connect().ask(question("fault:odd"), seen)
+    assert caught.value.kind is FaultKind.BAD_ANSWER
 
 
 async def test_a_response_that_is_completed_beside_an_error_is_an_error(asked):
@@ -227,9 +299,9 @@ PARTS: dict[str, Callable[[list[Json]], list[Json]]] = {
     "responses": lambda events: ended(output=[*events[-1]["response"]["output"], RIDDLE])(events),
     "anthropic": lambda events: [
         *events[:-2],
-        {"type": "content_block_start", "index": 9, "content_block": RIDDLE},
-        {"type": "content_block_delta", "index": 9, "delta": {"type": "riddle_delta", "more": "?"}},
-        {"type": "content_block_stop", "index": 9},
+        {"type": "content_block_start", "index": 1, "content_block": RIDDLE},
+        {"type": "content_block_delta", "index": 1, "delta": {"type": "riddle_delta", "more": "?"}},
+        {"type": "content_block_stop", "index": 1},
         *events[-2:],
     ],
     "gemini": lambda events: [*events[:-1], parts([{"riddle": RIDDLE, "thoughtSignature": "s"}]), events[-1]],

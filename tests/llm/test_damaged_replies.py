@@ -1,8 +1,8 @@
 """A good reply of any API with one damaged part is the same reply or a fault, never another one that would be scored.
 
-Damage: a part is missing, null, empty, of another type, there twice or out of order, or one of the API's own words is
-changed. What the model says is exempt where its API says it only once: nothing tells a lost word from one that was
-never said. Every part and every damage of three replies is tried; `make soak` makes up many replies more.
+Damage: a part is missing, null, empty, of another type or name, there twice or out of order, or one of the API's own
+words is changed. What the model says is exempt where its API says it only once: nothing tells a lost word from one that
+was never said. Every part and every damage of three replies is tried; `make soak` makes up many replies more.
 """
 
 import json
@@ -45,7 +45,7 @@ SAID = [
 WORDS = frozenset({"type", "object", "status", "finish_reason", "stop_reason", "finishReason", "done_reason"})
 """Fields with words of the APIs' own."""
 WRONG: tuple[Any, ...] = (5, "text", True, [], {}, [1], {"x": 1}, [[]])
-LOSSES = ("dropped", "null", "empty", "twice", "swapped")
+LOSSES = ("dropped", "null", "empty", "misnamed", "twice", "swapped")
 """Kinds of damage that may leave what the server could have sent as well."""
 
 
@@ -190,6 +190,11 @@ def dropped(container: Any, key: Any) -> Any:
     return container
 
 
+def misnamed(container: Any, key: Any) -> Any:
+    container[f"{key}_x"] = container.pop(key)
+    return container
+
+
 def twice(container: Any, key: Any) -> Any:
     return [*container[: key + 1], *container[key:]]
 
@@ -206,6 +211,8 @@ def damages(events: Events) -> Iterator[tuple[str, Path, Any]]:
         yield "dropped", path, changed(events, path, dropped)
         yield "null", path, changed(events, path, set_to(None))
         if isinstance(part, str | list | dict):
+            if part and isinstance(container, dict):
+                yield "misnamed", path, changed(events, path, misnamed)
             yield "empty", path, changed(events, path, set_to(type(part)()))
         for new in WRONG:
             if part is not None and type(new) is not type(part):
@@ -218,11 +225,15 @@ def damages(events: Events) -> Iterator[tuple[str, Path, Any]]:
             yield "renamed", path, changed(events, path, set_to(f"{part}_x"))
 
 
-def is_exempt(form: Form, events: Events, damage: str, path: Path) -> bool:
+def is_exempt(form: Form, events: Events, damage: str, path: Path, outcome: tuple[Any, ...]) -> bool:
     """Return whether what is left may be what the server meant."""
     part, fields = at(events, path), [key for key in path if isinstance(key, str)]
     if (damage[:5], fields[-1:]) == ("now {", ["arguments"]) or (damage, fields[-1:]) == ("now []", ["content"]):
         return True  # arguments as an object, and an empty list beside calls, as some servers send them
+    if damage == "misnamed" and not form.is_stream:  # what is added beside an answer may have any name
+        return fields[-1] in ("content", "reasoning_content", "summary", "text", "thinking", "tool_calls") and any(
+            outcome[:2]
+        )
     if damage not in LOSSES or not form.once:
         return False
     if not fields:
@@ -267,7 +278,7 @@ def test_a_damaged_reply_is_the_same_or_a_fault(name: str, record_property: Call
                 outcome = said_by(play(form, damaged))
             except Fault:
                 continue
-            if outcome != right and not is_exempt(form, events, damage, path):
+            if outcome != right and not is_exempt(form, events, damage, path, outcome):
                 wrong.append(f"{path} is {damage}: {outcome}")
     record_property("trials", count)
     record_property("wrong", len(wrong))

@@ -79,12 +79,9 @@ FLOODS: dict[str, tuple[ProviderApi, Callable[[int], list[Chunk]]]] = {
         lambda n: [{"candidates": [{"content": {"parts": [{"text": "a"}, {"functionCall": {"name": "f"}}]}}]}],
     ),
     "new fields": (GEMINI_API, lambda n: [{"usageMetadata": {}, f"field_{n}": n}]),
-    "ends of a response": (
+    "texts that a response calls complete": (
         RESPONSES_API,
-        lambda n: [
-            {"type": "response.output_text.delta", "delta": "word " * 8},
-            {"type": "response.completed", "response": {"status": "completed", "output": []}},
-        ],
+        lambda n: [{"type": "response.output_text.done", "text": "word " * 8}],
     ),
     "calls": (OLLAMA_API, lambda n: [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": {}}}]}}]),
 }

@@ -63,7 +63,7 @@ class CaveBenchSuite(Suite):
         return options
 
     def notices(self, setting: Setting) -> list[str]:
-        """Return notices of an accepted lack of confinement, and of scenarios with tools that JSON mode cannot send."""
+        """Return notices about accepted weak confinement, and about scenarios whose tools JSON mode cannot send."""
         from console.sandbox.probe import reached_level
 
         level = reached_level() if read_options(setting).trusted else None
@@ -86,7 +86,7 @@ class CaveBenchSuite(Suite):
             _insist_on_agent()
 
     def effect_states(self) -> Mapping[str, str]:
-        """Return what a run shows while each kind of effect is under way."""
+        """Return the words shown while each kind of effect runs."""
         return _STATES
 
     def modes(self) -> Sequence[Mode]:
@@ -120,7 +120,7 @@ class CaveBenchSuite(Suite):
                 yield from _cases(item)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Return the estimate from average steps per turn; each turn pays again for the history."""
+        """Return an estimate from the average steps per turn; each turn sends the history again."""
         steps = _STEPS_PER_TURN[mode_of(setting)] * len(case.data["conversation"]["turns"])
         return Estimate(steps, steps * _TOKENS_PER_STEP_IN, steps * _TOKENS_PER_STEP_OUT)
 
@@ -151,14 +151,14 @@ class CaveBenchSuite(Suite):
         return own_row(recorded)
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Sum up turns."""
+        """Return the report, with turns as the unit."""
         del setting
         from console.benchmarks.cavebench.rules.report import build_report
 
         return build_report(results)
 
     def checks_without_data(self) -> bool:
-        """Return True, since each row holds expectations and actions."""
+        """Return True: each row holds both expectations and actions."""
         return True
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:

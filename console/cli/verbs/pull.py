@@ -53,6 +53,12 @@ def run(args: PullArguments) -> int:
         hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(sources)}."
         raise UsageError(f"there is no data named {args.name!r}", hint=hint)
     root = args.data or find_data_roots(None).pulled
+    if (
+        args.from_path is not None
+        and args.from_path.exists()
+        and not (args.from_path.is_file() or args.from_path.is_dir())
+    ):
+        raise UsageError("this is neither a file nor a folder", where=str(args.from_path), hint="Save it as a file.")
     request = Pull(root, args.output.info, args.from_path, accepts_digest=args.accept_digest)
     folder = sources[args.name]()(request)
     if args.json:

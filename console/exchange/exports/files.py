@@ -9,12 +9,17 @@ from console.store.atomic import write_atomically
 def write_file(path: Path, data: bytes) -> None:
     """Write or replace a file, creating its folder; check user-supplied paths with `require_folder` first.
 
+    A link, a device or a pipe is written to, never replaced.
+
     Raises:
         UsageError: it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, data)
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_bytes(data)
+        else:
+            write_atomically(path, data)
     except OSError as error:
         raise UsageError(
             f"cannot be written: {error.strerror}", where=str(path), hint="Choose another file with -o."

@@ -77,7 +77,7 @@ _ERROR_FIELDS = frozenset({"error", "errors", "message", "detail", "msg", "succe
 """Every error has one of these fields, or `error` as its `object` or `type`."""
 _SUCCESS_WORDS = frozenset({"", "ok", "success", "succeeded"})
 """Texts that some providers send as the `code` of every answer, without zeros at their ends."""
-_FAILURE_WORDS = frozenset({"error", "fail", "failed", "failure"})
+_FAILURE_WORDS = frozenset({"error", "fail", "failed", "failure", "timeout", "aborted", "cancelled", "canceled"})
 """Texts in `status` that are errors; other words name a state, such as `completed`."""
 _CONTEXT = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|prompt|input) length|prompt is too long|input is too long"

@@ -134,6 +134,9 @@ class HttpSession:
     async def _check(self, response: aiohttp.ClientResponse) -> None:
         if 300 <= response.status < 400:
             raise self._redirected(response)
+        if response.status < 300 and response.status != 200:
+            reason = f"{self._base.netloc} answered with the status {response.status} instead of 200"
+            raise Fault(FaultKind.BAD_ANSWER, reason, status=response.status)
         if response.status != 200:
             raise ErrorResponse(response.status, response.headers, await read(response, _LARGEST_ERROR, cut=True))
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()

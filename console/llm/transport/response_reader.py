@@ -102,18 +102,23 @@ async def _receive_whole(
 async def _receive_events(
     response: aiohttp.ClientResponse, head: bytes, reader: EventReader, builder: ReplyBuilder, deadlines: Deadlines
 ) -> None:
-    size, piece, done = 0, head, False
+    size, piece, done, has_events = 0, head, False, False
     while piece and not done:
         deadlines.check()
         size += len(piece)
         if size > LARGEST_BODY:
             raise too_large()
-        done = _add_events(reader.feed(piece), builder, deadlines)
+        events = reader.feed(piece)
+        has_events = has_events or bool(events)
+        done = _add_events(events, builder, deadlines)
         piece = b"" if done else await _next_piece(response, builder)
     if done:
         await _drain(response)
     else:
-        _add_last_event(reader.end(), builder)
+        last = reader.end()
+        if last is None and not has_events and not head.lstrip(_BLANK).startswith((b":", b"event:", b"id:", b"retry:")):
+            decode(head, builder.redact)  # neither events nor JSON
+        _add_last_event(last, builder)
         builder.mark_end_of_body()
     builder.check_complete()
 

@@ -14,7 +14,17 @@ from console.core.json_text import as_object, read_json
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import ANTHROPIC, CUT
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, object_in, objects_in, place_in, text_in, unread
+from console.llm.wires.parts import (
+    NONE_ACCEPTED,
+    Accepted,
+    name_in,
+    object_in,
+    objects_in,
+    place_in,
+    refuse_other_roles,
+    text_in,
+    unread,
+)
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
 from console.llm.wires.usage import token_count
@@ -118,6 +128,7 @@ def read_message(message: Mapping[str, Any], finish: str, accepted: Accepted = N
     """
     if message.get("content") is None:
         raise unread("the message has no content")
+    refuse_other_roles(message)
     blocks = objects_in(message, "content")
     for block in blocks:
         if not _is_known(kind := name_in(block, "type")):
@@ -205,6 +216,8 @@ class _MessageAssembly:
         if kind == "message":
             self._message, self.reason = dict(chunk), text_in(chunk, "stop_reason")
         elif kind == "message_start":
+            if self._message:
+                raise unread("the answer begins twice")
             self._message = dict(object_in(chunk, "message") or {})
             self._usage = dict(as_object(self._message.get("usage")))
         elif kind == "message_delta":
@@ -259,10 +272,15 @@ class _MessageAssembly:
         self._message["stop_reason"] = now or before
 
     def _finish(self) -> None:
+        if sorted(self._blocks) != list(range(len(self._blocks))):
+            raise unread("a block of the answer is missing")
         for (index, field), pieces in self._texts.items():
             self._blocks[index][field] = "".join(pieces)
         self._is_ended, self.reason = True, text_in(self._message, "stop_reason")
         is_cut = ANTHROPIC.finishes.get((self.reason or "").lower()) in CUT
+        grown = {index for index, _ in self._texts} | self._inputs.keys()
+        if not is_cut and self._blocks.keys() - self._ended - grown:
+            raise unread("a block of the answer has neither content nor an end")
         for index, pieces in self._inputs.items():
             self._blocks[index]["input"] = _input("".join(pieces), self._blocks[index], is_cut=is_cut)
         self._message["usage"] = self._usage

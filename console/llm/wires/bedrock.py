@@ -15,7 +15,7 @@ from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import NONE_ACCEPTED, Accepted
+from console.llm.wires.parts import NONE_ACCEPTED, Accepted, refuse_other_roles
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
 from console.llm.wires.usage import token_count
@@ -108,6 +108,7 @@ def read_converse(message: Mapping[str, Any], finish: str, accepted: Accepted = 
         Fault: the body has no content, or content that contradicts its end.
     """
     answer = as_object(as_object(message.get("output")).get("message"))
+    refuse_other_roles(answer)
     if not isinstance(answer.get("content"), list):
         raise Fault(FaultKind.BAD_ANSWER, "the message has no content")
     blocks = whole_objects(answer["content"], "content")

@@ -14,9 +14,18 @@ from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of, reports_error
-from console.llm.wires.completeness import CHAT, agree
+from console.llm.wires.completeness import CHAT, CUT, agree, check_native
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import Accepted, name_in, object_in, objects_in, text_in, unread
+from console.llm.wires.parts import (
+    Accepted,
+    name_in,
+    object_in,
+    objects_in,
+    refuse_other_roles,
+    refuse_unknown,
+    text_in,
+    unread,
+)
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, without_native
 from console.llm.wires.usage import read_usage
@@ -60,6 +69,8 @@ class ChatAssembly:
         self.reason: str | None = None
         self._said = _Said()
         self._is_begun = self._has_deltas = False
+        self._id: object = None
+        self._earlier_ids: set[object] = set()
         self._restated: dict[str, Any] | None = None
         """The whole message, as some servers send it beside or after its deltas."""
         self._usage: Usage | None = None
@@ -70,6 +81,8 @@ class ChatAssembly:
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         """Add the first choice, by index or, without one, by position."""
+        if (identity := chunk.get("id")) != self._id and isinstance(identity, str) and identity:
+            self._change_id(identity)
         if chunk.get("usage") is not None:
             self._usage = read_usage(chunk["usage"])
         if not self._model and isinstance(chunk.get("model"), str):
@@ -85,6 +98,13 @@ class ChatAssembly:
                 first = choice
         return first is not None and self._add_choice(first, live)
 
+    def _change_id(self, identity: str) -> None:
+        """Take the id of another chunk; some servers number chunks, but one that returns is of a second answer."""
+        if identity in self._earlier_ids:
+            raise unread("the chunks of two answers are mixed")
+        self._earlier_ids.add(identity)
+        self._id = identity
+
     def message(self) -> dict[str, Any]:
         said = self._said
         if not self._is_begun:
@@ -99,6 +119,8 @@ class ChatAssembly:
         content, reasoning, calls = message["content"], message["reasoning"], message["tool_calls"]
         usage = self._usage
         is_empty = content is None and not (reasoning or calls)
+        if not (content or calls) and finish not in CUT:
+            refuse_unknown(self._said.unread, frozenset(), "the message says nothing, but")
         if usage is not None and usage.input == 0 and usage.output == 0 and not is_empty:
             usage = None
         return Reply(
@@ -125,6 +147,7 @@ class ChatAssembly:
         if text is not None:
             is_new = self._add_text(text, delta or message or {}, live) or is_new
         if reason:
+            check_native(reason, text_in(choice, "native_finish_reason"))
             self.reason = reason
         return is_new or bool(reason)
 
@@ -150,6 +173,18 @@ class ChatAssembly:
 
 _SAYING = ("content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call")
 """Fields of a message or delta that say something."""
+_SILENT_FIELDS = frozenset(
+    {
+        *(*_SAYING, "role", "name", "id", "prefix", "signature", "reasoning_details", "thinking_blocks"),
+        *("reasoning_signature", "encrypted_content", "annotations", "citations", "context", "token_ids"),
+        *("extra_content", "provider_specific_fields", "content_filter_results", "content_filter_offsets"),
+    }
+)
+"""Fields of a message that are read, or that say nothing even where they are the only ones."""
+_CALL_FIELDS = frozenset({"id", "index", "type", "function", "name", "arguments", "description", "strict"}) | frozenset(
+    {"extra_content", "provider_specific_fields", "thought_signature"}
+)
+"""Fields of a call and its function without arguments of their own."""
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_offsets"})
 """What Azure reports of its filter, in chunks of their own."""
 _SILENT_PARTS = ("reference", "tool_reference", "redacted_thinking")
@@ -166,12 +201,17 @@ class _Said:
         self.unknown: list[str] = []
         """Types of parts that are not known."""
         self._texts: dict[str, list[str]] = {"text": [], "reasoning": []}
+        self.unread: dict[str, object] = {}
+        """Fields that nothing here reads."""
         self._has_content = False
         self._calls = _CallCollector()
 
     def add(self, part: dict[str, Any], show: _Show, *, is_whole: bool = False) -> bool:
         """Add a delta or a whole message; return True if it said anything."""
         is_new = False
+        refuse_other_roles(part)
+        if not part.keys() <= _SILENT_FIELDS:
+            self.unread |= {name: value for name, value in part.items() if name not in _SILENT_FIELDS}
         if thinking := text_in(part, "reasoning_content") or text_in(part, "reasoning"):
             is_new = self.add_text("reasoning", thinking, show)
         content, calls = part.get("content"), objects_in(part, "tool_calls")
@@ -180,9 +220,12 @@ class _Said:
         if refusal := text_in(part, "refusal"):
             self.flags.add("refusal")
             is_new = self.add_text("text", refusal, show) or is_new
+        function = object_in(part, "function_call")  # the older format that some servers still use
         if calls:
+            if function and all(function != call.get("function") for call in calls):
+                raise unread("the call of the older format is not among the calls")
             is_new = show("tool", self._calls.add(calls, is_whole=is_whole)) or is_new
-        elif function := object_in(part, "function_call"):  # the older format that some servers still use
+        elif function:
             is_new = show("tool", self._calls.add([{"index": 0, "function": function}])) or is_new
         return is_new
 
@@ -253,6 +296,8 @@ class _Call:
     arguments: list[str] = field(default_factory=list[str])
     has_object: bool = False
     """Whether arguments came as an object, which is whole by itself."""
+    unread: dict[str, object] = field(default_factory=dict[str, object])
+    """Fields that nothing here reads."""
 
     def add_name(self, name: str) -> None:
         """Add a piece of the name, unless a server repeats the whole name."""
@@ -294,6 +339,9 @@ class _CallCollector:
             self._by_id.setdefault(identity, call)
         if name:
             call.add_name(name)
+        for fields in (delta, function):
+            if not fields.keys() <= _CALL_FIELDS:
+                call.unread |= {name: value for name, value in fields.items() if name not in _CALL_FIELDS}
         arguments = function.get("arguments")
         piece = _arguments(arguments)
         if piece:
@@ -326,6 +374,9 @@ class _CallCollector:
         """Return the calls; a missing id is replaced by the call's number, since its result must name it."""
         if any(call.has_object and len(call.arguments) > 1 for call in self._calls):
             raise unread("the arguments of a tool call are an object and more")
+        for call in self._calls:
+            if not call.arguments:
+                refuse_unknown(call.unread, frozenset(), "a tool call without arguments")
         return [
             {"id": call.id or f"call_{number}", "name": "".join(call.name), "arguments": "".join(call.arguments)}
             for number, call in enumerate(self._calls)

@@ -14,7 +14,7 @@ from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in
+from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, refuse_other_roles
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, native_content
 from console.llm.wires.usage import token_count
@@ -71,6 +71,7 @@ def read_cohere(message: Mapping[str, Any], finish: str, accepted: Accepted = NO
     if not isinstance(message.get("message"), dict):
         raise Fault(FaultKind.BAD_ANSWER, "the answer has no message")
     fields = as_object(message["message"])
+    refuse_other_roles(fields)
     contents = whole_objects(fields.get("content"), "content")
     parts = [read for part in contents if (read := _part(part, accepted))]
     called = whole_objects(fields.get("tool_calls"), "tool_calls")

@@ -74,6 +74,8 @@ _FAILURES = {
     "incomplete": FaultKind.TRUNCATED,
 }
 """Reasons that name a failure."""
+_NATIVE_FAILURES = frozenset({"malformed_function_call", "unexpected_tool_call", "too_many_tool_calls", "other"})
+"""Further ones of Gemini, which gateways hand on as `stop`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,18 @@ def finish_of(reason: str, ends: Ends = CHAT, accepted: Accepted = NONE_ACCEPTED
         raise Fault(ends.failures[word], sentence.format(repr(word)))
     accepted.require(reason, sentence, "it does")
     return "stop"
+
+
+def check_native(reason: str, native: str | None) -> None:
+    """Compare a finish reason with the one that the model's own provider gave, as OpenRouter hands it on.
+
+    Raises:
+        Fault: `bad_answer`, if the latter names a failure, or a cut that the former hides.
+    """
+    word = (native or "").strip().lower()
+    hides_cut = CHAT.finishes.get(word) in CUT and CHAT.finishes.get(reason.strip().lower()) not in CUT
+    if hides_cut or word in CHAT.failures or word in _NATIVE_FAILURES:
+        raise unread(f"the server ended the answer with {reason[:60]!r}, the model's provider with {word!r}")
 
 
 def agreed_finish(before: str | None, now: str) -> str:

@@ -14,7 +14,18 @@ from console.core.json_text import as_object
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import CUT, GEMINI
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, object_in, objects_in, text_in, unread
+from console.llm.wires.parts import (
+    NONE_ACCEPTED,
+    Accepted,
+    name_in,
+    object_in,
+    objects_in,
+    place_in,
+    refuse_other_roles,
+    refuse_unknown,
+    text_in,
+    unread,
+)
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, native_content
 from console.llm.wires.usage import token_count
@@ -125,6 +136,8 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
     """By whether they are thoughts."""
     for part in parts:
         call, text = object_in(part, "functionCall"), text_in(part, "text")
+        if call is not None and text:
+            raise unread("a part of the answer is both a text and a call")
         if call is not None:
             calls.append(_call(call, len(calls)))
         elif text is not None:
@@ -145,7 +158,11 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
 
 
 def _call(call: dict[str, Any], number: int) -> ToolCall:
-    """Return a call; one without arguments may leave them out."""
+    """Return a call; one without arguments may leave them out, unless they are sent in a way that is not read."""
+    if call.get("willContinue") is True:
+        raise unread("the arguments of a call come in pieces, which are not read")
+    if not call.get("args"):
+        refuse_unknown(call, {"id", "name", "args"}, "a call without args")
     identity = text_in(call, "id") or f"call_{number}"
     return ToolCall(identity, name_in(call, "name"), json.dumps(object_in(call, "args") or {}))
 
@@ -180,6 +197,18 @@ def _usage(value: object) -> Usage | None:
     return Usage(input=sent, output=written + thoughts, cached=cached, reasoning=thoughts)
 
 
+def _first_candidate(chunk: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the candidate of index 0, which is also the one without an index."""
+    first: dict[str, Any] | None = None
+    for candidate in objects_in(chunk, "candidates"):
+        if candidate.get("index") is not None and place_in(candidate, "index"):
+            continue
+        if first is not None:
+            raise unread("the answer has its first candidate twice")
+        first = candidate
+    return first
+
+
 class _ContentAssembly:
     ends = GEMINI
     read = staticmethod(read_candidates)
@@ -198,7 +227,7 @@ class _ContentAssembly:
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         self._rest |= {key: value for key, value in chunk.items() if key != "candidates"}
-        candidate, blocked = next(iter(objects_in(chunk, "candidates")), None), _block_reason(chunk)
+        candidate, blocked = _first_candidate(chunk), _block_reason(chunk)
         if blocked is not None:
             self.reason = f"prompt blocked: {blocked}"
         if candidate is None:
@@ -209,6 +238,9 @@ class _ContentAssembly:
         content, is_new = object_in(candidate, "content"), False
         if content:
             self._has_content = True
+            refuse_other_roles(content)
+            if not content.get("parts"):
+                refuse_unknown(content, {"role", "parts"}, "content without parts")
             for part in objects_in(content, "parts"):
                 is_new = self._add_part(part, live) or is_new
         if reason := text_in(candidate, "finishReason"):

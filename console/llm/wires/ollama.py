@@ -10,15 +10,25 @@ from typing import Any
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.llm.transport.events import LineReader
-from console.llm.wires.completeness import OLLAMA
+from console.llm.wires.completeness import CUT, OLLAMA
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import Accepted, name_in, object_in, objects_in, text_in, unread
+from console.llm.wires.parts import (
+    Accepted,
+    name_in,
+    object_in,
+    objects_in,
+    refuse_other_roles,
+    refuse_unknown,
+    text_in,
+    unread,
+)
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, call_arguments, without_native
 from console.llm.wires.usage import token_count
 
 _TOP = frozenset({"format", "keep_alive", "stream", "think"})
 """Parameters of the top level; all others go into `options`."""
+_MESSAGE_FIELDS = frozenset({"role", "content", "thinking", "tool_calls", "tool_name", "images"})
 
 
 class _MessageAssembly:
@@ -28,6 +38,7 @@ class _MessageAssembly:
         self.reason: str | None = None
         self._texts: dict[str, list[str]] = {"content": [], "thinking": []}
         self._calls: list[dict[str, Any]] = []
+        self._unread: dict[str, Any] = {}
         self._last: Mapping[str, Any] = {}
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
@@ -37,6 +48,10 @@ class _MessageAssembly:
         fields, is_new = object_in(chunk, "message"), False
         if fields is None:
             raise unread("a line of the answer has no message")
+        if self._last:
+            raise unread("the answer goes on behind its end")
+        refuse_other_roles(fields)
+        self._unread |= {name: value for name, value in fields.items() if name not in _MESSAGE_FIELDS}
         for name, kind in (("thinking", "reasoning"), ("content", "text")):
             text = text_in(fields, name)
             if live.show(kind, text):
@@ -58,6 +73,8 @@ class _MessageAssembly:
 
     def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
         del accepted  # its answers have no parts
+        if not (message["content"] or message["tool_calls"]) and finish not in CUT:
+            refuse_unknown(self._unread, frozenset(), "the message says nothing, but")
         calls = tuple(
             ToolCall(call["id"] or f"call_{number}", call["name"], json.dumps(call["arguments"], ensure_ascii=False))
             for number, call in enumerate(message["tool_calls"])

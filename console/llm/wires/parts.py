@@ -1,10 +1,10 @@
-"""Strict reading of the parts of an answer: one of another type than its API promises is a fault, never skipped.
+"""Strict reading of the parts of an answer: a part of the wrong type is a fault and never skipped.
 
-Null is the same as missing, as servers write either. A part that cannot be read may have held anything, so the reply it
-belongs to proves nothing.
+Null counts as missing, because servers send either. An unreadable part may have held anything, so its reply proves
+nothing.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from typing import Any, NamedTuple, cast
 
 from console.core.fault import Fault, FaultKind
@@ -17,10 +17,11 @@ _TYPES: dict[type[Any], str] = {
     str: "a text",
     list: "a list",
 }
+_OTHER_ROLES = frozenset({"user", "system", "developer", "tool", "function"})
 
 
 def unread(what: str) -> Fault:
-    """Return the fault of a part that cannot be read, or that contradicts another."""
+    """Return the fault for a part that is unreadable or contradicts another."""
     return Fault(FaultKind.BAD_ANSWER, what, hint="The server or a gateway before it breaks its API; update it.")
 
 
@@ -70,7 +71,7 @@ def text_in(fields: Mapping[str, Any], name: str) -> str | None:
 
 
 def name_in(fields: Mapping[str, Any], name: str) -> str:
-    """Return a text that must be there and not be empty."""
+    """Return a required text that is not empty."""
     value = text_in(fields, name)
     if not value:
         raise unread(f"the answer has a part without {name}")
@@ -100,11 +101,25 @@ def objects_in(fields: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def place_in(fields: Mapping[str, Any], name: str) -> int:
-    """Return the place of a part, which must be there."""
+    """Return the required index of a part."""
     value = fields.get(name)
     if type(value) is not int:
         raise _wrong(name, value, "a number")
     return value
+
+
+def refuse_other_roles(message: Mapping[str, Any]) -> None:
+    """Raise a fault if a message names someone else as its author, such as the user whose words a gateway echoes."""
+    role = message.get("role")
+    if isinstance(role, str) and role.strip().lower() in _OTHER_ROLES:
+        raise unread(f"the answer is a message of the role {role.strip().lower()}")
+
+
+def refuse_unknown(fields: Mapping[str, Any], known: Set[str], what: str) -> None:
+    """Raise a fault if fields besides the known ones hold text or more: what nobody reads may be the answer."""
+    for name, value in fields.items():
+        if name not in known and value and isinstance(value, str | list | dict):
+            raise unread(f"{what} has the unknown field {name[:40]!r}")
 
 
 def _wrong(what: str, value: object, wanted: str) -> Fault:

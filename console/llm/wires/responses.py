@@ -13,7 +13,16 @@ from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of
 from console.llm.wires.completeness import RESPONSES, agree
 from console.llm.wires.live_texts import LiveTexts
-from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, object_in, objects_in, text_in, unread
+from console.llm.wires.parts import (
+    NONE_ACCEPTED,
+    Accepted,
+    name_in,
+    object_in,
+    objects_in,
+    refuse_other_roles,
+    text_in,
+    unread,
+)
 from console.llm.wires.provider_api import ProviderApi
 from console.llm.wires.request_body import as_accepted, native_content
 from console.llm.wires.surrogates import repair_surrogates
@@ -33,6 +42,8 @@ _SILENT_ITEMS = (
 )
 """Items of the provider's own doing; those of any other unknown type may be answers."""
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
+_WHOLE_TEXTS = {"response.output_text.done": "text", "response.function_call_arguments.done": "arguments"}
+"""Fields with the whole text of a part, by type of event."""
 
 
 def responses_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
@@ -110,6 +121,7 @@ class _Reading:
             if self._is_whole and status not in (None, "completed"):
                 raise unread(f"the response is complete, but a {kind} in it is not")
         if kind == "message":
+            refuse_other_roles(item)
             self._add_message(objects_in(item, "content"))
         elif kind == "function_call":
             self._add_call(item)
@@ -152,6 +164,8 @@ class _ResponseAssembly:
         self._response: dict[str, Any] = {}
         self._names: list[str] = []
         self._arguments: list[str] = []
+        self._whole: list[str] = []
+        """Texts and arguments that the server has called complete."""
 
     def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
         return chunk.get("object") == "response" or str(chunk.get("type")).startswith("response.")
@@ -161,14 +175,13 @@ class _ResponseAssembly:
         if chunk.get("object") == "response":
             return self._finish(chunk, live)
         if kind == "response.output_item.added":
-            item = object_in(chunk, "item") or {}
-            if item.get("type") != "function_call":
-                return False
-            if name := text_in(item, "name"):
-                self._names.append(name)
-            return live.show("tool", f"{name or ''}(")
+            return self._begin_item(object_in(chunk, "item") or {}, live)
         if kind in _ENDS:
-            return self._finish(object_in(chunk, "response") or {}, live)
+            return self._finish(object_in(chunk, "response") or {}, live, kind.removeprefix("response."))
+        if kind in _WHOLE_TEXTS:
+            self._whole.append(text_in(chunk, _WHOLE_TEXTS[kind]) or "")
+        elif kind == "response.output_item.done":
+            self._whole += _texts_of(object_in(chunk, "item") or {})
         if kind not in _DELTAS:
             return False
         text = text_in(chunk, "delta")
@@ -176,7 +189,18 @@ class _ResponseAssembly:
             self._arguments.append(text)
         return live.show(_DELTAS[kind], text)
 
-    def _finish(self, response: Mapping[str, Any], live: LiveTexts) -> bool:
+    def _begin_item(self, item: dict[str, Any], live: LiveTexts) -> bool:
+        if item.get("type") != "function_call":
+            return False
+        if name := text_in(item, "name"):
+            self._names.append(name)
+        return live.show("tool", f"{name or ''}(")
+
+    def _finish(self, response: Mapping[str, Any], live: LiveTexts, wanted: str = "") -> bool:
+        if self._response:
+            raise unread("the answer ends twice")
+        if wanted and response.get("status") not in (None, wanted):
+            raise unread(f"the last event says that the answer is {wanted}, its status says otherwise")
         if response.get("error"):
             raise fault_of(provider_error_of(live.redact.value(dict(response))))
         status, details = text_in(response, "status"), object_in(response, "incomplete_details") or {}
@@ -194,7 +218,18 @@ class _ResponseAssembly:
         is_same = agree(repair_surrogates(streamed)[0], repair_surrogates(whole)[0])
         if not is_same or self._names not in ([], [call.get("name") for call in calls]):
             raise unread("the calls that were streamed are not those in the response")
+        said = {"".join(text.split()) for item in items for text in _texts_of(item)}
+        if not said.issuperset("".join(text.split()) for text in self._whole):
+            raise unread("a text or call that was streamed is not in the response")
         return self._response
+
+
+def _texts_of(item: dict[str, Any]) -> list[str]:
+    """Return the texts of a message, or the arguments of a call."""
+    if item.get("type") == "function_call":
+        return [text_in(item, "arguments") or ""]
+    parts = objects_in(item, "content") if item.get("type") == "message" else []
+    return [text for part in parts if (text := text_in(part, "text") or text_in(part, "refusal"))]
 
 
 RESPONSES_API = ProviderApi(

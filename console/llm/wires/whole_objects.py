@@ -1,4 +1,4 @@
-"""Reads lists of objects of which none may be dropped silently."""
+"""Reads lists of objects without dropping any silently."""
 
 from typing import Any, cast
 

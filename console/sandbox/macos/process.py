@@ -1,7 +1,7 @@
-"""Starts the worker under a Seatbelt profile, and lets it prove from inside what the profile denies.
+"""Starts the worker under a Seatbelt profile and checks from inside what the profile denies.
 
-The keeper stays outside, because the profile forbids to start processes. It hands the worker its setup over a socket
-that is the worker's standard input and error until the interpreter runs; if it never does, the reason comes back there.
+The keeper stays outside, because the profile forbids starting processes. It passes the setup through a socket that is
+the worker's standard input and error until the interpreter runs; if it never does, the reason arrives there.
 """
 
 import contextlib
@@ -19,16 +19,16 @@ from console.sandbox.macos.profile import Reach, build_profile
 
 _READY = b"\0"
 _START_S = 20.0
-"""Seconds until a worker that neither starts nor ends is given up."""
+"""Seconds before giving up on a worker that neither starts nor ends."""
 _MOST_LINKS = 40
 _DISCARD = 9
 """A port of this machine that nothing listens on."""
 _OUTSIDE = "/private/etc/hosts"
-"""A file that anyone on macOS can read, and no worker."""
+"""A file that anyone on macOS can read, except a worker."""
 
 
 def start(control: socket.socket, setup: dict[str, Any], root: str) -> tuple[int, str]:
-    """Start the worker confined; return its process id, or 0 and the reason why it cannot be.
+    """Start a confined worker; return its process id, or 0 and the reason for the failure.
 
     Args:
         control: the socket to the engine, for the worker.
@@ -97,7 +97,7 @@ def _hand_over(ours: socket.socket, setup: dict[str, Any]) -> str:
 
 
 def take_over() -> socket.socket:
-    """Return the socket by which the keeper hands over the setup: standard input, as `start` left it."""
+    """Return the socket that carries the setup: standard input, as `start` left it."""
     return socket.socket(fileno=0)
 
 
@@ -108,7 +108,7 @@ def confirm(handed: socket.socket) -> None:
 
 
 def read_level(missing: dict[str, str]) -> dict[str, Any]:
-    """Try what must be denied, and return the level of confinement in force."""
+    """Try what must be denied and return the actual level of confinement."""
     return {
         "files": _is_denied(_open_outside),
         "network": _is_denied(_connect),
@@ -151,7 +151,7 @@ def _signal_keeper() -> None:
 
 
 def _reach(setup: dict[str, Any], root: str) -> Reach:
-    """Return what the worker may use, from the description that every layer of confinement gets."""
+    """Return what the worker may use, from the description shared by all layers of confinement."""
     used = [sys.executable, root, setup["scratch"], *(path for path in sys.path if os.path.isabs(path))]
     programs = [sys.executable, *_framework_program()]
     return Reach(
@@ -164,7 +164,7 @@ def _reach(setup: dict[str, Any], root: str) -> Reach:
 
 
 def _started_from() -> list[str]:
-    """Return what the interpreter reads only while it starts: its library, and the settings of its environment."""
+    """Return what the interpreter reads only at its start: its library, and the settings of its environment."""
     paths = [canonical(os.path.join(os.path.dirname(os.path.dirname(sys.executable)), "pyvenv.cfg"))]
     if sysconfig.get_config_var("PYTHONFRAMEWORK"):
         paths.append(canonical(sys.base_prefix))
@@ -172,7 +172,7 @@ def _started_from() -> list[str]:
 
 
 def _framework_program() -> list[str]:
-    """Return the program that a framework build of Python replaces itself by."""
+    """Return the program by which a framework build of Python replaces itself."""
     path = os.path.join(sys.base_prefix, "Resources", "Python.app", "Contents", "MacOS", "Python")
     return [path] if os.path.exists(path) else []
 
@@ -196,7 +196,7 @@ def canonical(path: str) -> str:
 
 
 def links_on(path: str) -> list[str]:
-    """Return every link that a path leads through, in order; the folders above each are resolved."""
+    """Return the symbolic links on the way to a path, in order, each with its parent folders resolved."""
     links: list[str] = []
     rest = [part for part in path.split("/") if part]
     here = "/"

@@ -1,7 +1,7 @@
 """The text of a Seatbelt profile: what the kernel of macOS lets a worker do. The last rule that matches decides.
 
-Everything is denied except what a rule allows: a profile that forgets something breaks the worker, not its walls. Only
-operations and filters are used that programs on macOS commonly use, since an unknown word makes the whole profile void.
+Everything is denied unless a rule allows it, so an omission breaks the worker and not the confinement. Only common
+operations and filters are used, because one unknown word makes the whole profile void.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,10 +13,10 @@ _READABLE = (
     "/Library/Apple/usr/libexec/oah", "/private/preboot/Cryptexes", "/private/var/db/dyld", "/private/var/db/oah",
     "/private/var/db/timezone", "/usr/lib", "/usr/share/icu", "/usr/share/zoneinfo", "/usr/share/zoneinfo.default",
 )  # fmt: skip
-"""Libraries of the system and the loader's caches; none holds data of a user."""
+"""System libraries and the loader's caches; none holds a user's data."""
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _LINKS = ("/etc", "/tmp", "/var", "/private/etc/localtime")  # noqa: S108  only the link itself
-"""Links of the system that paths lead through."""
+"""System links on the way to paths."""
 _SYSCTLS = (
     "hw.activecpu", "hw.byteorder", "hw.cachelinesize", "hw.cpufamily", "hw.cpusubfamily", "hw.cpusubtype",
     "hw.cputype", "hw.logicalcpu", "hw.logicalcpu_max", "hw.machine", "hw.memsize", "hw.model", "hw.ncpu",
@@ -43,7 +43,7 @@ class Reach:
     scratch: str
     """The folder that may be written."""
     links: Sequence[str] = ()
-    """Links that paths used by the interpreter lead through."""
+    """Links on the way to paths that the interpreter uses."""
 
 
 def build_profile(reach: Reach) -> str:
@@ -119,5 +119,5 @@ def _listing(folders: Sequence[str]) -> list[str]:
 
 
 def _ancestors(paths: Iterable[str]) -> list[str]:
-    """Return all folders above paths: the way to a path leads through them."""
+    """Return all folders above paths, which must be traversable."""
     return sorted({str(folder) for path in paths for folder in PurePosixPath(path).parents})

@@ -47,6 +47,7 @@ def _line(**parts: object) -> str:
         (lambda rows: [rows[0], rows[1].replace('"boolean"', '["boolean", "null"]'), *rows[2:]], r"type`"),
         (lambda rows: [rows[0], rows[1].replace('"required": [', '"required": [7, '), *rows[2:]], "required"),
         (lambda rows: [rows[0], rows[1].replace('"content": "', '"content": "\\ud800'), *rows[2:]], "surrogates"),
+        (lambda rows: [rows[0], rows[1][:-1] + ', "x": NaN}', *rows[2:]], "JSON compliant"),
     ],
 )
 def test_a_damaged_line_is_named(folder: Path, change: Callable[[list[str]], list[str]], message: str):
@@ -74,6 +75,18 @@ def test_damaged_ground_truth_is_named(folder: Path, change: Callable[[list[str]
     with pytest.raises(UsageError, match=message) as caught:
         Dataset(folder).entries("multiple")
     assert caught.value.where.startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [([["x"]], "matching regex"), ([[]] * 9, "turns, but calls for 9"), (["f()"], "Expected `array`")],
+)
+def test_damaged_ground_truth_of_turns_is_named(folder: Path, truth: object, message: str):
+    path = folder / "possible_answer" / "BFCL_v4_multi_turn_base.json"
+    _edit(path, lambda rows: [rows[0], _line(id=json.loads(rows[1])["id"], ground_truth=truth), *rows[2:]])
+    with pytest.raises(UsageError, match=message) as caught:
+        Dataset(folder).entries("multi_turn_base")
+    assert caught.value.where == f"{path}:2"
 
 
 def test_missing_ground_truth_is_named(folder: Path):

@@ -58,6 +58,8 @@ DAMAGED = {
     "unknown validator": (scenario({"validator": "plian"}), "Did you mean plain"),
     "a call with a list as name": (scenario({"expected_function_calls": [{"name": []}]}), "must be a string"),
     "a validator of the wrong kind": (scenario({"validator": ["plain"]}), "`validator` must be a string"),
+    "a cue that is a number": (scenario({"cue": 7}), "`cue` must be an object"),
+    "a cue with calls of the wrong kind": (scenario({"cue": {"calls": [["f"]]}}), "pairs of name and arguments"),
     "unknown hook": (scenario({"pre_turn_hook": "none"}), "no pre_turn_hook 'none'"),
     "description of the wrong kind": (scenario(description=3), "`description` must be a string"),
 }

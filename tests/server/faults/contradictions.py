@@ -6,6 +6,13 @@ from server.faults.registry import FAULTS, TEXT, Fault, both, choice, chunk, fau
 from server.faults.tools import call
 from server.http1 import Exchange
 
+
+def misnamed_arguments() -> dict[str, Any]:
+    """Return a call whose arguments nobody looks for."""
+    whole = call("")
+    return {**whole, "function": {"name": whole["function"]["name"], "parameters": {"a": 1}}}
+
+
 MESSAGES: dict[str, dict[str, Any]] = {
     "no_calls_after_empty_text": {"content": ""},
     "no_calls_after_text": {"content": "I look it up."},
@@ -17,6 +24,13 @@ MESSAGES: dict[str, dict[str, Any]] = {
     "function_has_no_name": {"content": None, "tool_calls": [call("{}", None)]},
     "function_has_a_number_for_a_name": {"content": None, "tool_calls": [call("{}", 5)]},
     "arguments_are_a_number": {"content": None, "tool_calls": [call(5)]},
+    "arguments_under_another_name": {"content": None, "tool_calls": [misnamed_arguments()]},
+    "call_of_another_type": {"content": None, "tool_calls": [{"id": "a", "type": "custom", "custom": {"input": "a"}}]},
+    "another_call_in_the_older_format": {
+        "content": None,
+        "tool_calls": [call("{}")],
+        "function_call": {"name": "g", "arguments": "{}"},
+    },
     "call_is_there_twice": {"content": None, "tool_calls": [call('{"a": 1}'), call('{"a": 1}')]},
 }
 """Messages that end with `tool_calls`."""
@@ -27,6 +41,10 @@ CONTENTS: dict[str, dict[str, Any]] = {
     "refusal_is_a_list": {"content": "", "refusal": ["no"]},
     "reasoning_is_a_list": {"content": "", "reasoning_content": ["hm"]},
     "function_call_is_a_text": {"content": "", "function_call": "f"},
+    "text_under_another_name": {"content": None, "text": TEXT},
+    "text_as_audio": {"content": None, "audio": {"transcript": TEXT}},
+    "role_is_user": {"role": "user", "content": TEXT},
+    "role_is_tool": {"role": "tool", "content": TEXT},
 }
 """Messages that end with `stop`."""
 SIGNALS: dict[str, dict[str, Any]] = {
@@ -102,3 +120,23 @@ def s_two_reasons(e: Exchange) -> None:
 def s_restated_otherwise(e: Exchange) -> None:
     whole = {"index": 0, "message": {"content": "The weather is bad"}, "finish_reason": "stop"}
     stream(e, chunk({"content": TEXT}), {"choices": [whole]})
+
+
+@fault
+def s_chunks_of_two_answers(e: Exchange) -> None:
+    first, second = ({**chunk({"content": text}), "id": name} for text, name in (("The weather", "a"), ("No", "b")))
+    stream(e, first, second, {**chunk({"content": " is fine"}, "stop"), "id": "a"})
+
+
+@fault
+def s_other_reason_of_the_provider(e: Exchange) -> None:
+    last = chunk({"content": ""}, "stop")
+    last["choices"][0]["native_finish_reason"] = "MALFORMED_FUNCTION_CALL"
+    stream(e, last)
+
+
+@fault
+def s_cut_that_the_gateway_hides(e: Exchange) -> None:
+    last = chunk({"content": "The wea"}, "stop")
+    last["choices"][0]["native_finish_reason"] = "max_tokens"
+    stream(e, last)

@@ -176,14 +176,15 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
         UsageError: a file is missing or damaged; names the line.
     """
     folder = results_folder(path)
+    file = folder / METADATA
     try:
-        metadata = read_json((folder / METADATA).read_bytes())
-        lines = (folder / RESULTS).read_bytes().decode("utf-8").split("\n")
+        metadata = read_json(file.read_bytes())
+        file = folder / RESULTS
+        lines = file.read_bytes().decode("utf-8").split("\n")
     except OSError as error:
-        where = str(error.filename or folder)
-        raise UsageError(f"cannot be read: {error.strerror}", where=where, hint=_HINT) from error
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(file), hint=_HINT) from error
     except ValueError as error:
-        raise UsageError(f"is damaged: {error}", where=str(folder), hint=_HINT) from error
+        raise UsageError(f"is damaged: {error}", where=str(file), hint=_HINT) from error
     if not isinstance(metadata, dict):
         raise UsageError("must contain one object", where=str(folder / METADATA))
     rows = [_parse_row(line, f"{folder / RESULTS}:{number}") for number, line in enumerate(lines, 1) if line.strip()]

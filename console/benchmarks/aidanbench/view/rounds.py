@@ -57,7 +57,7 @@ def round_blocks(
 
 
 def answer_block(loop_round: Round) -> Block:
-    """Return the block of a round's answer, as far as received."""
+    """Return the block of a round's answer, including a partial one."""
     is_missing = loop_round.is_decided and not loop_round.answer and not loop_round.streaming
     body = (muted("(no answer)"),) if is_missing else ()
     return Block(f"round {loop_round.turn} answer", text=loop_round.answer, body=body, indent=1, gap=False)
@@ -135,7 +135,7 @@ def nearest_line(loop_round: Round) -> Content | None:
 
 
 def end_line(loop_round: Round) -> Content | None:
-    """Return why the loop ended with this round; None if it continued or is undecided yet."""
+    """Return why the loop ended with this round; None if it went on or the round is still undecided."""
     if not loop_round.is_decided or loop_round.accepted:
         return None
     words = one_line(reason_words(loop_round.reason), 200)

@@ -83,7 +83,12 @@ def _first(values: list[Any]) -> Any:
 
 def _entries(accepted: dict[str, Any]) -> dict[str, Any]:
     """Return the first acceptable value of every key; nested values are exact."""
-    return {key: _first(values) for key, values in accepted.items() if any(value != "" for value in values)}
+    lists = {key: _listed(values) for key, values in accepted.items()}
+    return {key: _first(values) for key, values in lists.items() if any(value != "" for value in values)}
+
+
+def _listed(values: Any) -> list[Any]:
+    return cast(list[Any], values) if isinstance(values, list) else [values]
 
 
 def plausible_call(doc: Doc) -> Call:

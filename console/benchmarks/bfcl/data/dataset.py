@@ -4,10 +4,11 @@ Invalid lines, duplicate ids and missing ground truth raise a `UsageError` with 
 entry would change a score. Categories without a file are absent.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import msgspec
 
@@ -72,7 +73,7 @@ class _TurnsTruth(msgspec.Struct, frozen=True):
     """Required fields of a ground-truth line of multi-turn categories."""
 
     id: str
-    ground_truth: list[list[str]]
+    ground_truth: list[list[Annotated[str, msgspec.Meta(pattern=r"^\w[\w.]*\((?s:.*)\)$")]]]
 
 
 class _AnswersTruth(msgspec.Struct, frozen=True):
@@ -357,7 +358,9 @@ def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[st
             msgspec.convert(row, row_type)
             if b"\\ud" in line.lower():
                 msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could hold
-        except (msgspec.ValidationError, UnicodeEncodeError) as error:
+            if b"NaN" in line or b"Infinity" in line:
+                json.dumps(row, allow_nan=False)
+        except ValueError as error:
             raise UsageError(f"damaged line: {error}", where=where) from error
         if (first := seen.setdefault(str(row.get("id", number)), number)) != number:
             raise UsageError(f"the id {row['id']!r} occurs before, in line {first}", where=where)

@@ -45,7 +45,11 @@ class Reading:
             return explicit
         profile = profile_of_folder(folder)
         if mark := _one_mark(folder, lines, registered=profile is not None):
-            return find_setting(mark)
+            try:
+                return find_setting(mark)
+            except UsageError as error:
+                where = f"`{MARK}` in the results of {folder}"
+                raise UsageError(error.message, where=where, hint=error.hint) from None
         if profile is not None:
             return profile_setting(profile)
         if explicit is not None:

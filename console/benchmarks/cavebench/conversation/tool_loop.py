@@ -1,8 +1,8 @@
 """A conversation in JSON mode: native tool calls, until the model answers in text or runs out of steps.
 
-Tools run in the worker, and every call is an effect of the stage. While a resumed conversation has recorded effects no
-worker is needed; before the first new call the recorded ones are repeated, to restore the tools' state. The same
-happens after a worker was killed.
+Tools run in the worker, and every call is an effect of the stage. A resumed conversation replays recorded effects
+without a worker; before its first new call they are executed again to restore the tools' state, as they are after a
+worker was killed.
 """
 
 import json
@@ -170,7 +170,7 @@ class _ToolWorker:
 
 
 def read_arguments(text: str) -> Any:
-    """Return the arguments that a model wrote; if they are not JSON there are none, as in the reference."""
+    """Return the arguments that a model wrote; none if they are not JSON, as in the reference."""
     try:
         return json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
@@ -178,7 +178,7 @@ def read_arguments(text: str) -> Any:
 
 
 def _as_stored(text: str) -> tuple[Any, dict[str, str]]:
-    """Return the arguments that a model wrote as a journal can hold them, and the text if that is not all of them."""
+    """Return a model's arguments in a form that a journal can hold, and their text if that form loses something."""
     arguments = read_arguments(text)
     stored = encode(arguments)
     if for_peer(decode(stored)) == arguments:

@@ -161,12 +161,24 @@ def _check_turn(turn: Any, where: str, source: ModuleSource) -> None:
     types: list[Any] = [argument.type for argument in arguments]
     if not all(isinstance(kind, str | None) for kind in types):
         raise UsageError("the `type` of an expected argument must be a string", where=where)
+    _check_cue(fields.get("cue"), where)
     for key, names in (("validator", source.validators), ("pre_turn_hook", source.hooks)):
         name = _text(fields, key, where)
         if name and names is not None and name not in names:
             close = nearest(name, names)
             hint = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(names)) or 'none'}."
             raise UsageError(f"the module has no {key} {name!r}", where=where, hint=hint)
+
+
+def _check_cue(cue: Any, where: str) -> None:
+    script = cast("dict[str, Any]", cue if isinstance(cue, dict) else {})
+    calls = script.get("calls", [])
+    pairs = cast("list[Any]", calls if isinstance(calls, list) else [None])
+    whole = (
+        isinstance(pair, list) and [type(part) for part in cast("list[Any]", pair)] == [str, dict] for pair in pairs
+    )
+    if not isinstance(cue, dict | None) or not all(whole):
+        raise UsageError("`cue` must be an object, and its `calls` pairs of name and arguments", where=where)
 
 
 def _text(fields: dict[str, Any], key: str, where: str) -> str:

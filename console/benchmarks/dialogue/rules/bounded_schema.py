@@ -1,7 +1,7 @@
 """Validation with JSON schemas from suites in bounded time, without external references.
 
-Uses the library `jsonschema`, counting each applied keyword, as recursive schemas can take exponential time, and
-keeping no errors of alternatives, which quote the value once for each of them.
+Uses `jsonschema`. Applied keywords are counted, because recursive schemas can take exponential time, and errors of
+alternatives are dropped, because each quotes the whole value.
 """
 
 import time
@@ -40,7 +40,7 @@ _NOTHING_ELSE: Any = cast(Any, Registry)()
 
 
 class _Effort:
-    """What the validation of one answer may still take."""
+    """Remaining budget for validating one answer."""
 
     __slots__ = ("_ends", "_left")
 
@@ -51,7 +51,7 @@ class _Effort:
         """Count one step.
 
         Raises:
-            TooMuchWork: it is one too many.
+            TooMuchWork: the budget is used up.
         """
         self._left -= 1
         if self._left < 0:
@@ -105,7 +105,7 @@ def _check_keywords(schema: Any, resolver: Any, left: list[int]) -> None:
     """Check a schema for unsupported keywords, references and expressions, and for its size.
 
     Raises:
-        ValueError: one was found, or it has more parts than are left.
+        ValueError: the schema has one of these, or too many parts.
     """
     if not isinstance(schema, dict):
         return

@@ -1,0 +1,84 @@
+"""Devices, pipes, links and closed streams where a file or a run is expected: one sentence, and nothing is replaced."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def run(console: Any) -> str:
+    ended = console("run", "-m", "sim/careful", "-s", "bfcl-starter", "-n", "1", "--json", "--quiet")
+    return ended.data["summary"]["id"]
+
+
+def apart(home: Path, words: str, redirection: str = "") -> "subprocess.CompletedProcess[str]":
+    """Run a command under a shell that redirects its streams."""
+    line = f"exec {sys.executable} -m console {words} {redirection}"
+    environment = dict(os.environ) | {"PYTHONPATH": str(TOP)}
+    return subprocess.run(["sh", "-c", line], cwd=home, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", ["./loop", "/"])
+@pytest.mark.parametrize("verb", ["show", "resume", "watch", "merge", "compare", "failures"])
+def test_a_place_that_holds_no_run_is_named(console: Any, home: Path, verb: str, name: str) -> None:
+    (home / "runs").mkdir()
+    (home / "loop").symlink_to("loop")
+    ended = console(verb, name, *([name] if verb in ("compare", "merge") else []))
+    assert ended.code == 2, ended.err
+    assert "internal error" not in ended.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("models", "--models", "/dev/zero"),
+        ("run", "-m", "sim/careful", "-s", "bfcl-starter", "--ids", "@/dev/zero"),
+        ("pull", "bfcl", "--from", "/dev/zero"),
+    ],
+)
+def test_a_file_without_an_end_is_refused(console: Any, home: Path, words: tuple[str, ...]) -> None:
+    ended = console(*words)
+    assert ended.code == 2
+    assert "larger than" in ended.err or "neither a file nor a folder" in ended.err
+
+
+def test_an_export_writes_to_a_pipe_and_through_a_link_and_replaces_neither(console: Any, home: Path, run: str) -> None:
+    pipe, link, target = home / "pipe", home / "link.csv", home / "target.csv"
+    os.mkfifo(pipe)
+    link.symlink_to(target)
+    target.write_text("old")
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    assert console("export", run, "-o", pipe).code == 0
+    text, _ = reader.communicate(timeout=20)
+    assert text.startswith(b"case,rollout,")
+    assert console("export", run, "-o", link).code == 0
+    assert target.read_bytes() == text
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize("words", ["show latest", "show latest --json", "export latest", "runs --json"])
+def test_a_full_disk_below_stdout_is_one_sentence(home: Path, run: str, words: str) -> None:
+    ended = apart(home, words, "> /dev/full")
+    assert ended.returncode == 2, ended.stderr
+    assert ended.stderr.strip().endswith(f"cannot be written: {os.strerror(errno.ENOSPC)}")
+
+
+@pytest.mark.parametrize("redirection", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_stop_no_run_and_no_file_takes_their_place(home: Path, redirection: str) -> None:
+    ended = apart(home, "run -m sim/careful -s bfcl-starter -n 1 --name quiet", redirection)
+    assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
+    [journal] = (home / "runs").glob("*/journal.jsonl")
+    assert all(line.startswith('{"v":') for line in journal.read_text().splitlines())
+
+
+def test_a_port_that_does_not_exist_is_named(console: Any) -> None:
+    ended = console("--serve", "--port", "99999999")
+    assert (ended.code, "there is no port 99999999" in ended.err) == (2, True)
