@@ -9,14 +9,16 @@ def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
     """Open the app, at a run (and case) if given, and return the exit code.
 
     Raises:
-        UsageError: there is no terminal, or a given folder or theme does not exist.
+        UsageError: there is no terminal, or a given folder or theme does not exist, or the one for runs cannot be made.
     """
     # Imported late: `--help` needs neither.
-    from console.config.paths import WorkspacePaths, find_runs_root
+    from console.config.paths import WorkspacePaths, find_runs_root, make_new_folder
     from console.tui.start import run_app
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # which the app's loop replaces
-    find_runs_root(args.runs)
+    root = find_runs_root(args.runs, may_be_new=True)
+    if args.runs is not None and not root.exists():
+        make_new_folder(root)
     paths = WorkspacePaths(args.models, args.data, args.runs)
     return run_app(paths, run=run, case=case, theme=args.theme or "", ascii=args.ascii, mouse=not args.no_mouse)

@@ -137,10 +137,11 @@ def case_names(args: Arguments, prefix: str) -> Iterable[str]:
         return run_names(args, prefix)
     from console.cli.history import read_overview
     from console.config.paths import find_runs_root
+    from console.store.journal_file import journal_status
     from console.store.run_list import find_run
 
     folder = find_run(find_runs_root(args.runs), name or "latest")
-    if folder.journal_path.stat().st_size > MOST_BYTES:
+    if journal_status(folder.journal_path).size > MOST_BYTES:
         return []
     rollouts = sorted(read_overview(folder).rollouts.values(), key=lambda rollout: not rollout.is_failure)
     return dict.fromkeys(f"{name}#{rollout.key.case}" for rollout in rollouts)

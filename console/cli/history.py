@@ -13,6 +13,7 @@ from console.insight.overview import Overview
 from console.insight.overview_snapshot import decode_overview, encode_overview, layout
 from console.insight.rollout import SETUP
 from console.store.journal import JournalReader
+from console.store.journal_file import journal_status
 from console.store.journal_index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import RunFolder
 from console.suites.catalog import find_suite
@@ -98,7 +99,7 @@ def read_history(folder: RunFolder) -> History:
 def save_overview(folder: RunFolder) -> None:
     """Save the overview of a long run after playing, so that opening it need not read the journal."""
     with contextlib.suppress(OSError, UsageError):
-        if folder.journal_path.stat().st_size >= SAVED_FROM_BYTES:
+        if journal_status(folder.journal_path).size >= SAVED_FROM_BYTES:
             read_overview(folder)
 
 

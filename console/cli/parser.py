@@ -28,6 +28,7 @@ _VERBS = {
     "watch": "follow a run",
     "review": "step through the failures of a run",
     "runs": "list runs",
+    "organize": "rename, note, pin or archive runs",
     "models": "list the models of models.toml",
     "suites": "list suites and their categories",
     "new": "write a suite of your own, from a template",

@@ -109,6 +109,18 @@ def find_runs_root(explicit: Path | str | None = None, *, may_be_new: bool = Fal
     return path
 
 
+def make_new_folder(path: Path) -> None:
+    """Create a folder that was named for runs and is not there yet.
+
+    Raises:
+        UsageError: it cannot be created.
+    """
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be made: {error.strerror}", where="--runs") from None
+
+
 def _usual_runs() -> Path:
     root = checkout()
     return root / "runs" if root is not None and Path.cwd().is_relative_to(root) else Path("runs")

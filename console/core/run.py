@@ -223,6 +223,12 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Planned rollouts that are not graded."""
     parent: str = ""
     """Run this one is a branch of."""
+    note: str = ""
+    """A reader's note on the run; this and the two below are never in summary.json."""
+    pinned: bool = False
+    """True if a reader wants it at the top of lists."""
+    archived: bool = False
+    """True if its journal is compressed, and lists leave the run out."""
     checksum: int = 0
     """crc32 of this summary as JSON without this field; in summary.json only."""
 

@@ -9,6 +9,7 @@ from console.core.fault import UsageError
 from console.core.run import Summary
 from console.core.statistics.power import Detectable
 from console.core.statistics.repeats import variance_split
+from console.store.journal_file import journal_status
 from console.store.run_list import list_runs
 from console.store.runs import RunFolder
 
@@ -96,7 +97,7 @@ def _discordance(runs: list[RunFolder]) -> float | None:
 
 def _passed(run: RunFolder) -> dict[Slot, bool]:
     try:
-        size = run.journal_path.stat().st_size
+        size = journal_status(run.journal_path).size
         return _read(run.path, size) if size <= _MOST_BYTES else {}
     except (UsageError, OSError):
         return {}

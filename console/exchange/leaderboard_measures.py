@@ -9,6 +9,7 @@ from console.core.fault import UsageError
 from console.core.statistics.sample import Observation
 from console.exchange.run_reader import RunReader
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, with_interval, with_measures
+from console.store.journal_file import journal_status
 from console.store.journal_index import JournalIndex
 from console.store.runs import RunFolder
 from console.suites.leaderboard import LeaderboardRules, MeasuresJournals
@@ -57,7 +58,7 @@ def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[s
         return {}
     journals = [folder.journal_path for folder in folders]
     try:
-        return rules.combine([_measure(rules, journal, journal.stat().st_size) for journal in journals])
+        return rules.combine([_measure(rules, journal, journal_status(journal).size) for journal in journals])
     except OSError:
         raise
     except Exception:  # suites of other packages may raise anything; their columns stay empty

@@ -14,6 +14,7 @@ from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_of
 from console.insight.rollout import Rollout
+from console.store.journal_file import journal_status
 from console.store.journal_index import JournalIndex
 from console.store.notes import Notes
 from console.store.runs import RunFolder
@@ -43,7 +44,7 @@ class RunReader:
 
     def _size(self) -> int:
         try:
-            return self.folder.journal_path.stat().st_size
+            return journal_status(self.folder.journal_path).size
         except OSError:
             return 0
 

@@ -21,6 +21,7 @@ from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
 from console.store.atomic import PRIVATE, set_mode, write_private
 from console.store.durable import sync_data, sync_file, sync_folder
+from console.store.journal_file import journal_status, open_journal, read_span, unpack_journal
 from console.store.journal_line import BadLine, decode, encode
 
 _PIECE_BYTES = 1 << 20
@@ -43,6 +44,8 @@ class JournalWriter:
     def __init__(self, path: Path) -> None:
         """Open for appending, set a torn tail aside, and rewrite what a failed sync left unconfirmed.
 
+        An archived journal becomes a plain file first.
+
         Raises:
             Fault: the file cannot be opened or repaired (kind `disk`).
         """
@@ -59,6 +62,7 @@ class JournalWriter:
         self.is_unconfirmed = False
         """True if the last sync failed."""
         try:
+            unpack_journal(path)
             self._fd, self.torn = open_whole(path)
             self.size = os.fstat(self._fd).st_size
             self._synced = self.size
@@ -264,9 +268,8 @@ class JournalReader:
 
     def _new_lines(self, limit_bytes: int) -> list[bytes]:
         try:
-            with self.path.open("rb") as file:
-                file.seek(self.offset)
-                data = file.read(limit_bytes)
+            with open_journal(self.path) as file:
+                data = read_span(file, self.offset, limit_bytes)
                 if len(data) == limit_bytes:
                     data += file.readline()
         except (FileNotFoundError, NotADirectoryError):
@@ -284,7 +287,7 @@ class JournalReader:
     def has_torn_tail(self) -> bool:
         """True if bytes follow the last newline: a writer is in the middle of a line, or was killed there."""
         try:
-            return self.path.stat().st_size > self.offset
+            return journal_status(self.path).size > self.offset
         except FileNotFoundError:
             return False
 
@@ -296,8 +299,8 @@ def checksum_before(path: Path, end: int) -> int:
         OSError: the journal cannot be read.
     """
     start = max(0, end - _LAST_BYTES)
-    with path.open("rb") as file:
-        return crc32(os.pread(file.fileno(), end - start, start))
+    with open_journal(path) as file:
+        return crc32(read_span(file, start, end - start))
 
 
 def records_at(path: Path, starts: Iterable[int]) -> Iterator[AnyRecord]:
@@ -306,7 +309,7 @@ def records_at(path: Path, starts: Iterable[int]) -> Iterator[AnyRecord]:
     Raises:
         OSError: the journal cannot be read.
     """
-    with path.open("rb") as file:
+    with open_journal(path) as file:
         for start in starts:
             file.seek(start)
             with contextlib.suppress(BadLine):
@@ -320,7 +323,7 @@ def checksum_of(path: Path, size: int) -> int:
         OSError: the journal cannot be read.
     """
     checksum = 0
-    with path.open("rb") as file:
+    with open_journal(path) as file:
         while size > 0 and (piece := file.read(min(size, _PIECE_BYTES))):
             checksum, size = crc32(piece, checksum), size - len(piece)
     return checksum

@@ -7,7 +7,6 @@ may be deleted at any time.
 """
 
 import contextlib
-import os
 from array import array
 from collections.abc import Callable, Collection, Iterator
 from itertools import repeat
@@ -23,6 +22,7 @@ from console.core.case import Key
 from console.core.record import AnyRecord
 from console.store.atomic import PRIVATE, write_atomically
 from console.store.journal import Damage, JournalReader, checksum_before
+from console.store.journal_file import journal_status, open_journal, read_span
 from console.store.journal_line import BadLine, decode
 
 MadeT = TypeVar("MadeT")
@@ -113,9 +113,9 @@ class JournalIndex(JournalReader):
         Raises:
             OSError: the journal is missing.
         """
-        with self.path.open("rb") as file:
+        with open_journal(self.path) as file:
             try:
-                return decode(os.pread(file.fileno(), span[1], span[0]))
+                return decode(read_span(file, *span))
             except BadLine:
                 return None
 
@@ -125,10 +125,10 @@ class JournalIndex(JournalReader):
         if not lines:
             return []
         records: list[AnyRecord] = []
-        with self.path.open("rb") as file:
+        with open_journal(self.path) as file:
             for line in lines:
                 try:
-                    record = decode(os.pread(file.fileno(), self._lengths[line], self._starts[line]))
+                    record = decode(read_span(file, self._starts[line], self._lengths[line]))
                 except BadLine as error:
                     self.damages.append(Damage(0, f"changed since it was read: {error}"))
                     continue
@@ -146,15 +146,15 @@ class JournalIndex(JournalReader):
         Saves nothing unless the journal was read to its end; errors of the disk are ignored.
         """
         with contextlib.suppress(OSError):
-            status = self.path.stat()
-            if status.st_size != self.offset:
+            status = journal_status(self.path)
+            if status.size != self.offset:
                 return
             last_lines = array("I", self._last_line.values())
             head = msgspec.msgpack.encode(
                 _SavedIndex(
                     layout,
-                    status.st_size,
-                    status.st_mtime_ns,
+                    status.size,
+                    status.modified_ns,
                     checksum_before(self.path, self.offset),
                     self.lines,
                     self.damages,
@@ -185,9 +185,9 @@ class JournalIndex(JournalReader):
             if crc32(body) != total:
                 return None
             saved = msgspec.msgpack.decode(body[:length], type=_SavedIndex)
-            status = self.path.stat()
-            same = (status.st_size, status.st_mtime_ns) == (saved.size, saved.modified_ns)
-            grown = live and status.st_size > saved.size and checksum_before(self.path, saved.size) == saved.last
+            status = journal_status(self.path)
+            same = status == (saved.size, saved.modified_ns)
+            grown = live and status.size > saved.size and checksum_before(self.path, saved.size) == saved.last
             if saved.layout != layout or not (same or grown):
                 return None
             last_lines, lengths = array("I", saved.last_lines), array("I", saved.lengths)

@@ -1,6 +1,6 @@
 """Detection of runs that were added, changed or removed in a folder, by any process.
 
-A poll takes the times of three files of each run and opens none of them. Changes that touch no file (a lock released by
+A poll takes the times of four files of each run and opens none of them. Changes that touch no file (a lock released by
 a dying process, a start that never happens) must be watched by callers that list a run as live, queued or starting.
 """
 
@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from console.store.journal_file import ENDING
+from console.store.run_marks import MARKS
 from console.store.run_scan import run_names
 from console.store.runs import JOURNAL, LOCK, MANIFEST, RunFolder
 
 _Mark = tuple[int, ...]
-"""Values that change whenever a run may: inode, size and change time of manifest, journal and lock."""
+"""Values that change whenever a run may: inode, size and change time of manifest, journal, lock and marks."""
 
 
 class Changed(NamedTuple):
@@ -52,9 +54,10 @@ class RunChanges:
     def _scan_all(self) -> Iterator[tuple[str, _Mark]]:
         for name in run_names(self.root):  # strings, as creating a `Path` takes longer than the stat call
             run = f"{self.root}{os.sep}{name}{os.sep}"
-            manifest, journal, lock = _mark_of(run + MANIFEST), _mark_of(run + JOURNAL), _mark_of(run + LOCK)
+            manifest, lock, marks = _mark_of(run + MANIFEST), _mark_of(run + LOCK), _mark_of(run + MARKS)
+            journal = _mark_of(run + JOURNAL) or _mark_of(run + JOURNAL + ENDING)
             if manifest:
-                yield name, (*manifest, *journal, *lock)
+                yield name, (*manifest, *journal, *lock, *marks)
 
 
 def _mark_of(path: str) -> _Mark:

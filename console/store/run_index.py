@@ -19,6 +19,8 @@ import msgspec
 
 from console.core.run import Summary, Tally
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
+from console.store.journal_file import ENDING
+from console.store.run_marks import MARKS
 from console.store.run_scan import Dated, ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
 from console.store.runs import JOURNAL, MANIFEST, RunFolder
 
@@ -230,11 +232,20 @@ def _write_summaries(connection: sqlite3.Connection, fresh: list[tuple[RunFolder
 
 def _stamp(folder: RunFolder) -> _Stamp | None:
     """Return values that change whenever a run's summary may; None if there is no readable journal."""
-    try:  # strings, as creating a `Path` takes longer than the stat call
-        manifest, journal = (os.stat(f"{folder.path}{os.sep}{name}") for name in (MANIFEST, JOURNAL))
+    start = f"{folder.path}{os.sep}"  # strings, as creating a `Path` takes longer than the stat call
+    manifest = _status_of(start + MANIFEST)
+    journal = _status_of(start + JOURNAL) or _status_of(start + JOURNAL + ENDING)
+    if manifest is None or journal is None:
+        return None
+    marks = _status_of(start + MARKS)
+    return max(manifest.st_mtime_ns, marks.st_mtime_ns if marks else 0), journal.st_size, journal.st_mtime_ns
+
+
+def _status_of(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
     except OSError:
         return None
-    return manifest.st_mtime_ns, journal.st_size, journal.st_mtime_ns
 
 
 def _changed_ns(root: Path) -> int:

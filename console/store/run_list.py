@@ -15,6 +15,7 @@ from console.core.fault import UsageError
 from console.core.names import normalized
 from console.core.suggestion import nearest
 from console.store.file_names import listed_name
+from console.store.run_marks import read_marks
 from console.store.run_scan import ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
 from console.store.runs import RunFolder
 
@@ -76,7 +77,7 @@ def read_newest(root: Path, most: int) -> tuple[list[ListedFolder], int] | None:
 
 
 def find_run(root: Path, name: str) -> RunFolder:
-    """Find a run by folder name, path, unique part of its name, or `latest`.
+    """Find a run by folder name, path, name that its reader gave it, unique part of its name, or `latest`.
 
     Raises:
         UsageError: no such run (names the nearest), several matches, or too short a part.
@@ -95,7 +96,11 @@ def find_run(root: Path, name: str) -> RunFolder:
         return run
     if name and _is_run(RunFolder(root / name)):
         return RunFolder(root / listed_name(name, root))
-    return RunFolder(root / name_with_part(name, _names(root, _open_index(root)), where=f" in {root}"))
+    names = _names(root, _open_index(root))
+    given = [other for other in names if normalized(read_marks(root / other).name) == normalized(name)]
+    if name and len(given) == 1:
+        return RunFolder(root / given[0])
+    return RunFolder(root / name_with_part(name, names, where=f" in {root}"))
 
 
 def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:

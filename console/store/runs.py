@@ -15,9 +15,11 @@ from console.core.run import Manifest, Shard, Summary
 from console.core.tally import RunFold, without_output
 from console.store.atomic import PRIVATE, make_private_folder, write_atomically
 from console.store.journal import JournalReader, checksum_of, unsynced_path
+from console.store.journal_file import is_archived, journal_status
 from console.store.journal_line import as_json
 from console.store.lock import is_held
 from console.store.old_runs import read_manifest, read_summary
+from console.store.run_marks import RunMarks, read_marks
 from console.store.run_queue import RunQueue
 
 JOURNAL = "journal.jsonl"
@@ -48,6 +50,21 @@ class RunFolder:
     def journal_path(self) -> Path:
         """The journal, the source of truth about the run."""
         return self.path / JOURNAL
+
+    @property
+    def has_journal(self) -> bool:
+        """True if there is a journal, archived or not."""
+        return self.journal_path.exists() or self.is_archived
+
+    @property
+    def is_archived(self) -> bool:
+        """True if the journal exists only as a compressed copy; lists then leave the run out."""
+        return is_archived(self.journal_path)
+
+    @property
+    def marks(self) -> RunMarks:
+        """What its reader says about the run."""
+        return read_marks(self.path)
 
     @property
     def manifest_path(self) -> Path:
@@ -99,8 +116,8 @@ class RunFolder:
         """Output of a model server started for the run."""
         return self.path / "server.log"
 
-    def manifest(self) -> Manifest:
-        """Read run.json.
+    def manifest(self, *, as_written: bool = False) -> Manifest:
+        """Read run.json, with the name that a reader gave the run since unless `as_written`.
 
         Raises:
             UsageError: missing or unreadable.
@@ -112,7 +129,10 @@ class RunFolder:
         except (OSError, ValueError) as error:
             raise UsageError(f"the manifest cannot be read: {error}", where=str(self.manifest_path)) from None
         # A copied or renamed folder goes by its current name.
-        return manifest if manifest.id == self.id else msgspec.structs.replace(manifest, id=self.id)
+        name = "" if as_written else self.marks.name
+        if manifest.id == self.id and not name:
+            return manifest
+        return msgspec.structs.replace(manifest, id=self.id, name=name or manifest.name)
 
     @property
     def is_live(self) -> bool:
@@ -148,7 +168,14 @@ class RunFolder:
         if saved is None or not self._is_current(saved, live, checksum):
             return self.fold()[1]
         saved.checksum = 0
-        return saved
+        return self.marked(saved)
+
+    def marked(self, summary: Summary) -> Summary:
+        """Return a summary with the reader's marks, which summary.json does not have."""
+        marks = self.marks
+        summary.name = marks.name or summary.name
+        summary.note, summary.pinned, summary.archived = marks.note, marks.pinned, self.is_archived
+        return summary
 
     def _read_summary(self) -> Summary | None:
         """Return summary.json; None if it is missing or corrupt."""
@@ -169,13 +196,13 @@ class RunFolder:
         if not saved.checksum or saved.journal_checksum is None or (saved.state == "running") != live:
             return False
         try:
-            status = self.journal_path.stat()
-            if status.st_size != saved.journal_bytes:
+            status = journal_status(self.journal_path)
+            if status.size != saved.journal_bytes:
                 return False
             if checksum is None:
-                if status.st_size > CHEAP_BYTES and status.st_mtime_ns == saved.journal_ns:
+                if status.size > CHEAP_BYTES and status.modified_ns == saved.journal_ns:
                     return True
-                checksum = checksum_of(self.journal_path, status.st_size)
+                checksum = checksum_of(self.journal_path, status.size)
         except OSError:
             return False
         return checksum == saved.journal_checksum
@@ -202,7 +229,7 @@ class RunFolder:
 
     def fold(self) -> tuple[RunFold, Summary]:
         """Derive everything from the journal, and save the summary unless the run is being played."""
-        manifest, live = self.manifest(), self.is_live
+        manifest, live = self.manifest(as_written=True), self.is_live
         reader, fold, modified_ns = self.reader(), RunFold(), self._modified_ns()
         for record in reader.iter_all():
             fold.apply(without_output(record))
@@ -217,11 +244,11 @@ class RunFolder:
             self._explain_no_records(summary)
         if not live and summary.state not in ("queued", "starting"):
             self._save_summary(summary)
-        return fold, summary
+        return fold, self.marked(summary)
 
     def _modified_ns(self) -> int:
         try:
-            return self.journal_path.stat().st_mtime_ns
+            return journal_status(self.journal_path).modified_ns
         except OSError:
             return 0
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from console.core.case import Key, Slot
+from console.store.journal_file import journal_status, open_journal
 
 PIECE_BYTES = 128 << 10
 """Bytes scanned at a time; small enough not to block other threads."""
@@ -62,7 +63,7 @@ class TextSearch:
     def is_behind(self) -> bool:
         """True if the journal has grown since it was searched."""
         try:
-            return self.path.stat().st_size > self.offset
+            return journal_status(self.path).size > self.offset
         except OSError:
             return False
 
@@ -73,7 +74,7 @@ class TextSearch:
             stopped: called between pieces; True ends the search.
         """
         try:
-            with self.path.open("rb") as file:
+            with open_journal(self.path) as file:
                 file.seek(self.offset)
                 while not stopped() and (piece := file.read(PIECE_BYTES)):
                     piece += b"" if piece.endswith(b"\n") else file.readline()

@@ -49,7 +49,11 @@ _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQL
 
 
 class IndexDamaged(Exception):
-    """The file is damaged, or has another layout."""
+    """The file is damaged."""
+
+
+class OtherLayout(IndexDamaged):
+    """The file has another layout, or none yet; the next writer replaces it."""
 
 
 class OpenConversation(msgspec.Struct, array_like=True):
@@ -143,7 +147,7 @@ class SearchReader:
             self._connection = _connected(path)
             try:
                 if self._number("PRAGMA user_version") != _layout_number(layout):
-                    raise IndexDamaged("another layout")
+                    raise OtherLayout("another layout")
                 self._connection.execute("PRAGMA query_only = ON")
             except BaseException:
                 self.close()
@@ -247,7 +251,7 @@ class SearchWriter(SearchReader):
                         stamp = f"PRAGMA user_version = {self._layout}"
                         self._connection.executescript(f"BEGIN; {_TABLES} {stamp}; COMMIT")
                     if self._number("PRAGMA user_version") != self._layout:
-                        raise IndexDamaged("another layout")
+                        raise OtherLayout("another layout")
                     self.runs()
                 return
             except IndexDamaged:

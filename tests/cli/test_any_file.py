@@ -427,7 +427,7 @@ MODEL: Json = {
     "provider": "openai", "model_id": "x", "base_url": ["http://127.0.0.1:1/v1"], "api_key_env": "X", "mode": "fc",
     "params": {"temperature": 0.5, "stop": ["x"]}, "price": {"in": 1.0, "out": 2.0}, "headers": {"a": "b"},
     "limits": {"timeout_s": 5, "max_tries": 2, "concurrency": 3}, "bfcl_name": "gpt-4o-2024-11-20-FC",
-    "omit": ["stop"], "rename": {"max_tokens": "x"}, "temperature": 0.5, "max_tokens": 5, "accept_finish": ["x"],
+    "omit": ["stop"], "rename": {"max_tokens": "x"}, "temperature": 0.5, "max_tokens": 5, "accept": ["x"],
 }  # fmt: skip
 PRESET: Json = {
     "models": ["sim/careful"], "suites": ["aidan-starter"], "rollouts": 2, "concurrency": 3, "mode": "prompt",

@@ -87,6 +87,7 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "imports": ["import", "log.eval"],
         "labels_forecast": ["explain", runs[1], "--dry-run"],
         "new_suite": ["new", "mine"],
+        "organized_run": ["organize", runs[0], "--note", "seen"],
         "own_row": ["keep", f"{runs[0]}#{case}", "--show-row"],
         "kept_case": ["keep", f"{runs[0]}#{case}"],
         "row_schema": ["suites", "schema", "dialogue"],

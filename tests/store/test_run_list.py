@@ -127,7 +127,7 @@ def test_odd_texts_in_a_summary_are_listed(tmp_path: Path, many: str) -> None:
         patch.setattr(
             RunFolder,
             "manifest",
-            lambda self: msgspec.structs.replace(
+            lambda self, **_: msgspec.structs.replace(
                 Manifest(id="r", at=1.0, suite="s", model=model, setting=Setting(), format="bfcl")
             ),
         )

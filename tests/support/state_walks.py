@@ -19,6 +19,7 @@ from support.row_suite import recorded_rows, suite_in
 from support.run_suites import compare_by
 from support.sample_workspace import TWO_MODELS
 from support.screen_text import assert_until, text_of, tile_cases
+from support.searched_runs import CASE, searched_runs
 from support.suite_runs import CodeSuite, LoopSuite, brick_run, code_run
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -39,6 +40,7 @@ from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
 from console.tui.screens.live.screen import LiveScreen
 from console.tui.screens.run_screen import RunScreen
+from console.tui.screens.search.screen import SearchScreen
 
 ScreenT = TypeVar("ScreenT", bound=Screen[Any])
 NOON = 1_800_003_600.0
@@ -544,6 +546,31 @@ async def library(stage: Stage) -> AsyncGenerator[str, None]:
         yield "library-filtered-empty"
 
 
+async def searched(stage: Stage) -> AsyncGenerator[str, None]:
+    """Search in all runs, and the history of a case."""
+    searched_runs(stage.workspace.root / "runs", stage.monkeypatch)
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        await see("10 conversations of 3 runs", "S")
+        await see("words of any conversation")
+        yield "search-empty"
+        await see("None of 10", *"refund xylophone")
+        yield "search-nothing"
+        await see("7 hits in 3 runs", *["backspace"] * 10, "asterisk", "enter")
+        await see("The refund is on its way.", "]", "j")
+        await see(lambda: stage.on(SearchScreen).hits.cursor == "hit a/refund/0")
+        yield "search"
+        await see("A seat for me", "g", "enter")
+        await see(lambda: stage.has_read("review"))
+        runs = app.services.workspace.runs or []
+        app.navigator.open_review(next(run.folder for run in runs if run.name == "b"), (CASE, 0))
+        await see("history ✗≠✓ · careful ✓  (I)")
+        yield "review-history"
+        await see("other data", "I")
+        yield "history"
+
+
 MODELS_WITH_A_MISTAKE = """\
 [gpt-x]
 model_id = "gpt-x-1"
@@ -588,5 +615,5 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
 
 WALKS: tuple[Walk, ...] = (
     first_day, usual_day, busy_day, new_run, only_failed, live_cases, live_ended, review_cases, review_others,
-    review_rows, compare, library, helped,
+    review_rows, compare, library, searched, helped,
 )  # fmt: skip

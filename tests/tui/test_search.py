@@ -1,58 +1,32 @@
 """Search in all runs and the history of a case: what is listed, and where enter leads."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.recorded_runs import Recorder
 from support.screen_text import assert_until, text_of
+from support.searched_runs import CASE, searched_runs
 
 from console.core.chat import Reply
 from console.core.outcome import Outcome
-from console.core.run import ModelFacts
-from console.exchange.search.indexing import IndexUpdate
 from console.insight.search_query import read_query
-from console.tui.app import ConsoleApp
-from console.tui.data.search_indexing import SearchIndexing
 from console.tui.screens.search.controller import SearchController, search_runs
-
-Check = Callable[[ConsoleApp, str], None]
-SIZES = {"80x24": (80, 24), "130x36": (130, 36), "160x45": (160, 45)}
-ANSWERS = {
-    "a": ("sim/hasty", {"seat-for-two": "I booked one seat.\nIt will be fine!", "refund": "The refund is on its way."}),
-    "b": ("sim/hasty", {"seat-for-two": "I booked two seats.", "refund": "A refund? Never! [b]No[/b] \x1b[2Jrefund."}),
-    "c": ("sim/careful", {f"case-{n}": f"Seat {n} is refunded, refund number {n}." for n in range(5)}
-          | {"seat-for-two": "Two seats, as you wish."}),
-}  # fmt: skip
 
 
 @pytest.fixture
 def runs(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three runs of two models, indexed; nothing indexes in the background."""
+    """Three runs of two models, indexed."""
     root: Path = workspace.paths.runs
-    for name, (model, answers) in ANSWERS.items():
-        recorder = Recorder(root, cases=len(answers), name=name, model=ModelFacts(model))
-        for case, answer in answers.items():
-            data = {"seats": 3} if (name, case) == ("a", "seat-for-two") else {"seats": 2}
-            key = recorder.start(case, title=case, **data)
-            recorder.ask(key, "A seat for me and my wife, please", Reply(answer))
-            recorder.finish(key, Outcome.FAILED if "!" in answer else Outcome.PASSED, "wrong" if "!" in answer else "")
-        recorder.close()
-    IndexUpdate(root).run()
-    monkeypatch.setattr(SearchIndexing, "update", lambda self: None)
+    searched_runs(root, monkeypatch)
     return root
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_hits_by_run_lead_to_review(size: str, opened: Any, runs: Path, assert_frame: Check) -> None:
-    async with opened(SIZES[size]) as (app, pilot):
+async def test_hits_by_run_lead_to_review(opened: Any, runs: Path) -> None:
+    async with opened() as (app, pilot):
         await pilot.press("S", *"refund*", "enter")
         await assert_until(pilot, lambda: "7 hits in 3 runs" in text_of(app))
-        await pilot.press("]", "j")
-        await pilot.pause()
-        assert_frame(app, f"search-{size}")
-        await pilot.press("g", "]", "enter")
+        await pilot.press("]", "enter")
         await assert_until(pilot, lambda: app.screen.where == "review" and "Never!" in text_of(app))
         assert app.screen.controller.current == ("refund", 0)
         assert app.screen.case_pane.search_text == "refund"
@@ -72,19 +46,16 @@ async def test_all_hits_of_one_run_and_what_matches_nothing(opened: Any, runs: P
         await assert_until(pilot, lambda: "Did you mean failed" in text_of(app))
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_history_of_the_shown_case(size: str, opened: Any, runs: Path, assert_frame: Check) -> None:
-    async with opened(SIZES[size]) as (app, pilot):
+async def test_history_of_the_shown_case(opened: Any, runs: Path) -> None:
+    async with opened() as (app, pilot):
         app.navigator.open_review(next(run.folder for run in app.services.workspace.runs if run.name == "b"),
-                                  ("seat-for-two", 0))  # fmt: skip
+                                  (CASE, 0))  # fmt: skip
         await assert_until(pilot, lambda: "history ✗≠✓ · careful ✓  (I)" in text_of(app))
-        assert_frame(app, f"review-history-{size}")
         await pilot.press("I")
         await assert_until(pilot, lambda: "other data" in text_of(app))
-        assert_frame(app, f"history-{size}")
         await pilot.press(*"careful", "enter")
         await assert_until(pilot, lambda: "Two seats, as you wish" in text_of(app) or app.screen.shown_run.name == "c")
-        assert app.screen.controller.current == ("seat-for-two", 0)
+        assert app.screen.controller.current == (CASE, 0)
 
 
 async def test_the_index_is_made_by_a_process_of_its_own(opened: Any, workspace: Any) -> None:

@@ -1,6 +1,7 @@
-"""List runs, newest first, from their summaries."""
+"""List runs, newest first, from their summaries; pinned ones before the others, archived ones only on request."""
 
 import argparse
+from pathlib import Path
 
 import msgspec
 
@@ -10,7 +11,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.run import Summary
 from console.exchange.json_kind import JsonKind
-from console.insight.number_format import headline, is_unpaid, moment, spent_amount
+from console.insight.number_format import headline, is_unpaid, moment, plural, spent_amount
 from console.store.run_list import count_runs, read_summaries
 
 RUNS = JsonKind("runs", "runs", "All runs, the newest first.", {"runs": "summaries"})
@@ -24,36 +25,53 @@ class RunsArguments(Arguments):
 
     limit: int | None
     all: bool
+    archived: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the newest N")
     parser.add_argument("--all", action="store_true", help=f"list all runs, not only the newest {SHOWN}")
+    parser.add_argument("--archived", action="store_true", help="list the archived runs instead of the others")
 
 
 def run(args: RunsArguments) -> int:
     """List the runs; a damaged run is reported on stderr."""
-    output = args.output
-    summaries: list[Summary] = []
     root = find_runs_root(args.runs)
     limit = SHOWN if args.limit is None and not args.json and not args.all else args.limit
-    for listed in read_summaries(root, limit):
-        if listed.summary is None:
-            output.warn(listed.mistake)
-            continue
-        summaries.append(listed.summary)
-        for damage in listed.summary.damages():
-            output.warn(f"{listed.folder.name}: {damage}")
+    summaries, others = _read(args, root, limit)
     if args.json:
-        output.data(RUNS, {"runs": [msgspec.to_builtins(summary) for summary in summaries]})
-    elif summaries:
-        _show(output, summaries)
-        if limit == SHOWN and (older := count_runs(root) - SHOWN) > 0:
-            output.info(f"{older} older runs are not listed; --all lists them, -n N the newest N")
-    elif not count_runs(root):
-        output.info("nothing has been run yet; start with `eval-console run`")
+        args.output.data(RUNS, {"runs": [msgspec.to_builtins(summary) for summary in summaries]})
+        return Exit.OK
+    if summaries:
+        _show(args.output, summaries)
+        if limit == SHOWN and (older := count_runs(root) - SHOWN - others) > 0:
+            args.output.info(f"{older} older runs are not listed; --all lists them, -n N the newest N")
+    if others and not args.archived:
+        args.output.info(f"{plural(others, 'archived run')} not listed; --archived lists them")
+    elif args.archived and not summaries:
+        args.output.info("no run is archived; `eval-console organize RUN --archive` does it")
+    elif not summaries and not count_runs(root):
+        args.output.info("nothing has been run yet; start with `eval-console run`")
     return Exit.OK
+
+
+def _read(args: RunsArguments, root: Path, limit: int | None) -> tuple[list[Summary], int]:
+    """Return the summaries to list, pinned ones first, and the number of archived or other runs left out."""
+    summaries: list[Summary] = []
+    others = 0
+    for listed in read_summaries(root):
+        if len(summaries) == limit:
+            break
+        if listed.summary is None:
+            args.output.warn(listed.mistake)
+        elif listed.summary.archived != args.archived:
+            others += 1
+        else:
+            summaries.append(listed.summary)
+            for damage in listed.summary.damages():
+                args.output.warn(f"{listed.folder.name}: {damage}")
+    return sorted(summaries, key=lambda summary: not summary.pinned), others
 
 
 _HEADINGS = ("run", "name", "suite", "model", "score", "cost", "state", "when", "of", "broken", "passed", "failed")
@@ -63,7 +81,7 @@ _NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed"})
 
 def _show(output: Output, summaries: list[Summary]) -> None:
     """Print the table, with a column for names if a run has one."""
-    is_named = any(summary.name for summary in summaries)
+    is_named = any(summary.name or summary.pinned for summary in summaries)
     shown = [n for n, heading in enumerate(_HEADINGS) if is_named or heading != "name"]
     headings = [_HEADINGS[n] for n in shown]
     rows = [[row[n] for n in shown] for row in map(_row, summaries)]
@@ -75,5 +93,6 @@ def _row(summary: Summary) -> tuple[object, ...]:
     when = moment(summary.at)
     tally = summary.tally
     score, cost = headline(summary), "simulated" if summary.simulated and is_unpaid(tally) else spent_amount(tally)
-    return (summary.id, summary.name, summary.suite, summary.model, score, cost, summary.state, when, summary.planned,
+    name = f"{summary.name}, pinned" if summary.pinned and summary.name else "pinned" * summary.pinned or summary.name
+    return (summary.id, name, summary.suite, summary.model, score, cost, summary.state, when, summary.planned,
             tally.broken, tally.passed, tally.failed)  # fmt: skip

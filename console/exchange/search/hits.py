@@ -20,7 +20,7 @@ from console.insight.search_query import SearchQuery, best_passage
 from console.store.journal import records_at
 from console.store.notes import Notes
 from console.store.runs import RunFolder
-from console.store.search_index import IndexDamaged, SearchReader, discard_index
+from console.store.search_index import IndexDamaged, OtherLayout, SearchReader, discard_index
 
 FEW_HITS = 3
 """Hits shown of each run unless one run is asked for."""
@@ -73,10 +73,10 @@ def _trouble_reported(root: Path) -> Generator[None]:
     """Raise `NoIndex` in place of errors of the index, and delete a damaged one."""
     try:
         yield
+    except (OtherLayout, OSError, sqlite3.Error) as error:
+        raise NoIndex(str(error)) from error
     except (IndexDamaged, msgspec.DecodeError) as error:
         discard_index(root)
-        raise NoIndex(str(error)) from error
-    except (OSError, sqlite3.Error) as error:
         raise NoIndex(str(error)) from error
 
 

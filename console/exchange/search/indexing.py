@@ -5,7 +5,6 @@ secrets are already removed.
 """
 
 import contextlib
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
@@ -25,6 +24,7 @@ from console.insight.overview import Overview
 from console.insight.rollout import NO_TRACKS, Rollout
 from console.insight.search_query import INDEXED_AS, index_text
 from console.store.journal import checksum_before, records_at
+from console.store.journal_file import journal_status
 from console.store.journal_index import JournalIndex
 from console.store.run_list import list_runs
 from console.store.runs import RunFolder
@@ -172,16 +172,16 @@ class RunUpdate:
             UsageError: the folder is not a run.
             OSError: the journal cannot be read.
         """
-        status = self._folder.journal_path.stat()
+        status = journal_status(self._folder.journal_path)
         place = self._indexed.place if self._indexed is not None else Place()
-        is_same = (place.size, place.modified_ns) == (status.st_size, status.st_mtime_ns)
+        is_same = (place.size, place.modified_ns) == status
         if is_same and place.is_settled:
             return
         is_live = self._folder.is_live
         if is_same and is_live and self._indexed is not None:
             return
         manifest = self._folder.manifest()
-        if self._indexed is not None and not self._is_continued(place, status.st_size):
+        if self._indexed is not None and not self._is_continued(place, status.size):
             self._writer.close_run(self._indexed)
             self._indexed = None
         model = manifest.model
@@ -191,7 +191,7 @@ class RunUpdate:
         run.place.is_settled = False
         try:
             if self._read(run, manifest):
-                run.place.size, run.place.modified_ns = status.st_size, status.st_mtime_ns
+                run.place.size, run.place.modified_ns = status
                 if not is_live:
                     self._settle(run, manifest)
         finally:
@@ -274,6 +274,6 @@ def conversation_of(manifest: Manifest, records: Iterable[AnyRecord]) -> Convers
 
 def _size(folder: RunFolder) -> int:
     try:
-        return os.stat(folder.journal_path).st_size
+        return journal_status(folder.journal_path).size
     except OSError:
         return 0

@@ -253,7 +253,7 @@ class RunFeed:
                     self._pieces.append(piece)
                     continue
             self._room.release()
-            self._is_deleted = self._index.offset > 0 and not self.folder.journal_path.exists()
+            self._is_deleted = self._index.offset > 0 and not self.folder.has_journal
             self.is_live, self._read_until = live, begun
             self._keep_if_over()
             self.wakeup.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)

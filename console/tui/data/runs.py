@@ -134,7 +134,7 @@ class RunWatch:
             )
         except (UsageError, OSError) as error:
             return RunLine(self.folder, mistake=str(error))
-        return RunLine(self.folder, summary)
+        return RunLine(self.folder, self.folder.marked(summary))
 
 
 def read_newest_runs(root: Path) -> tuple[list[RunLine], int] | None:

@@ -30,6 +30,11 @@ Hit = tuple[int, int, int, int]
 """Index of block and logical line, start and end offset in the line."""
 
 
+_HITS = "bold $hit on $hit-text", "$hit-text on $hit"
+"""Styles of the current hit and of others. Not component classes, as Textual drops their backgrounds within a line."""
+_ANSI_HITS = ".text--hit-now", ".text--hit"
+
+
 class Hits:
     """Case-insensitive search hits, with the current one."""
 
@@ -58,7 +63,9 @@ class Hits:
         self.current = (self.current + step) % len(self.hits)
         return self.current + 1, len(self.hits)
 
-    def painted(self, line: Content, place: int, part: tuple[int, int, int], indent: int) -> Content:
+    def painted(
+        self, line: Content, place: int, part: tuple[int, int, int], indent: int, styles: tuple[str, str] = _HITS
+    ) -> Content:
         """Return a wrapped line with its hits highlighted.
 
         Args:
@@ -66,6 +73,7 @@ class Hits:
             place: index of its block.
             part: index of its logical line, start and end offset in it.
             indent: cells before the text.
+            styles: of the current hit, and of the others.
         """
         number, start, end = part
         nearest = bisect_left(self.hits, (place, number, start, 0))
@@ -74,7 +82,7 @@ class Hits:
             if (block, logical, first) >= (place, number, end):
                 break
             if (block, logical) == (place, number) and last > start:
-                style = ".text--hit-now" if index == self.current else ".text--hit"
+                style = styles[index != self.current]
                 line = line.stylize(style, max(first, start) - start + indent, min(last, end) - start + indent)
         return line
 
@@ -89,8 +97,6 @@ class Transcript(Viewport):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"text--hit", "text--hit-now", "text--badge", "text--empty"}
     DEFAULT_CSS = """
     Transcript {
-        & > .text--hit { background: $hit; color: $hit-text; }
-        & > .text--hit-now { background: $hit-text; color: $hit; text-style: bold; }
         & > .text--badge { background: $cursor; color: $cursor-text; text-style: bold; }
         & > .text--empty { color: $muted; }
         &:ansi > .text--hit { background: ansi_default; color: ansi_default; text-style: underline; }
@@ -381,7 +387,7 @@ class Transcript(Viewport):
         block, inner = self._blocks[place], y - self._tops[place]
         line, part = block.line_at(inner, self.room), block.part_at(inner)
         if part and self._hits.hits:
-            line = self._hits.painted(line, place, part, block.indent)
+            line = self._hits.painted(line, place, part, block.indent, _ANSI_HITS if is_ansi(self) else _HITS)
         return place, line, part
 
     def _selected(self, line: Content, y: int) -> Content:

@@ -92,10 +92,11 @@ class HomeController:
     def listing(self) -> RunListing:
         """The runs that match the filter in name, suite, model or state, sorted."""
         order, key, is_largest_first = _ORDERS[self._order]
-        lines = list(self._runs)
+        lines = [line for line in self._runs if line.summary is None or not line.summary.archived]
         if self.words:
             lines = [line for line in lines if has_words(self.words, *_texts_of(line))]
         lines.sort(key=key, reverse=is_largest_first)
+        lines.sort(key=lambda line: line.summary is None or not line.summary.pinned)
         return RunListing(lines, self._total, self.words, order, frozenset(self._marked))
 
     @property

@@ -248,9 +248,10 @@ class CasePane(Vertical):
         self._conversation.show([])
 
     def draw_head(self) -> None:
-        """Draw the lines above the view again."""
+        """Draw the lines above the view again; the match that is shown stays in sight if they take more room."""
         if self._shown is not None:
             self._draw_head(self._shown)
+            self.call_after_refresh(self.find_step, 0)
 
     def _draw_head(self, shown: ShownCase) -> None:
         case, rollout, room = shown.case, shown.case.rollout, self._room

@@ -1,0 +1,44 @@
+"""What a reader says about a run as a whole: a name, a note, whether it is pinned. Never mixed with results.
+
+One small file of the run, replaced whole; a damaged one counts as empty.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.core.json_text import decode_as
+from console.store.atomic import PRIVATE, write_atomically
+
+MARKS = "marks.json"
+
+
+class RunMarks(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The marks of one run."""
+
+    name: str = ""
+    """Replaces the name given when the run was started; empty to keep that."""
+    note: str = ""
+    pinned: bool = False
+    """True to list it before the others."""
+
+
+def read_marks(run: Path) -> RunMarks:
+    """Return the marks of a run folder; those of an unmarked run are empty."""
+    try:
+        return decode_as((run / MARKS).read_bytes(), RunMarks)
+    except (OSError, ValueError):
+        return RunMarks()
+
+
+def write_marks(run: Path, marks: RunMarks) -> None:
+    """Replace the marks of a run folder.
+
+    Raises:
+        UsageError: the folder cannot be written.
+    """
+    try:
+        write_atomically(run / MARKS, msgspec.json.encode(marks) + b"\n", mode=PRIVATE)
+    except OSError as error:
+        raise UsageError(f"the run cannot be marked: {error.strerror}", where=str(run)) from None
