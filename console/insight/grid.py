@@ -76,7 +76,8 @@ class GridCase:
         if len(self.repeats) == 1 or self.repeats[0].scores:
             return any(row.differs for row in self.repeats)
         counts = [self.passed(place) for place in range(len(self.repeats[0].outcomes))]
-        return len({passed / graded for passed, graded in counts if graded}) > 1
+        counted = [(passed, graded) for passed, graded in counts if graded]
+        return any(passed * counted[0][1] != counted[0][0] * graded for passed, graded in counted)
 
     @property
     def telling(self) -> GridRow:
