@@ -5,7 +5,9 @@
 Then what rate limits cost, in virtual time (`--only limits`): the share of the throughput of a client that knows the
 provider's rule, and the refused calls, for one process and for four that share a keeper; means of three seeds. Bounds
 hold for one process: 80 % of the throughput where calls are refused at random, and 1.5 times as many refused calls as
-with plain additive increase and halving where calls at once, or a minute, are capped. See tests/support/rate_limits.py.
+with plain additive increase and halving where calls at once, or a minute, are capped. Printed only: caps whose refusals
+take as long as answers (about four times as many: for a while they look like chance), and four processes (up to three
+times as many, because each counts its own refusals in a row). See tests/support/rate_limits.py.
 
 Server and engine are processes of their own, retries wait as long as usual (`backoff_s` is 1 s). Times are those of the
 journal, from its opening to the last verdict of the requests that are fine. Ends with 1 when a bound does not hold:

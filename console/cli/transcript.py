@@ -9,6 +9,7 @@ from console.insight.conversation import Conversation
 from console.insight.number_format import number
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words, sentence
+from console.insight.value_diff import equal_paths, structured
 from console.insight.warnings import rollout_warnings
 
 _STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "warning"}
@@ -31,7 +32,7 @@ def show_case(output: Output, played: PlayedRollout, manifest: Manifest, compari
     if verdict is not None and verdict.official:
         output.text(f"  the official scorer says: {verdict.official}")
     if comparison is not None:
-        _show_comparison(output, comparison)
+        show_comparison(output, comparison)
 
 
 def show_transcript(output: Output, conversation: Conversation) -> None:
@@ -43,7 +44,8 @@ def show_transcript(output: Output, conversation: Conversation) -> None:
             output.text("\n".join(f"  {line}" for line in text.split("\n")))
 
 
-def _show_comparison(output: Output, comparison: Comparison) -> None:
+def show_comparison(output: Output, comparison: Comparison) -> None:
+    """Print expected and actual, big values path by path."""
     if comparison.fault:
         output.text(f"  {comparison.fault}", "warning")
     for pair in comparison.pairs:
@@ -54,7 +56,9 @@ def _show_comparison(output: Output, comparison: Comparison) -> None:
         output.text(f"  hint: {comparison.hint}")
 
 
-def _show_pair(output: Output, pair: Pair) -> None:
+def _show_pair(output: Output, whole: Pair) -> None:
+    paths = structured(whole)
+    pair = paths.pair
     if pair.expected or pair.mark in (Mark.MISSING, Mark.EXTRA):
         output.text(f"  {pair.mark.value} expected {pair.expected or '(nothing)'}")
         output.text(f"    actual   {pair.actual or '(nothing)'}")
@@ -66,6 +70,8 @@ def _show_pair(output: Output, pair: Pair) -> None:
         note = f"   {row.note}" if row.note else ""
         arrow = "  ◀" if row.decisive else ""
         output.text(f"      {row.mark.value} {row.name}: {expected}  →  {actual}{note}{arrow}")
+    if paths.equal:
+        output.text(f"      {Mark.SAME.value} {equal_paths(paths.equal)}", "faint")
 
 
 def _heading(passage: Passage) -> str:

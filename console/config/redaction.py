@@ -12,6 +12,7 @@ Controls, colors and characters without a width between them count as nothing, a
 
 import base64
 import contextlib
+import functools
 import html
 import re
 import sys
@@ -55,6 +56,8 @@ _ESCAPE = re.compile(
 _BACKSLASHES, _PERCENTS, _ENTITIES = map(re.compile, (_BACKSLASHED, _PERCENT, _ENTITY))
 _IS_UNSEEN, _BLANKS = re.compile(f"[{_UNSEEN}]"), re.compile(rf"\x1b{_COLOR}|[{_UNSEEN}]+")
 _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
+_ASTRAL = re.compile("[\U000107a5\U0001ccd6-\U0001ccf9\U0001d400-\U0001d7ff\U0001f100-\U0001f1ff\U0001fbf0-\U0001fbf9]")
+"""Letters above U+FFFF that Unicode folds into ASCII; see `_folding`."""
 _JOINT = re.compile(r"['\"][\s+\\]*[rRuUbBfF]{0,2}['\"]")
 """The quotes between two texts that a parser joins."""
 _GRAM = 4
@@ -153,6 +156,8 @@ class Redactor:
             return False
         if self._has_gram(data):
             return True
+        if b"\\" in data:  # nearly always of line ends and quotes only, whose removal leaves every other escape
+            data = data.replace(b"\\n", b"").replace(b'\\"', b"")
         if (
             b"\\" in data
             or b"%" in data
@@ -165,7 +170,7 @@ class Redactor:
         return False
 
     def _has_gram(self, data: bytes) -> bool:
-        words = memoryview(data + bytes(-len(data) % _GRAM)).cast("I")
+        words = memoryview(data)[: len(data) // _GRAM * _GRAM].cast("I")
         return not self._grams.isdisjoint(words[:: self._stride].tolist())
 
     def value(self, value: Any) -> Any:
@@ -272,9 +277,20 @@ def _unescaped(text: str) -> str:
         text = _ENTITIES.sub(lambda escape: html.unescape(escape.group()), text)
     if _IS_UNSEEN.search(text):
         text = _BLANKS.sub("", text)
-    if text.isascii() or unicodedata.is_normalized("NFKC", text):
+    if text.isascii() or not (_folding().search(text) or _ASTRAL.search(text)):
         return text
     return "".join(map(_letters, text))
+
+
+@functools.cache
+def _folding() -> re.Pattern[str]:
+    """Return a pattern of the characters up to U+FFFF that Unicode folds into ASCII letters or digits."""
+    characters = (chr(code) for code in (*range(0x80, 0x3400), *range(0xA640, 0xAC00), *range(0xFB00, 0x10000)))
+    return re.compile(f"[{''.join(c for c in characters if any(map(_is_written, _letters(c))))}]")
+
+
+def _is_written(letter: str) -> bool:
+    return letter.isascii() and letter.isalnum()
 
 
 def _read(text: str) -> Iterator[tuple[str, int, int]]:

@@ -25,7 +25,6 @@ from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
 from console.engine.journal_door import JournalDoor, RecordT
-from console.engine.leftovers import place_of_task
 from console.engine.local_conversation import cancelled_by_code
 from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
@@ -41,7 +40,7 @@ from console.llm.endpoint import Endpoint
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock
 from console.store.runs import RunFolder
-from console.suites.guard import files_of
+from console.suites.code_place import files_of, place_of_task
 
 MAX_CONCURRENCY = 512
 LONGEST_TIMER_S = 1e6

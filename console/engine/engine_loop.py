@@ -6,8 +6,11 @@ conversation in whose context it was raised, and the wait at the end is limited.
 """
 
 import asyncio
+import concurrent.futures.thread
 import contextlib
+import sys
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context
@@ -15,14 +18,16 @@ from typing import Any, NoReturn, TypeVar
 
 from console.core.fault import Fault, FaultKind
 from console.engine.forced_exit import skip_shutdown
-from console.engine.leftovers import busy_threads, place_of_task
 from console.engine.local_conversation import PLAYING
-from console.suites.guard import describe_error, files_of, is_of_code
+from console.suites.code_place import files_of, place_at_work, place_of_frame, place_of_task
+from console.suites.guard import describe_error, is_of_code
 from console.suites.suite import Suite
 
 ResultT = TypeVar("ResultT")
 GRACE_S = 2.0
 """Seconds for tasks, and then for threads, to end after the run."""
+_IDLE = concurrent.futures.thread.__file__
+"""A thread whose innermost frame is here waits for work, and ends with its pool when the program ends."""
 _RUN_HANDLE = asyncio.Handle._run.__code__  # pyright: ignore[reportPrivateUsage]
 _abandoned: "list[asyncio.Task[Any]]" = []
 """Tasks that did not end, kept so that their destruction is not reported."""
@@ -100,7 +105,7 @@ class EngineLoop:
             self._end_tasks(asyncio.all_tasks(self.loop))
             self._end_tasks({self.loop.create_task(self.loop.shutdown_asyncgens())})
             self._executor.shutdown(wait=False, cancel_futures=True)
-            for place in busy_threads(self._threads, self._is_of_suite, GRACE_S):
+            for place in self._busy_threads():
                 self._abandon(f"a thread does not end ({place})")
         finally:
             asyncio.set_event_loop(None)
@@ -119,6 +124,21 @@ class EngineLoop:
                 self._abandon(f"a task goes on although it was cancelled ({place_of_task(task, self._is_of_suite)})")
             elif not task.cancelled():
                 task.exception()  # what fails while it is cancelled is nobody's result
+
+    def _busy_threads(self) -> list[str]:
+        """Return the places of new threads that keep the interpreter from ending, after they had time to end."""
+        until = time.monotonic() + GRACE_S
+        while True:
+            frames = sys._current_frames()  # pyright: ignore[reportPrivateUsage]
+            places = [
+                place_at_work(frame, self._is_of_suite) or place_of_frame(frame)
+                for thread in threading.enumerate()
+                if not thread.daemon and thread is not threading.main_thread() and thread not in self._threads
+                if (frame := frames.get(thread.ident or 0)) is not None and frame.f_code.co_filename != _IDLE
+            ]
+            if not places or time.monotonic() >= until:
+                return places
+            time.sleep(0.01)
 
     def _abandon(self, what: str) -> None:
         """Report what does not end, and end it with the process."""

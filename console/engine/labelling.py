@@ -16,7 +16,7 @@ from console.config.models import facts
 from console.core.annotation import LABELS, Label
 from console.core.case import Key, Slot
 from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, Utterance
-from console.core.fault import HALTING, Fault
+from console.core.fault import HALTING, Fault, FaultKind
 from console.core.json_text import read_json
 from console.core.price import price_of
 from console.core.provider import provider_of
@@ -32,6 +32,10 @@ TRIES = 2
 """Maximum number of calls for a failure whose replies cannot be parsed."""
 FAULTS_IN_A_ROW = 3
 """Number of consecutive faults after which the model is given up."""
+UNREADABLE_IN_A_ROW = 10
+"""Number of consecutive replies that cannot be parsed after which the model is given up."""
+_SHOWN_REPLY = 80
+"""Characters shown of a reply that cannot be parsed."""
 _REPLY_TOKENS = 120
 """Expected tokens of a reply: a label and a sentence."""
 _LONGEST_WHY = 400
@@ -100,6 +104,8 @@ class Answer:
     fault: Fault | None = None
     cost_usd: float | None = 0.0
     """Cost of all calls for the question; None if unknown."""
+    problems: tuple[str, ...] = ()
+    """Why each reply could not be parsed, with its first words. Foreign text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +192,10 @@ async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | No
     Raises:
         UsageError: the model has no key, or a label cannot be written.
         BudgetReached: the next question, as estimated, would exceed the cap.
-        Fault: the model refuses everything, or has failed several times in a row.
+        Fault: the model refuses everything, or has failed or sent unreadable replies several times in a row.
     """
     tries, faults, spent = _tries(notes.all(), plan.model), 0, 0.0
+    problems: list[str] = []
     endpoint = open_endpoint(plan.model)
     try:
         for question in plan.open:
@@ -204,19 +211,23 @@ async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | No
             faults = faults + 1 if answer.fault is not None else 0
             if answer.fault is not None and (answer.fault.kind in HALTING or faults >= FAULTS_IN_A_ROW):
                 raise answer.fault
+            problems = [*problems, *answer.problems] if answer.label is None else []
+            if len(problems) >= UNREADABLE_IN_A_ROW:
+                raise Fault(FaultKind.BAD_ANSWER, _unreadable(problems))
     finally:
         await endpoint.aclose()
 
 
 async def _ask(endpoint: Endpoint, model: ModelConfig, question: Question, notes: Notes, tries: int) -> Answer:
     name, problem, cost = question.digest(model), "it has another format", 0.0
+    problems: list[str] = []
     for number in range(tries, TRIES):
         messages = question.messages(_AGAIN % problem if number else "")
         request = ChatRequest(messages, seed=f"{name} {number}", scripted=lambda: _scripted(question))
         try:
             reply = await endpoint.ask(request, Unwatched())
         except Fault as fault:
-            return Answer(question.key, problem=fault.message, fault=fault, cost_usd=cost)
+            return Answer(question.key, problem=fault.message, fault=fault, cost_usd=cost, problems=tuple(problems))
         paid = cost_of(reply, facts(model))
         cost = None if paid is None or cost is None else cost + paid
         source = Label("", model=model.name, prompt=name, cost_usd=paid, simulated=model.simulated)
@@ -224,11 +235,22 @@ async def _ask(endpoint: Endpoint, model: ModelConfig, question: Question, notes
             label = _read_label(reply, source)
         except ValueError as error:
             problem = scrub(str(error))
+            words = " ".join(scrub(reply.content or "").split())[:_SHOWN_REPLY]
+            problems.append(f"{problem} (“{words}”)" if words else f"{problem} (an empty reply)")
             notes.add(Note(question.key, UNREADABLE, problem, who=model.name, label=source))
             continue
         notes.add(Note(question.key, LABEL, label.name, who=model.name, label=label))
         return Answer(question.key, label, cost_usd=cost)
-    return Answer(question.key, problem=f"no label could be read, {TRIES} times: {problem}", cost_usd=cost)
+    words = f"no label could be read, {TRIES} times: {problem}"
+    return Answer(question.key, problem=words, cost_usd=cost, problems=tuple(problems))
+
+
+def _unreadable(problems: Sequence[str]) -> str:
+    """Say what replies were that could not be parsed, the most frequent first."""
+    counts = Counter(problems).most_common()
+    listed = "; ".join(f"{count} times {problem}" if count > 1 else problem for problem, count in counts[:3])
+    more = f"; and {len(counts) - 3} others" if len(counts) > 3 else ""
+    return f"{len(problems)} unreadable replies in a row: {listed}{more}"
 
 
 def _read_label(reply: Reply, source: Label) -> Label:

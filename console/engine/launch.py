@@ -33,7 +33,7 @@ from console.llm.limits.keeper_socket import LocalKeepers
 from console.llm.limits.limiter import LIMITERS
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
-from console.suites.guard import files_of
+from console.suites.code_place import files_of
 
 ABORT_S = 1.5
 """Seconds for an orderly end after a second SIGINT."""

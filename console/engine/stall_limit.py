@@ -17,8 +17,8 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from types import FrameType
 
-from console.engine.leftovers import place_of_frame
 from console.engine.watchdog import Watchdog
+from console.suites.code_place import IsOfSuite, place_at_work
 from console.suites.guard import TookTooLong
 
 LIMIT_S = 30.0
@@ -40,7 +40,7 @@ class StallLimit:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        is_of_suite: Callable[[str], bool],
+        is_of_suite: IsOfSuite,
         notify: Callable[[str], None] = lambda text: None,
         limit_s: float | None = None,
     ) -> None:
@@ -131,7 +131,7 @@ class StallLimit:
         """Return where code of the suite, or code it called, runs; empty inside the program's own code."""
         if frame is not None and _is_ours(frame) and not self._is_of_suite(frame.f_code.co_filename):
             return ""
-        return place_of_frame(frame, self._is_of_suite)
+        return place_at_work(frame, self._is_of_suite)
 
 
 def _is_ours(frame: FrameType) -> bool:

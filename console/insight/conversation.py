@@ -263,3 +263,13 @@ def _effect_text(record: Performed) -> str:
         item if isinstance(item, str) else show_json_lines(item) for item in (record.request, record.result) if item
     ]
     return "\n".join(parts)
+
+
+def actual_text(conversation: Conversation) -> str:
+    """Return the model's last answer as source text."""
+    if not conversation.exchanges:
+        return ""
+    answers = [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"]
+    reply = (answers or conversation.exchanges)[-1].asked.reply
+    calls = [f"{call.name}({call.arguments})" for call in reply.tool_calls]
+    return "\n".join([text for text in (reply.content or "", *calls) if text])

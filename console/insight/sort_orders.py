@@ -1,10 +1,11 @@
-"""Orders of a list of rollouts."""
+"""Orders of a list of rollouts: fixed ones, and by a column that the reader chooses."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from console.core.outcome import Outcome
+from console.insight import number_format
 from console.insight.rollout import Rollout
 
 _SEVERITY = {Outcome.BROKEN: 0, Outcome.UNDECIDED: 1, Outcome.FAILED: 2, None: 3, Outcome.PASSED: 4, Outcome.NOT_RUN: 5}
@@ -22,3 +23,79 @@ class SortOrder:
 
 RUN_ORDER = SortOrder("all, run order", lambda rollout: rollout.order)
 WORST_FIRST = SortOrder("worst first", lambda rollout: (_SEVERITY[rollout.outcome], rollout.order))
+
+
+@dataclass(frozen=True, slots=True)
+class SortColumn:
+    """A number of a rollout to sort by."""
+
+    value: Callable[[Rollout], float]
+    write: Callable[[float], str]
+    """Formats a number, or a difference of two."""
+
+
+SORT_COLUMNS: Mapping[str, SortColumn] = {
+    "time": SortColumn(lambda rollout: rollout.seconds, number_format.duration),
+    "cost": SortColumn(lambda rollout: rollout.cost_usd or 0.0, number_format.money),
+    "tokens": SortColumn(lambda rollout: rollout.input_tokens + rollout.output_tokens, number_format.count),
+    "turns": SortColumn(lambda rollout: rollout.turn + 1, number_format.count),
+}
+"""Columns by name; the largest number is first. Lists are also sorted by `id` and by `repeats`."""
+BY_ID, BY_REPEATS = "id", "repeats"
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """The column that a list is sorted by."""
+
+    column: str
+    """A name of `SORT_COLUMNS`, `BY_ID` or `BY_REPEATS`."""
+    is_reversed: bool = False
+
+    @property
+    def is_down(self) -> bool:
+        """True if the largest number, or the last of the alphabet, is first."""
+        return (self.column not in (BY_ID, BY_REPEATS)) != self.is_reversed
+
+    @property
+    def label(self) -> str:
+        """The column, with an arrow."""
+        return f"{self.column} {'↓' if self.is_down else '↑'}"
+
+    def toggled(self, column: str) -> "Sorting":
+        """Return the sorting after a column was chosen: choosing it again reverses it."""
+        return Sorting(column, is_reversed=self.column == column and not self.is_reversed)
+
+    def sorted(self, rollouts: Sequence[Rollout], passes: Mapping[str, tuple[int, int]]) -> list[Rollout]:
+        """Return rollouts in this order; ties keep theirs.
+
+        Args:
+            rollouts: the rollouts.
+            passes: passed and graded repeats by case, for sorting by repeats: the smallest share is first.
+        """
+        if self.column == BY_ID:
+            return sorted(rollouts, key=lambda rollout: rollout.slot, reverse=self.is_down)
+        if self.column == BY_REPEATS:
+            shares = {case: passed / played for case, (passed, played) in passes.items() if played}
+            return sorted(rollouts, key=lambda rollout: shares.get(rollout.key.case, 2.0), reverse=self.is_down)
+        return sorted(rollouts, key=SORT_COLUMNS[self.column].value, reverse=self.is_down)
+
+    def shown(self, rollout: Rollout, passes: Mapping[str, tuple[int, int]]) -> str:
+        """Return what a rollout is sorted by; empty for its id, which is always shown."""
+        if self.column == BY_ID:
+            return ""
+        if self.column == BY_REPEATS:
+            passed, played = passes.get(rollout.key.case, (0, 0))
+            return f"{passed} of {played}"
+        column = SORT_COLUMNS[self.column]
+        return column.write(column.value(rollout))
+
+
+def passes_by_case(rollouts: Iterable[Rollout]) -> dict[str, tuple[int, int]]:
+    """Return passed and graded repeats of each case."""
+    counts: dict[str, tuple[int, int]] = {}
+    for rollout in rollouts:
+        if rollout.outcome in (Outcome.PASSED, Outcome.FAILED):
+            passed, played = counts.get(rollout.key.case, (0, 0))
+            counts[rollout.key.case] = passed + (rollout.outcome is Outcome.PASSED), played + 1
+    return counts

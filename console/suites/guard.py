@@ -5,7 +5,6 @@ exception, `sys.exit` and a return value of the wrong type become a `SuiteError`
 becomes the `fault` of an empty result. Printed output is captured.
 """
 
-import sys
 import traceback
 from collections.abc import Callable, Iterator
 from functools import wraps
@@ -17,6 +16,7 @@ from console.core.captured_output import capture_output
 from console.core.comparison import Comparison
 from console.core.fault import Fault, UsageError
 from console.core.signalled import BySignal
+from console.suites.code_place import files_of
 from console.suites.returned import WrongType, check_item, checked
 from console.suites.suite import Report, Suite
 
@@ -81,18 +81,6 @@ def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
     place = f"{frame.filename}:{frame.lineno} in {frame.name}"
     last = frames[-1]
     return place, f", raised at {Path(last.filename).name}:{last.lineno}" if frame is not last else ""
-
-
-def files_of(suite: Suite) -> Callable[[str], bool]:
-    """Return a predicate for full file names that belong to the suite's package or module."""
-    module_name = suite.__class__.__module__
-    file = getattr(sys.modules.get(module_name), "__file__", None)
-    if file is None:
-        return lambda name: False
-    if "." in module_name:
-        folder = f"{Path(file).parent}/"
-        return lambda name: name.startswith(folder)
-    return lambda name: name == file
 
 
 class _Guarded:

@@ -57,6 +57,10 @@ EXPORTS_RUNS = ("home", "review")
 """Screens whose export menu writes a run, in any format; the menu of Compare writes the comparison."""
 
 
+EXPORTS_FIRST = ("csv", "html", "site")
+"""Formats that the export menu of a run shows at once; the others are shown on request."""
+
+
 def export_action(letter: str, format_name: str, meaning: str, where: str) -> Action:
     """Return the entry of an export menu for one format."""
     id = f"export.{format_name.replace('-', '_')}"
@@ -66,7 +70,8 @@ def export_action(letter: str, format_name: str, meaning: str, where: str) -> Ac
 def _exports(where: str) -> tuple[Action, ...]:
     opener = Action("export", ("E",), "Export: menu", "export …", where, "EXPORT", "export", 42, opens_menu=True,
                     palette=False)  # fmt: skip
-    return (opener, *(export_action(each.letter, each.name, each.title, where) for each in own_exports().values()))
+    formats = sorted(own_exports().values(), key=lambda each: each.name not in EXPORTS_FIRST)
+    return (opener, *(export_action(each.letter, each.name, each.title, where) for each in formats))
 
 
 def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
@@ -74,6 +79,28 @@ def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
     return (
         Action("fail.next", ("n",), f"{area}: {following}", both, where, group, following, 90, pair="fail.prev"),
         Action("fail.prev", ("N",), f"{area}: {previous}", previous, where, group, pair="fail.next"),
+    )
+
+
+_SORT_LETTERS = (
+    ("t", "time"), ("c", "cost"), ("k", "tokens"), ("n", "turns"), ("i", "id"), ("r", "repeats"),
+)  # fmt: skip
+"""Columns that lists are sorted by."""
+
+
+def _sorts(
+    where: str, area: str, group: str, *others: tuple[str, str], none: str, priority: int = 37
+) -> tuple[Action, ...]:
+    """Return the menu of a list's orders: the usual columns, `others`, and `none`, the list's own order."""
+    columns = [(letter, name) for letter, name in _SORT_LETTERS if letter not in {key for key, _ in others}]
+    return (
+        Action("sort", ("s",), f"{area}: sort", "sort by …", where, group, "sort", priority, opens_menu=True),
+        *(
+            Action(f"sort.{name}", (letter,), f"Sort: by {name}", f"by {name}", where, group, menu="sort")
+            for letter, name in (*columns, *others)
+        ),
+        Action("sort.reverse", ("s",), f"{area}: reverse the order", "reverse the order", where, group, menu="sort"),
+        Action("sort.none", ("o",), f"Sort: {none}", none, where, group, menu="sort"),
     )
 
 
@@ -152,11 +179,11 @@ _HOME = (
     Action("run.resume", ("r",), "Run: resume", "resume this run", "home", "RUNS", "resume", 60),
     Action("find", ("/",), "Runs: filter", "filter by words", "home", "RUNS", "filter", 55),
     Action("filter.clear", ("F",), "Runs: show all", "show all", "home", "RUNS"),
-    Action("sort", ("s",), "Runs: sort", "sort another way", "home", "RUNS", "sort", 50),
-    Action("run.review", ("v",), "Run: review", "its failures", "home", "RUNS", "review", 45),
+    *_sorts("home", "Runs", "RUNS", ("w", "score"), ("m", "model"), ("u", "suite"), none="newest first", priority=50),
+    Action("run.review", ("v",), "Run: review", "review its failures", "home", "RUNS", "review", 45),
     Action("run.failed", ("a",), "Run: re-run its failed cases", "re-run failed cases", "home", "RUNS",
-           "only failed", 28),
-    Action("queue.earlier", ("[", "K"), "Queue: earlier", "earlier, later", "home", "QUEUE", "queue", 58,
+           "re-run failed", 28),
+    Action("queue.earlier", ("[", "K"), "Queue: earlier", "queue: earlier, later", "home", "QUEUE", "queue", 58,
            pair="queue.later"),
     Action("queue.later", ("]", "J"), "Queue: later", "later in the queue", "home", "QUEUE", pair="queue.earlier"),
     Action("queue.go", (), "Queue: continue", "continue the queue", "home", "QUEUE"),
@@ -182,15 +209,15 @@ _LAUNCH = (
            "filter", 60),
     Action("launch.empty", ("ctrl+l",), "New run: empty the form", "empty the form", "launch", "NEW RUN"),
     Action("filter.clear", ("F",), "New run: show all", "show all", "launch", "NEW RUN"),
-    Action("launch.try", ("t",), "New run: try three cases", "run 3 cases to try", "launch", "NEW RUN",
+    Action("launch.try", ("t",), "New run: try three cases", "try 3 cases", "launch", "NEW RUN",
            "try 3 cases", 85),
     Action("launch.review", ("v",), "New run: see the trial", "see the trial", "launch", "NEW RUN",
            "see trial", 87),
-    Action("preset.load", ("p",), "Preset: load", "fill in from a preset", "launch", "PRESETS", "presets", 65),
+    Action("preset.load", ("p",), "Preset: load", "load a preset", "launch", "PRESETS", "load preset", 65),
     Action("preset.save", ("w",), "Preset: save", "save as a preset", "launch", "PRESETS", "save preset", 64),
     Action("launch.check", ("r",), "New run: refresh keys", "refresh keys", "launch", "NEW RUN",
            "refresh", 40),
-    Action("copy", ("y",), "Copy: menu", "copy …", "launch", "COPY", "copy command", 50, opens_menu=True,
+    Action("copy", ("y",), "Copy: menu", "copy its command", "launch", "COPY", "copy command", 50, opens_menu=True,
            palette=False),
     _copy("c", "command", "shell command", "launch"),
 )  # fmt: skip
@@ -202,7 +229,7 @@ _LIVE = (
     Action("run.faster", ("+", "="), "Run: more at once", "more, fewer at once", "live", "STEER", "at once", 70,
            pair="run.slower"),
     Action("run.slower", ("-",), "Run: fewer at once", "one fewer at once", "live", "STEER", pair="run.faster"),
-    Action("run.next", ("]",), "Run: next", "next, previous run", "live", "WATCH", "other run", 66, pair="run.prev"),
+    Action("run.next", ("]",), "Run: next", "next, previous run", "live", "WATCH", "next run", 66, pair="run.prev"),
     Action("run.prev", ("[",), "Run: previous", "previous run", "live", "WATCH", pair="run.next"),
     Action("runs.ended", ("E",), "Live: ended runs", "show ended runs", "live", "WATCH"),
     Action("replay.back", ("<",), "Replay: back", "back, forward", "live", "REPLAY", "back", 68,
@@ -215,13 +242,13 @@ _LIVE = (
     Action("case.retry", ("r",), "Case: retry", "retry it", "live", "STEER", "retry", 40),
     Action("run.stop", ("ctrl+x",), "Run: stop", "stop the run", "live", "STEER", "stop run", 75),
     Action("order", ("o",), "Live: order", "order of the list", "live", "WATCH", "order", 50),
-    Action("wall", ("w",), "Live: wall", "more side by side", "live", "WATCH", "wall", 58),
-    Action("pin", ("m",), "Live: keep in the wall", "keep this one shown", "live", "WATCH", "pin", 42),
-    Action("problems", ("i",), "Live: problems", "waits and errors", "live", "WATCH", "problems", 55),
+    Action("wall", ("w",), "Live: wall", "wall of conversations", "live", "WATCH", "wall", 58),
+    Action("pin", ("m",), "Live: keep in the wall", "pin to the wall", "live", "WATCH", "pin", 42),
+    Action("problems", ("i",), "Live: problems", "problems and waits", "live", "WATCH", "problems", 55),
     Action("workers", ("W",), "Live: workers", "list the workers", "live", "WATCH"),
     Action("find", ("/",), "Live: find", "find in the text", "live", "WATCH"),
     Action("fold", ("x",), "View: fold", "fold, or open a block", "live", "WATCH"),
-    Action("run.review", ("v",), "Run: review", "failures so far", "live", "WATCH", "review", 60),
+    Action("run.review", ("v",), "Run: review", "review it so far", "live", "WATCH", "review", 60),
     Action("copy", ("y",), "Copy: menu", "copy …", "live", "COPY", opens_menu=True, palette=False),
     _copy("i", "id", "case id", "live"),
     _copy("a", "actual", "the answer", "live"),
@@ -231,9 +258,9 @@ _LIVE = (
 _REVIEW = (
     *_steps("review", "Review", "failure", "FAILURES"),
     Action("group.next", ("]", "J"), "Review: next reason", "next, previous reason", "review", "FAILURES",
-           pair="group.prev"),
+           "next reason", 60, pair="group.prev"),
     Action("group.prev", ("[", "K"), "Review: previous reason", "previous reason", "review", "FAILURES",
-           "next reason", 60, pair="group.next"),
+           pair="group.next"),
     Action("turn.prev", ("<",), "Review: previous turn", "previous, next turn", "review", "THIS CASE",
            pair="turn.next"),
     Action("turn.next", (">",), "Review: next turn", "next turn", "review", "THIS CASE", pair="turn.prev"),
@@ -261,13 +288,14 @@ _REVIEW = (
     Action("group.label", ("l",), "Group: by label", "by a model's label", "review", "FAILURES", menu="group"),
     Action("group.repeats", ("k",), "Group: by repeats", "by repeats of a case", "review", "FAILURES", menu="group"),
     Action("group.none", ("n",), "Group: not at all", "not at all", "review", "FAILURES", menu="group"),
+    *_sorts("review", "Review", "FAILURES", none="order of the run"),
     Action("view.next", ("v",), "View: next", "next, previous view", "review", "THIS CASE", "view", 55,
            pair="view.prev"),
     Action("view.prev", ("V",), "View: previous", "previous view", "review", "THIS CASE", pair="view.next"),
-    Action("view.talk", ("i",), "View: conversation", "conversation", "review", "THIS CASE", "talk", 33),
-    Action("view.truth", ("a",), "View: ground truth", "ground truth", "review", "THIS CASE", "truth", 34),
-    Action("view.tools", ("s",), "View: tool schemas", "tool schemas", "review", "THIS CASE", "tools", 32),
-    Action("view.raw", ("p",), "View: request and reply", "request and reply", "review", "THIS CASE", "raw", 31),
+    Action("view.talk", ("i",), "View: conversation", "talk (conversation)", "review", "THIS CASE", "talk", 33),
+    Action("view.truth", ("a",), "View: ground truth", "truth (expected)", "review", "THIS CASE", "truth", 34),
+    Action("view.tools", ("M",), "View: tool schemas", "tools (schemas)", "review", "THIS CASE", "tools", 32),
+    Action("view.raw", ("p",), "View: request and reply", "raw request and reply", "review", "THIS CASE", "raw", 31),
     Action("view.layout", ("d",), "View: side by side or stacked", "side by side, stacked", "review", "THIS CASE"),
     Action("view.wrap", ("w",), "View: wrap", "wrap long lines", "review", "THIS CASE"),
     Action("fold", ("x",), "View: fold", "fold, or open a block", "review", "THIS CASE"),
@@ -280,7 +308,7 @@ _REVIEW = (
     _tag("f", "flaky", "flaky"),
     _tag("?", "unsure", "unsure"),
     _tag("0", "none", "remove the tag"),
-    Action("tag.shown", ("T",), "Tag: everything shown", "tag everything shown", "review", "TRIAGE",
+    Action("tag.shown", ("T",), "Tag: everything shown", "tag all shown", "review", "TRIAGE",
            "tag all shown", 35),
     Action("review.done", ("space",), "Review: mark as reviewed", "reviewed, then next", "review", "TRIAGE",
            "reviewed", 62),
@@ -302,7 +330,7 @@ _REVIEW = (
            "keep", 46),
     Action("history", ("I",), "Case: history in all runs", "history in all runs", "review", "THIS CASE", "history", 29),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "review", "THIS CASE", "mark", 30),
-    Action("run.again", ("r",), "Case: run again", "run it again", "review", "THIS CASE", "re-run", 48),
+    Action("run.again", ("r",), "Case: run again", "re-run this case", "review", "THIS CASE", "re-run", 48),
     Action("run.again.shown", ("R",), "Run: again for those shown", "re-run those shown", "review", "FAILURES"),
     *_exports("review"),
     Action("copy", ("y",), "Copy: menu", "copy …", "review", "COPY", "copy", 58, opens_menu=True, palette=False),
@@ -331,17 +359,18 @@ _COMPARE = (
     Action("filter.left", ("o",), "Filter: left out", "left out", "compare", "CHANGES", menu="filter"),
     Action("filter.all", ("a",), "Filter: every case", "every case", "compare", "CHANGES", menu="filter"),
     Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "compare", "CHANGES"),
+    *_sorts("compare", "Compare", "CHANGES", none="lost first"),
     Action("compare.swap", ("b",), "Compare: swap A and B", "swap A and B", "compare", "RUNS", "swap A/B", 80),
-    Action("compare.pick", ("p",), "Compare: other run", "another run as B", "compare", "RUNS", "other run",
+    Action("compare.pick", ("p",), "Compare: other run", "other run as B", "compare", "RUNS", "other run",
            70),
     Action("open.a", ("a",), "Compare: open A in Review", "open A in Review", "compare", "CHANGES", "open A", 60),
     Action("view.next", ("v",), "View: next", "next view", "compare", "CHANGES",
            "view", 55),
-    Action("view.numbers", ("s",), "View: numbers", "by category and error", "compare", "CHANGES", "numbers", 57),
+    Action("view.numbers", ("i",), "View: numbers", "numbers by category", "compare", "CHANGES", "numbers", 57),
     Action("lost.again", ("R",), "Compare: re-run the lost", "re-run the lost", "compare", "CHANGES",
            "re-run lost", 52),
     Action("compare.add", ("+",), "Compare: add a run", "add a run", "compare", "RUNS",
-           "third run", 35),
+           "add run", 35),
     Action("reload", ("ctrl+r",), "Compare: read again", "read both runs again", "compare", "RUNS"),
     Action("export", ("E",), "Export: menu", "export …", "compare", "EXPORT", "export", 50, opens_menu=True,
            palette=False),
@@ -361,9 +390,9 @@ _BOARD = (
     Action("column.next", ("l", "right"), "Leaderboard: columns after", "columns after", "board", "LEADERBOARD",
            pair="column.prev"),
     Action("group.next", ("]", "J"), "Leaderboard: next suite", "next, previous suite", "board", "LEADERBOARD",
-           pair="group.prev"),
+           "next suite", 70, pair="group.prev"),
     Action("group.prev", ("[", "K"), "Leaderboard: previous suite", "previous suite", "board", "LEADERBOARD",
-           "suite", 70, pair="group.next"),
+           pair="group.next"),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "board",
            "LEADERBOARD", "mark", 60),
     Action("reload", ("ctrl+r",), "Leaderboard: refresh", "read all runs again", "board", "LEADERBOARD"),
@@ -373,9 +402,9 @@ _LIBRARY = (
     Action("find", ("/",), "Library: narrow", "narrow by words", "library", "LIBRARY", "narrow", 60),
     Action("filter.clear", ("F",), "Library: show all", "show all", "library", "LIBRARY"),
     Action("fold", ("x",), "Library: fold", "fold or unfold", "library", "LIBRARY"),
-    Action("model.ping", ("p",), "Model: ping", "ask its server", "library", "LIBRARY", "ping", 55),
+    Action("model.ping", ("p",), "Model: ping", "ping its server", "library", "LIBRARY", "ping", 55),
     Action("entry.edit", ("e",), "Library: edit", "edit its file", "library", "LIBRARY", "edit", 40),
-    Action("suite.new", ("n",), "Suite: new", "make your own suite", "library", "LIBRARY", "new suite", 45),
+    Action("suite.new", ("n",), "Suite: new", "new suite of your own", "library", "LIBRARY", "new suite", 45),
     Action("reload", ("ctrl+r",), "Library: refresh", "read all again", "library", "LIBRARY"),
     Action("copy", ("y",), "Copy: menu", "copy …", "library", "COPY", "copy", 30, opens_menu=True, palette=False),
     _copy("i", "id", "name of this", "library"),
@@ -390,8 +419,9 @@ _GRID = (
            pair="column.next"),
     Action("column.next", ("l", "right"), "Grid: run after", "run after", "grid", "RUNS", pair="column.prev"),
     Action("find", ("/",), "Grid: narrow", "narrow by words", "grid", "CASES", "narrow", 60),
-    Action("filter", ("f",), "Grid: what differs, or all", "what differs, or all", "grid", "CASES", "all/differing",
+    Action("filter", ("f",), "Grid: what differs, or all", "differing, or all", "grid", "CASES", "differing/all",
            65),
+    Action("view.outputs", ("v",), "Grid: answers in cells", "answers, or verdicts", "grid", "CASES", "answers", 62),
     Action("filter.clear", ("F",), "Grid: what differs", "what differs", "grid", "CASES"),
     Action("reload", ("ctrl+r",), "Grid: read again", "read all runs again", "grid", "CASES"),
 )  # fmt: skip
@@ -413,6 +443,65 @@ ACTIONS: tuple[Action, ...] = (
     *_ALL, *_ROWS, *_LINE, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
     *_GRID, *_TRENDS, *_SEARCH,
 )  # fmt: skip
+
+ALIASES: Mapping[str, str] = {
+    "run.new": "start launch execute evaluate begin benchmark queue add",
+    "run.resume": "continue restart unpause",
+    "run.failed": "retry repeat again",
+    "run.again": "retry repeat",
+    "run.again.shown": "retry repeat",
+    "run.delete": "remove dequeue cancel trash",
+    "run.stop": "cancel abort kill quit end",
+    "run.pause": "hold wait",
+    "run.faster": "concurrency parallel workers speed",
+    "run.slower": "concurrency parallel workers speed",
+    "run.review": "failures errors inspect open",
+    "queue": "order first last move waiting",
+    "queue.go": "start run resume wake",
+    "launch.start": "launch run begin queue execute",
+    "preset": "settings template configuration",
+    "go.home": "overview runs",
+    "go.live": "watch monitor running progress",
+    "go.review": "failures errors cases inspect results",
+    "go.compare": "difference versus two runs",
+    "go.library": "models suites datasets benchmarks tasks",
+    "go.grid": "compare several runs table matrix outputs",
+    "go.board": "ranking scores table results",
+    "go.trends": "history chart plot time",
+    "jump": "open search goto find",
+    "help": "keys shortcuts bindings manual ?",
+    "messages": "log notifications toasts errors",
+    "theme.next": "settings color colour appearance",
+    "notice.toggle": "preferences options sound notification alert",
+    "quit": "exit close leave",
+    "view.zoom": "maximize full screen",
+    "models.edit": "settings configuration api key add new provider",
+    "entry.edit": "settings configuration open file",
+    "model.ping": "test check connection",
+    "suite.new": "create own add dataset",
+    "import": "load open read inspect promptfoo lm-eval",
+    "mark": "select compare versus",
+    "reload": "refresh update",
+    "export": "save write download share file",
+    "export.html": "report",
+    "export.site": "html report website",
+    "export.eval": "inspect_ai",
+    "copy": "clipboard yank",
+    "find": "search filter grep /",
+    "filter": "show only hide",
+    "filter.clear": "reset remove",
+    "sort": "order column",
+    "group": "cluster by",
+    "tag": "mark cause blame",
+    "note.add": "remark annotate",
+    "dispute": "wrong expected report",
+    "label": "cluster cause judge llm",
+    "branch": "fork try again change",
+    "view.numbers": "statistics summary matrix",
+    "view.layout": "diff columns",
+    "fold": "expand collapse more",
+}
+"""Further words by which the palette finds actions, by id or by its first part."""
 
 
 @runtime_checkable

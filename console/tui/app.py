@@ -26,7 +26,7 @@ from console.core.fault import UsageError
 from console.engine.background import failures_reported
 from console.insight import number_format
 from console.store.runs import RunFolder
-from console.tui.actions import EXPORTS_RUNS, Action
+from console.tui.actions import EXPORTS_FIRST, EXPORTS_RUNS, Action
 from console.tui.app_services import AppServices
 from console.tui.data.runs import RunLine
 from console.tui.data.ui_state import UiState
@@ -246,9 +246,11 @@ class ConsoleApp(App[int]):
         if opener is not None and entries:
             from console.tui.dialogs.small_dialogs import KeyMenu
 
-            menu = KeyMenu(opener, entries, self.services.key_map)
+            is_of_runs = id == "export" and screen.where in EXPORTS_RUNS
+            first = len(EXPORTS_FIRST) if is_of_runs else 0
+            menu = KeyMenu(opener, entries, self.services.key_map, first=first)
             self.push_screen(menu, self.perform)
-            if id == "export" and screen.where in EXPORTS_RUNS:
+            if is_of_runs:
                 taken = {key for entry in entries for key in self.services.key_map.keys_of(entry)}
                 self.services.exports.find_offered(screen.where, taken, menu.add)
 
@@ -287,10 +289,17 @@ class ConsoleApp(App[int]):
         self.perform(find_action(f"go.{event.name}", "all"))
 
     def action_palette(self) -> None:
-        from console.tui.dialogs.palette import Palette
+        """Offer everything that can be done here, done elsewhere or opened."""
+        from console.tui.dialogs.palette import Command, Palette
+        from console.tui.palette_commands import PaletteCommands
+
+        def run(command: Command | None) -> None:
+            if command is not None:
+                command.run()
 
         if isinstance(self.screen, BaseScreen):
-            self.push_screen(Palette(self.screen, self.services.key_map), self.perform)
+            commands = PaletteCommands(self.screen, self.services, self.perform, self._use_theme)
+            self.push_screen(Palette(commands.here(), commands.elsewhere, self.services.ui_state), run)
 
     def action_help(self) -> None:
         """Show the screen's keys and symbols: next to it if there is room, else on top of it."""
@@ -312,7 +321,10 @@ class ConsoleApp(App[int]):
 
     def action_theme_next(self) -> None:
         index = NAMES.index(self.theme) + 1 if self.theme in NAMES else 0
-        self.theme = NAMES[index % len(NAMES)]
+        self._use_theme(NAMES[index % len(NAMES)])
+
+    def _use_theme(self, name: str) -> None:
+        self.theme = name
         self.services.ui_state.keep("theme", self.theme)
         self.services.notify(Content(f"Theme: {self.theme}"))
 

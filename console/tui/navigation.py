@@ -4,7 +4,7 @@ import importlib
 import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from textual.app import App
 from textual.content import Content
@@ -293,6 +293,11 @@ class Navigator:
 
     def action_go_library(self) -> None:
         self._go_to("library")
+
+    def open_library(self, kind: Literal["model", "suite"], name: str) -> None:
+        """Open Library with the cursor on a model or suite."""
+        self._go_to("library")
+        cast(Any, self._app.screen).go_to_entry(kind, name)
 
     def action_run_new(self) -> None:
         """Open the form for a new run, with the model or suite under the cursor."""

@@ -86,6 +86,10 @@ class Navigation(Protocol):
 
     def action_go_library(self) -> None: ...
 
+    def open_library(self, kind: Literal["model", "suite"], name: str) -> None:
+        """Open Library with the cursor on a model or suite."""
+        ...
+
     def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
         """Mark a run as A for Compare, or compare it with the one marked before."""
         ...

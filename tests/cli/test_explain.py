@@ -140,6 +140,16 @@ def test_what_cannot_be_read_twice_is_no_label_and_said(console, run_path: Path,
     assert server.counts["chat"] == 2
 
 
+def test_ten_unreadable_replies_in_a_row_end_it_and_are_said(console, home: Path, served) -> None:
+    graded_run(home / "runs", RUN, {f"case-{n}": "f" for n in range(9)})
+    server = served(lambda request: Scripted("I am not sure,\nreally."))
+    ended = console("explain", RUN, "--model", "reader", "--json")
+    assert ended.code == 3
+    assert server.counts["chat"] == 10
+    assert ended.data["stopped"].startswith("10 unreadable replies in a row: 10 times it is not JSON")
+    assert "(“I am not sure, really.”)" in ended.data["stopped"]
+
+
 def test_a_second_reply_that_can_be_read_counts(console, run_path: Path, served) -> None:
     served(lambda request: Scripted(GOOD if "could not be read" in last_text(request) else "hm"))
     assert console("explain", RUN, "--model", "reader", "--json").data["labelled"] == 3

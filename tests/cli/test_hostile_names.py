@@ -102,6 +102,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "VARIABLE": ["HOSTILE_KEY"],
         "VERB": ["run", ATTACK],
         "WORDS": ["failed", ATTACK],
+        "JSON": [json.dumps([{"contains": ATTACK}]), ATTACK],
         "X": ["0.5"],
         "X,Y": ["simple_python"],
         # and by the option's own name, where its word for the value says less

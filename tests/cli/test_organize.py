@@ -31,6 +31,7 @@ def test_a_run_is_named_noted_and_pinned(console: Any, two: tuple[str, str]) -> 
     assert new["id"] == second
     assert console("show", "Base line", "--json").data["run"] == first
     assert "Base line, pinned" in console("runs").out
+    assert "note: before the prompt" in console("show", first).out
     console("organize", "Base line", "--name", "", "--note", "", "--no-pin")
     assert [run["id"] for run in listed(console)] == [second, first]
     assert listed(console)[1].get("name", "") == ""

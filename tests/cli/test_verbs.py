@@ -176,6 +176,11 @@ def test_failures_are_grouped(console, finished):
     assert str(len(failed)) in console("failures", finished).out
 
 
+def test_failures_show_expected_beside_actual_on_request(console, finished):
+    assert "coherence: > 15" not in console("failures", "latest").out
+    assert "coherence: > 15" in console("failures", "latest", "--diff").out
+
+
 def test_review_shows_expected_beside_actual(console, finished):
     ended = console("review", finished, "--json")
     assert all(one["outcome"] != "passed" for one in ended.lines)

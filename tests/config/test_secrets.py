@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import string
+import sys
 import unicodedata
 from collections.abc import Callable
 from urllib.parse import quote
@@ -225,3 +226,10 @@ def test_any_secret_is_found_at_any_place(secret: str, before: str, after: str) 
         assert secret not in Redactor([secret]).known(before + secret + after)
         data = msgspec.json.encode({"a": [before.encode("utf-8", "replace").decode() + secret]})
         assert Redactor([secret]).may_be_in(data)
+
+
+def test_every_character_that_unicode_folds_into_a_letter_or_digit_is_recognized() -> None:
+    redactors = {letter: Redactor([letter * 20]) for letter in string.ascii_letters + string.digits}
+    for code in range(0x80, sys.maxunicode + 1):
+        if redact := redactors.get(unicodedata.normalize("NFKC", chr(code))):
+            assert redact.known(chr(code) * 20) == REDACTED, f"U+{code:04X}"

@@ -23,11 +23,13 @@ from console.core.record import Asked, Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.document import Item, RunDocument
 from console.exchange.exports.html_page import html_page
+from console.exchange.exports.html_parts import STYLE
 from console.exchange.run_reader import read_document
 from console.store.journal import JournalWriter
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder, create_run
 from console.suites.suite import Report
+from console.tui.themes import DARK, LIGHT, roles_of
 
 HOSTILE = (
     '=cmd|"/c calc"!A1',
@@ -152,10 +154,36 @@ def test_the_page_has_nothing_that_acts_and_is_well_nested(run):
     assert tags.depth == []
     assert "default-src 'none'" in tags.policy
     assert "script-src" not in tags.policy
-    assert not tags.tags & {"script", "img", "iframe", "a", "link", "object", "form", "input"}
+    assert not tags.tags & {"script", "img", "iframe", "a", "link", "object", "form"}
+    assert page.count("<input") == page.count('<input type="radio" name="f"')
     assert not {name for name in tags.attributes if name.startswith("on") or name in ("href", "src", "style")}
     assert "&lt;script&gt;" in page
     assert "tag =cmd" in page
+
+
+def test_the_page_has_examples_of_every_reason_and_a_filter(run):
+    document, _ = read_document(run, None)
+    failed = document.items[1]
+    rare = msgspec.structs.replace(failed.rollout, reason="value_error:others", order=999)
+    many = [
+        dataclasses.replace(failed, rollout=msgspec.structs.replace(failed.rollout, key=Key(f"case-{n}"), order=n))
+        for n in range(600)
+    ]
+    page = html_page(
+        dataclasses.replace(document, items=[*many, dataclasses.replace(failed, rollout=rare)], report=None)
+    )
+    assert page.count("<details><summary><span") == 21
+    assert "600; 20 of them below" in page
+    assert page.count('type="radio"') == 3
+    assert "body:has(#f1:checked) section:not(.r1){display:none}" in page
+    assert "<script" not in page
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_the_page_has_the_colors_of_the_app(theme):
+    roles = roles_of(theme)
+    for role in ("pass", "fail", "broken", "undecided", "muted"):
+        assert f".{role}{{color:{roles[role]}}}" in STYLE.replace("\n", "")
 
 
 def test_lone_surrogates_are_shown_and_never_written(run):

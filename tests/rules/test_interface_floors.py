@@ -17,7 +17,7 @@ FLOORS = [
     {"dialogs"},
     {"screens"},
     {"exports", "key_dispatch", "navigation"},
-    {"app_services"},
+    {"app_services", "palette_commands"},
     {"app"},
     {"serve"},
     {"start"},

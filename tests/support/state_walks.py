@@ -217,7 +217,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see("[ ] ▸ small-talk", "escape")
         await see("nightly", "p")
         yield "launch-presets"
-        await see("presets.toml:11", "G")
+        await see("presets.toml:11", "pagedown")
         yield "launch-preset-with-mistake"
         await see(stage.at("launch"), "escape")
         await see("[x] ▾ small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
@@ -374,7 +374,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
         app.navigator.open_review(folder)
         await see("would pass")
         yield "review"
-        for name, letter in (("talk", "i"), ("truth", "a"), ("tools", "s"), ("raw", "p")):
+        for name, letter in (("talk", "i"), ("truth", "a"), ("tools", "M"), ("raw", "p")):
             await see(f"[{name.capitalize()}]", letter)
             yield f"review-{name}"
             await see("EXPECTED", letter)
@@ -491,9 +491,9 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         yield "compare-left-out"
         await see("Nothing matches", "f", "g", "slash", *"zzz", "enter")
         yield "compare-filtered-empty"
-        await see("lost", "F", "s")
+        await see("lost", "F", "i")
         yield "compare-numbers"
-        await see("Compare 0116", "s", "p")
+        await see("Compare 0116", "i", "p")
         yield "compare-pick"
         await see(stage.at("compare"), "escape")
         app.navigator.open_compare(*again)

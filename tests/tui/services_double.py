@@ -69,6 +69,10 @@ class FakeNavigator:
         """Note it."""
         self.opened.append(("library",))
 
+    def open_library(self, kind: str, name: str) -> None:
+        """Note it."""
+        self.opened.append(("library", kind, name))
+
     def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
         """Keep the mark."""
         self.marked = run, slot

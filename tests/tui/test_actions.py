@@ -1,6 +1,7 @@
 """One table of actions: every key is in the bindings, the key line, the help and the palette, and means one thing."""
 
 import inspect
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from support.screen_tour import PLACES as PLACES_TOURED
 from textual.binding import Binding
 from textual.widget import Widget
+from textual.widgets import Input
 from tui.services_double import FakeServices
 
 from console.store.runs import RunFolder
@@ -173,6 +175,76 @@ async def test_the_palette_narrows_and_acts(opened: Any, frame: Callable[[Consol
         await pilot.pause()
         assert app.theme == "console-light"
         assert app.screen.where == "home"
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("start", "Run: new"),
+        ("launch", "Run: new"),
+        ("queue", "Queue: earlier"),
+        ("resume", "Run: resume"),
+        ("settings", "Settings: bell when a run is done"),
+        ("export", "Export: CSV"),
+        ("dark", "Theme: console-dark"),
+        ("light", "Theme: console-light"),
+        ("careful", "Model: sim/careful"),
+        ("small", "Suite: small-talk"),
+        ("2025-01-17T1320-a", "Run: 2025-01-17T1320-a"),
+        ("ground truth", "View: ground truth"),
+        ("wrap", "View: wrap"),
+    ],
+)
+async def test_the_palette_finds_everything_by_its_usual_words(
+    typed: str, first: str, opened: Any, workspace: Any
+) -> None:
+    workspace.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("colon")
+        app.screen.query_one(Input).value = typed
+        await pilot.pause()
+        assert app.screen.query_one(RowList).cursor == first
+
+
+async def test_the_palette_puts_the_beginning_then_the_last_chosen_first(opened: Any) -> None:
+    async with opened() as (app, pilot):
+
+        async def listed(typed: str) -> list[str]:
+            await pilot.press("colon", *typed)
+            await pilot.pause()
+            return list(app.screen.query_one(RowList).keys)
+
+        assert (await listed("go"))[0] == "Go: Home"
+        await pilot.press("pagedown")
+        assert app.screen.query_one(RowList).cursor != "Go: Home"
+        await pilot.press("pageup", "escape")
+        assert "Go: Trends" in await listed("trends")
+        await pilot.press("enter", "1")
+        assert (await listed("go"))[0] == "Go: Trends"
+        await pilot.press("escape")
+        assert (await listed(""))[0] == "Go: Trends"
+
+
+async def test_models_and_actions_of_other_screens_are_reached_from_the_palette(
+    opened: Any, workspace: Any, frame: Callable[[ConsoleApp], str], settle: Any
+) -> None:
+    async with opened(toasts=True) as (app, pilot):
+        await pilot.press("colon", *"careful", "enter")
+        await settle(app, pilot)
+        assert app.screen.where == "library"
+        assert app.screen.run_offer == ("sim/careful", "")
+        await pilot.press("colon", *"resume", "enter")
+        await settle(app, pilot)
+        assert app.screen.where == "home"
+        assert "r  resume this run" in frame(app)
+
+
+def test_every_word_of_the_key_line_is_in_the_help() -> None:
+    def words(text: str) -> set[str]:
+        return set(re.findall(r"[\w.]+", text.lower()))
+
+    strange = {f"{action.where} {action.id}": words(action.footer) - words(action.meaning) for action in ACTIONS}
+    assert {id: missing for id, missing in strange.items() if missing} == {}
 
 
 def test_the_readers_own_keys(tmp_path: Path) -> None:

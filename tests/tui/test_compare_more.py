@@ -50,7 +50,7 @@ async def test_numbers_are_one_key_away(size: Any, opened: Any, two: Any, assert
     async with opened(size) as (app, pilot):
         app.navigator.open_compare(*two)
         await read(app, pilot)
-        await pilot.press("s", "tab", "z")
+        await pilot.press("i", "tab", "z")
         await assert_until(pilot, lambda: "by error type" in text_of(app))
         shown = text_of(app)
         assert "exact McNemar" in shown

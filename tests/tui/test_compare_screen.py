@@ -225,7 +225,7 @@ async def test_questions_are_drawn_as_dots(
     async with opened(size) as (app, pilot):
         app.navigator.open_compare(a, b)
         await settle(app, pilot)
-        await pilot.press("s", "tab", "z")
+        await pilot.press("i", "tab", "z")
         await settle(app, pilot)
         drawn = [line for line in frame(app).split("\n") if "What is" in line and "●" in line]
         order = [line.split("What is ")[1][0] for line in drawn]

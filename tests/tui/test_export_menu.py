@@ -47,13 +47,17 @@ async def test_formats_of_packages_are_listed_and_written(
     run = workspace.run("a")
     async with opened() as (app, pilot):
         await pilot.press("down", "down", "E")
+        await pilot.pause()
+        assert all(name in frame(app) for name in ("CSV", "HTML page", "web pages", "+  more (1"))
+        assert "JUnit" not in frame(app)
+        await pilot.press("+")
         await assert_until(pilot, lambda: "nothing" in frame(app))
         assert "a  [red]^[wet\n" in frame(app)  # c and m are taken
         assert "CSV" in frame(app)
         await pilot.press("a")
         await assert_until(pilot, lambda: (workspace.root / f"{run.name}.rivers").exists())
         assert (workspace.root / f"{run.name}.rivers").read_text().startswith("rivers of ")
-        await pilot.press("E")
+        await pilot.press("E", "+")
         await assert_until(pilot, lambda: "nothing" in frame(app))
         await pilot.press("n")
         await assert_until(pilot, lambda: "ZeroDivisionError: no rivers" in app.services.messages[-1].plain)

@@ -28,6 +28,27 @@ def three(workspace: Any) -> list[RunFolder]:
     return [call_run(root, f"011{number}", f"gpt-{number}", number % 2) for number in range(3)]
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_answers_stand_in_the_cells_and_open(size: Any, opened: Any, three: list[RunFolder]) -> None:
+    async with opened(size) as (app, pilot):
+        app.navigator.open_grid(three)
+        await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app))
+        await pilot.press("v")
+        await assert_until(pilot, lambda: "get_current_we" in text_of(app))
+        shown = text_of(app)
+        assert all(f"{number + 1} gpt-{number}" in shown for number in range(3))
+        key = app.screen.cases.cursor
+        slot = app.screen.controller.rows[key].slot
+        await pilot.press("l", "enter")
+        await assert_until(pilot, lambda: app.screen.where == "review")
+        assert app.screen.run_folder == three[1]
+        await assert_until(pilot, lambda: app.screen.controller.current == slot)
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: app.screen.where == "grid" and "get_current_we" in text_of(app))
+        await pilot.press("v")
+        await assert_until(pilot, lambda: "get_current_we" not in text_of(app) or size[0] > 80)
+
+
 def opened_controller(runs: list[RunFolder]) -> GridController:
     controller = GridController(runs, in_loop=lambda call: None, case_arrived=lambda: None)
     controller.use_runs(controller.read(None))

@@ -42,6 +42,22 @@ async def test_the_cursor_starts_on_what_needs_no_key(opened: Any, frame: Frame)
         assert "simulated" in frame(app)
 
 
+async def test_focus_flows_between_start_and_runs(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("G", "j")
+        await pilot.pause()
+        assert app.focused.id == "runs"
+        first = app.focused.cursor
+        await pilot.press("k")
+        await pilot.pause()
+        assert app.focused.id == "start"
+        await pilot.press("tab", "G", "j")
+        await pilot.pause()
+        assert app.focused.id == "library-line"
+        assert app.screen.query_one(RunList).keys[0] == first
+
+
 async def test_filter_narrows_by_words_and_escape_clears(opened: Any, workspace: Any, frame: Frame) -> None:
     workspace.usual_runs()
     async with opened() as (app, pilot):
@@ -64,19 +80,22 @@ async def test_filter_narrows_by_words_and_escape_clears(opened: Any, workspace:
         assert app.screen.where == "home"
 
 
-async def test_sorting_goes_round(opened: Any, workspace: Any, frame: Frame) -> None:
+async def test_runs_are_sorted_by_a_marked_column(opened: Any, workspace: Any, frame: Frame) -> None:
     workspace.usual_runs()
     async with opened() as (app, pilot):
         runs = app.screen.query_one(RunList)
-        orders = []
-        for _ in range(6):
-            orders.append([key.rsplit("-", 1)[-1] for key in runs.keys])
-            await pilot.press("s")
+        orders = [[key.rsplit("-", 1)[-1] for key in runs.keys]]
+        for keys in ("sw", "sc", "ss", "so"):
+            await pilot.press(*keys)
             await pilot.pause()
+            orders.append([key.rsplit("-", 1)[-1] for key in runs.keys])
+            if keys == "ss":
+                assert "cost ↑" in next(row for row in frame(app).splitlines() if "model" in row and "when" in row)
         assert orders[0] == ["a", "b", "c", "z"]
-        assert orders[3] == ["b", "a", "c", "z"]
-        assert orders[4][0] == "a"
-        assert orders[5] == orders[0]
+        assert orders[1] == ["b", "a", "c", "z"]
+        assert orders[2][0] == "a"
+        assert orders[3][-1] == "a"
+        assert orders[4] == orders[0]
 
 
 async def test_the_run_under_the_cursor_is_described(opened: Any, workspace: Any, frame: Frame) -> None:

@@ -41,23 +41,24 @@ def test_runs_are_narrowed_by_all_words() -> None:
     assert names(controller) == ["a", "b", "c"]
 
 
-def test_orders_go_round_and_are_remembered_by_their_words() -> None:
+def test_runs_are_sorted_by_a_column_and_the_order_is_remembered() -> None:
     lines = run_line("a", at=1.0, passed=9, failed=1), run_line("b", at=2.0, failed=3, cost_usd=1.0), run_line("c")
     controller = home(*lines)
-    shown = []
-    for _ in range(5):
-        shown.append((controller.order, "".join(names(controller))))
-        controller.next_order()
+    shown = [(controller.listing.order, "".join(names(controller)))]
+    for order in ("suite", "score", "cost", "cost", "id", "newest first"):
+        controller.sort(order)
+        shown.append((controller.listing.order, "".join(names(controller))))
     assert shown == [
         ("newest first", "bac"),
-        ("by suite", "abc"),
-        ("by model", "abc"),
-        ("worst score first", "bac"),
-        ("most expensive first", "bac"),
+        ("suite ↑", "abc"),
+        ("score ↑", "bac"),
+        ("cost ↓", "bac"),
+        ("cost ↑", "acb"),
+        ("id ↑", "abc"),
+        ("newest first", "bac"),
     ]
-    assert controller.order == "newest first"
-    controller.order = "by model"
-    assert controller.order == "by model"
+    controller.order = "-cost"
+    assert (controller.order, controller.listing.column, controller.listing.sign) == ("-cost", "cost", "↑")
     controller.order = "by the moon"
     assert controller.order == "newest first"
 

@@ -464,10 +464,10 @@ async def test_presets_and_their_mistakes_are_listed(
         '[gone]\nmodels = ["[/x]"]\nsuites = ["nowhere"]\n\n[bad]\nlimit = "many"\n'
     )
     async with opened(SIZES[size]) as (app, pilot):
-        await pilot.press("L", "p", "G")
+        await pilot.press("L", "p", "pagedown")
         await assert_until(pilot, lambda: "presets.toml:11" in text_of(app))
         assert_frame(app, f"launch-presets-{size}")
-        await pilot.press("k", "enter")
+        await pilot.press("up", "up", *"where", "enter")
         await assert_until(pilot, lambda: app.screen.where == "launch")
         await assert_until(pilot, lambda: bool(app.services.messages))
         assert "refers to missing names: [/x], nowhere" in app.services.messages[-1].plain

@@ -47,7 +47,7 @@ def test_a_block_wraps_again_at_another_width() -> None:
     assert block.height_at(12) == 1 + 3 + 1
     block.folded = True
     assert block.height_at(12) == 2
-    assert block.line_at(0, 40).plain.startswith("model  1 line (x)")
+    assert block.line_at(0, 40, opens=True).plain.startswith("model  1 line (x)")
 
 
 def test_a_very_long_line_is_cut_with_a_note() -> None:

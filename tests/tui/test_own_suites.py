@@ -81,7 +81,7 @@ async def test_a_new_suite_is_written_listed_and_edited(
         await pilot.press("n")
         await assert_until(pilot, lambda: "What kind of suite?" in text_of(app))
         assert "A suite in Python" in text_of(app)
-        await pilot.press("G", "enter")
+        await pilot.press("pagedown", "enter")
         await assert_until(pilot, lambda: "New suite" in text_of(app))
         await pilot.press(*"small-talk")
         await assert_until(pilot, lambda: "a folder of that name exists" in text_of(app))

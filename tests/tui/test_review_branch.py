@@ -81,7 +81,7 @@ async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
         assert shown.index("the prompt differs") < shown.index("EXPECTED")
         for word in ("95%", "gained", "p = ", "B ✓"):
             assert word not in shown, word
-        await pilot.press("s")
+        await pilot.press("i")
         await assert_until(pilot, lambda: "Numbers" in text_of(app))
         assert "significance" not in text_of(app)
 

@@ -6,7 +6,17 @@ from hypothesis import strategies as st
 
 from console.core.ascii_text import to_ascii
 from console.core.comparison import Comparison, Mark, Pair, Row
-from console.tui.render.diff import Layout, Style, fitting, heading, pair_lines, turn_strip, turns_of
+from console.tui.render.diff import (
+    Equal,
+    Layout,
+    Style,
+    fitting,
+    heading,
+    hides_equal,
+    pair_lines,
+    turn_strip,
+    turns_of,
+)
 from console.tui.symbols import SYMBOLS, bar, spark
 
 PAIR = Pair(
@@ -40,8 +50,8 @@ def test_side_by_side():
 
 
 def test_what_agrees_can_be_folded():
-    lines = drawn([PAIR], fold_same=True)
-    assert "2 that agree" in lines[-1]
+    lines = drawn([PAIR], equal=Equal.HIDDEN)
+    assert "2 equal (x)" in lines[-1]
     assert not any("location" in line for line in lines)
 
 
@@ -72,6 +82,46 @@ def test_a_late_difference_is_kept_in_sight_unless_wrapped():
     assert wrapped.count("q") == 600
 
 
+ORDERS = [
+    Pair(
+        Mark.DIFFERS, "save", "save",
+        (Row(Mark.DIFFERS, "orders", ("{'W1': {'status': 'pending', 'items': [1, 2]}, 'W2': 1}",),
+             "{'W1': {'status': 'cancelled', 'items': [1, 2]}, 'W2': 1, 'W3': {'id': 3}}", decisive=True),),
+    )
+]  # fmt: skip
+
+
+def test_big_values_show_the_paths_that_differ():
+    assert drawn(ORDERS) == [
+        " = save                                  │ save",
+        "▌≠   orders.W1.status  'pending'         │   orders.W1.status  'cancelled'",
+        "▌+   orders.W3                           │   orders.W3         {id: 3}",
+        " =   3 other paths are equal (x)",
+    ]
+    shown = drawn(ORDERS, equal=Equal.SHOWN)
+    assert " =   orders.W1.items[0]  1               │   orders.W1.items[0]  1" in [
+        line.replace("▌", " ") for line in shown
+    ]
+    assert not any("(x)" in line for line in shown)
+    assert hides_equal(ORDERS, Style())
+    assert not hides_equal(ORDERS, Style(equal=Equal.SHOWN))
+    assert any("orders.W1.status" in line for line in drawn(ORDERS, 60))
+
+
+def test_a_long_text_is_shown_around_the_words_that_differ():
+    text = "Please call the shop in the morning and ask whether the blue lamp is still there. " * 5
+    row = Row(Mark.DIFFERS, "note", (text,), text.replace("blue", "red", 1))
+    for lines in (
+        drawn([Pair(Mark.DIFFERS, "f", "f", (row,))], 100),
+        drawn([Pair(Mark.DIFFERS, text, row.actual or "")], 100),
+    ):
+        whole = " ".join(lines)
+        assert "blue" in whole
+        assert "red" in whole
+        assert "characters equal" in whole
+        assert len(lines) < 6
+
+
 def test_turns():
     pairs = (Pair(Mark.SAME, "a", "a", turn=0), Pair(Mark.MISSING, "b", "", turn=2), Pair(Mark.SAME, "c", "c", turn=2))
     comparison = Comparison("", pairs)
@@ -100,9 +150,9 @@ PAIRS = st.lists(
 )
 
 
-@given(PAIRS, st.integers(40, 160), st.sampled_from(Layout), st.booleans(), st.booleans())
-def test_no_line_is_wider_than_the_pane_and_none_holds_a_control_character(pairs, width, layout, wrap, fold):
-    for line in pair_lines(pairs, width, Style(layout, wrap, fold)):
+@given(PAIRS, st.integers(40, 160), st.sampled_from(Layout), st.booleans(), st.sampled_from(Equal))
+def test_no_line_is_wider_than_the_pane_and_none_holds_a_control_character(pairs, width, layout, wrap, equal):
+    for line in pair_lines(pairs, width, Style(layout, wrap, equal)):
         assert line.cell_length <= width
         assert not any(ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in line.plain)
 

@@ -16,7 +16,8 @@ from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.data.label_session import LabelSession
-from console.tui.dialogs.small_dialogs import Chooser, Question
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.small_dialogs import Question
 from console.tui.screens.review.screen import ReviewScreen
 
 
@@ -44,7 +45,7 @@ async def ask(app: ConsoleApp, pilot: Pilot[int]) -> str:
     """Go through the dialogs up to the question, and return what it says."""
     await pilot.press("X", "a")
     await assert_until(pilot, lambda: isinstance(app.screen, Chooser))
-    await pilot.press("G", "k", "k", "k", "enter")  # the first of the four simulated models, which come last
+    await pilot.press(*"sim/care", "enter")  # what is typed narrows the list; enter takes its first row
     await assert_until(pilot, lambda: isinstance(app.screen, Question))
     return text_of(app)
 
@@ -93,12 +94,12 @@ async def test_labelling_that_goes_on_elsewhere_is_seen_and_not_doubled(opened: 
     async with opened() as (app, pilot):
         with RunLock(run.labels_lock_path):
             await review(app, pilot, run)
-            await assert_until(pilot, lambda: "labeled 0" in text_of(app))
+            await assert_until(pilot, lambda: "labeling 0" in text_of(app))
             for key in ("a", "u"):
                 await pilot.press("X", key)
                 await assert_until(pilot, lambda: "are being labeled" in app.services.messages[-1].plain)
                 assert isinstance(app.screen, ReviewScreen)
-        await assert_until(pilot, lambda: "labeled 0" not in text_of(app))
+        await assert_until(pilot, lambda: "labeling 0" not in text_of(app))
 
 
 async def test_why_a_model_cannot_be_asked_is_said(

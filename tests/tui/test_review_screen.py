@@ -75,6 +75,65 @@ async def test_it_opens_on_the_first_failure_of_the_largest_group(
         assert_frame(app, f"review-{size[0]}x{size[1]}")
 
 
+async def test_first_and_last_are_of_the_whole_list_whatever_is_folded(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        order = listed(screen)
+        assert len(screen.controller.triage.groups) > 1
+        await pilot.press("G")
+        assert (current(screen), screen.case_list.cursor) == (order[-1], screen.case_list.keys[-1])
+        await pilot.press("g")
+        assert current(screen) == order[0]
+        assert screen.case_list.scroll_offset.y == 0
+
+
+async def test_cases_are_sorted_by_a_column_within_their_group(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened((160, 45)) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("o", "n", "s", "i")
+        await assert_until(pilot, lambda: listed(screen) == sorted(listed(screen)))
+        await pilot.press("s", "s")
+        await assert_until(pilot, lambda: listed(screen) == sorted(listed(screen), reverse=True))
+        await pilot.press("s", "t")
+        rollouts = screen.controller.triage.order
+        await assert_until(pilot, lambda: "time ↓" in text_of(app))
+        assert [r.seconds for r in rollouts] == sorted((r.seconds for r in rollouts), reverse=True)
+        await pilot.press("s", "o")
+        await assert_until(pilot, lambda: "time ↓" not in text_of(app))
+
+
+async def test_x_opens_every_block_that_names_it(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened((100, 40)) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        for view in ("", "i", "p"):
+            if view:
+                await pilot.press(view)
+                await wait_until_unchanged(app, pilot)
+            shown = text_of(app).count("(x)")
+            assert shown <= 1 or view == ""
+            await pilot.press("x")
+            await wait_until_unchanged(app, pilot)
+            assert text_of(app).count("(x)") < shown or not shown
+        assert screen.controller.view.name == "Raw"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_the_tab_of_a_view_can_be_clicked(size: tuple[int, int], opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        for word in ("Truth", "Raw", "Diff"):
+            y, row = next(
+                (y, row) for y, row in enumerate(text_of(app).splitlines()) if "Truth" in row and "Raw" in row
+            )
+            await pilot.click(offset=(row.index(word) + 1, y))
+            await assert_until(pilot, lambda word=word: f"[{word}]" in text_of(app))
+        assert screen.controller.view.name == "Diff"
+
+
 async def test_views_follow_each_other(opened: Any, workspace: Any, assert_frame: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened((100, 40)) as (app, pilot):
@@ -105,7 +164,7 @@ async def test_every_view_is_one_key_away_and_the_same_key_goes_back(
     folder = recorder.close()
     async with opened(size) as (app, pilot):
         await review(app, pilot, folder)
-        for letter, words in (("i", "[Talk]"), ("p", "[Raw]"), ("s", "get_weather(city, unit?)"),
+        for letter, words in (("i", "[Talk]"), ("p", "[Raw]"), ("M", "get_weather(city, unit?)"),
                               ("a", "ground_truth of the case")):  # fmt: skip
             await pilot.press(letter)
             await assert_until(pilot, lambda words=words: words in text_of(app))
@@ -486,10 +545,10 @@ async def test_layouts_wrap_and_fold(opened: Any, workspace: Any) -> None:
         await assert_until(pilot, lambda: "expected  'fahrenheit'" in text_of(app))
         await pilot.press("d")
         await assert_until(pilot, lambda: "+   unit = 'imperial'" in text_of(app))
-        await pilot.press("d", "x")
-        await assert_until(pilot, lambda: "2 that agree" in text_of(app))
+        await pilot.press("d", "x", "x")  # first all is shown, then nothing that is equal
+        await assert_until(pilot, lambda: "2 equal (x)" in text_of(app))
         await pilot.press("x", "w")
-        await assert_until(pilot, lambda: "2 that agree" not in text_of(app))
+        await assert_until(pilot, lambda: "2 equal (x)" not in text_of(app))
 
 
 async def test_finding_in_the_text_takes_n_until_escape(opened: Any, workspace: Any) -> None:

@@ -119,7 +119,7 @@ async def test_folding_moves_what_is_below() -> None:
         view.show(blocks(2))
         view.toggle_fold("b0")
         await pilot.pause()
-        assert app.lines()[0].startswith("speaker 0  2 lines (x)")
+        assert app.lines()[0].startswith("speaker 0  2 lines  ")
         assert app.lines()[2].startswith("speaker 1")
 
 

@@ -46,9 +46,9 @@ async def test_order_filter_and_theme_come_back(workspace: Any, settle: Any, tmp
         async with app.run_test(size=(80, 24)) as pilot:
             await settle(app, pilot)
             if start == 1:
-                await pilot.press("s", "slash", *"hasty", "enter")
+                await pilot.press("s", "u", "slash", *"hasty", "enter")
                 app.action_theme_next()
-            await assert_until(pilot, lambda app=app: "by suite" in text_of(app))
+            await assert_until(pilot, lambda app=app: "suite ↑" in text_of(app))
             assert "1 of 4" in text_of(app)
     assert memory.text("theme") == LIGHT
 

@@ -5,12 +5,13 @@ is:disputed, free text (searched in whole conversations), and ! before a term to
 """
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
 
 from console.cli.exitcode import Exit
+from console.cli.history import read_history
 from console.cli.listed_failures import label_words, listed_failures
 from console.cli.output import Output
 from console.cli.parser import Arguments
@@ -21,6 +22,7 @@ from console.core.outcome import Outcome
 from console.exchange.json_kind import JsonKind
 from console.insight.failures import Group, GroupBy, group
 from console.insight.filter import Filter, read_filter
+from console.insight.rollout import Rollout
 from console.store.notes import Notes
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
@@ -40,6 +42,7 @@ class FailuresArguments(Arguments):
     which: str
     by: str
     filter: str
+    diff: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--filter", metavar="TERMS", default="", help="only matching failures, such as 'func:get_weather tag:none'"
     )
+    parser.add_argument("--diff", action="store_true", help="also show expected and actual of each failure")
 
 
 def run(args: FailuresArguments) -> int:
@@ -64,8 +68,9 @@ def run(args: FailuresArguments) -> int:
     if args.json:
         args.output.data(FAILURES, {"run": folder.name, "groups": [_as_json(item, annotations) for item in groups]})
     elif groups:
+        show_difference = _differences(args, folder) if args.diff else None
         for item in groups:
-            _show(args.output, item, annotations, 0)
+            _show(args.output, item, annotations, 0, show_difference)
     else:
         args.output.info(f"no failures in {folder.name}")
     return Exit.OK
@@ -79,7 +84,33 @@ def _groups(folder: RunFolder, by: GroupBy, chosen: Filter, annotations: Mapping
     return group(failures, by, annotations)
 
 
-def _show(output: Output, failure_group: Group, annotations: Mapping[Slot, Annotation], depth: int) -> None:
+def _differences(args: FailuresArguments, folder: RunFolder) -> Callable[[Rollout], None]:
+    """Return a function that prints expected and actual of a rollout."""
+    from console.cli.transcript import show_comparison
+    from console.cli.verbs.show import run_suite
+
+    history = read_history(folder)
+    suite, played_by_slot = (
+        run_suite(args, history),
+        {(each.key.case, each.key.rollout): each for each in history.played},
+    )
+
+    def show(rollout: Rollout) -> None:
+        played = played_by_slot[rollout.slot]
+        comparison = suite.compare(played.case, played.finished)
+        if comparison is not None:
+            show_comparison(args.output, comparison)
+
+    return show
+
+
+def _show(
+    output: Output,
+    failure_group: Group,
+    annotations: Mapping[Slot, Annotation],
+    depth: int,
+    show_difference: Callable[[Rollout], None] | None,
+) -> None:
     if failure_group.is_case:
         marks = "".join(LETTERS[rollout.outcome or Outcome.NOT_RUN] for rollout in failure_group.rollouts)
         output.text(f"{'  ' * depth}       {marks}  {failure_group.label}")
@@ -87,13 +118,15 @@ def _show(output: Output, failure_group: Group, annotations: Mapping[Slot, Annot
     count = len(failure_group.parts) if any(part.is_case for part in failure_group.parts) else failure_group.count
     output.text(f"{'  ' * depth}{count:>5}  {failure_group.label}", "" if depth else "strong")
     for part in failure_group.parts:
-        _show(output, part, annotations, depth + 1)
+        _show(output, part, annotations, depth + 1, show_difference)
     if not failure_group.parts:
         for rollout in failure_group.rollouts:
             output.text(f"{'  ' * depth}         {rollout.key}  {rollout.message}", "faint")
             label = annotations.get(rollout.slot, NO_ANNOTATION).label
             if label is not None:
                 output.text(f"{'  ' * depth}           {label_words(label)}", "warning")
+            if show_difference is not None:
+                show_difference(rollout)
 
 
 def _as_json(failure_group: Group, annotations: Mapping[Slot, Annotation]) -> dict[str, Any]:

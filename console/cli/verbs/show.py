@@ -68,6 +68,8 @@ def run(args: ShowArguments) -> int:
     if case:
         return _show_case(args, history, case)
     show_report(args.output, history, run_suite(args, history).report(history.results()))
+    if (note := history.folder.marks.note) and not args.json:
+        args.output.text(f"note: {note}", "warning")
     annotations = Notes(history.folder.path).annotations()
     counts = annotation_counts(annotations.values())
     if counts and not args.json:

@@ -1,10 +1,12 @@
 """Export to a single HTML file for sharing: numbers with bars, and every failure with expected and actual.
 
 The page is inert: all foreign text is escaped, its control characters are made visible, there are no scripts or links,
-and a content policy forbids everything except the embedded style sheet. Bars are inline SVG.
+and a content policy forbids everything except the embedded style sheet, which also filters by reason. Bars
+are inline SVG.
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.exchange.exports.html_parts import (
@@ -20,12 +22,15 @@ from console.exchange.exports.html_parts import (
     section_part,
 )
 from console.insight.conversation import Conversation
-from console.insight.failures import GroupBy, group
+from console.insight.failures import Group, GroupBy, group
 from console.insight.number_format import duration, money
 from console.insight.report import reason_sections, report_sections
+from console.insight.rollout import Rollout
 
-MOST_FAILURES = 500
-"""Maximum failures written out; the rest are only counted."""
+MOST_EXAMPLES = 20
+"""Maximum failures of a reason written out; the rest are only counted."""
+_MOST_FILTERS = 60
+"""Reasons that can be chosen; those after them are always shown."""
 MOST_PASSAGES = 200
 """Maximum passages of a conversation."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -57,20 +62,42 @@ def html_page(document: RunDocument) -> str:
 
 
 def _failures(items: Sequence[Item]) -> Iterable[str]:
+    """Yield a filter, then examples of every reason."""
     failures = [item for item in items if item.rollout.is_failure or item.annotations]
     if not failures:
         return
-    yield f"<h2>Failures and annotated cases ({len(failures)})</h2>"
     by_slot = {item.rollout.slot: item for item in failures}
-    left = MOST_FAILURES
-    for part in group([item.rollout for item in failures], GroupBy.REASON):
-        shown = part.rollouts[:left]
-        left -= len(shown)
-        if shown:
-            yield f'<h3>{safe(part.label)} <span class="muted">{part.count}</span></h3>'
-            yield from (_failure(by_slot[rollout.slot]) for rollout in shown)
-    if len(failures) > MOST_FAILURES:
-        yield f"<p>… and {len(failures) - MOST_FAILURES} more, included in the other formats.</p>"
+    groups = group([item.rollout for item in failures], GroupBy.REASON)
+    yield f"<h2>Failures and annotated cases ({len(failures)})</h2>"
+    yield from _filter(groups)
+    for place, part in enumerate(groups):
+        shown = _examples(part)
+        more = f"; {len(shown)} of them below, all in the other formats" if len(shown) < part.count else ""
+        yield f'<section class="r{place}"><h3>{safe(part.label)} <span class="muted">{part.count}{more}</span></h3>'
+        yield from (_failure(by_slot[rollout.slot]) for rollout in shown)
+        yield "</section>"
+
+
+def _examples(part: Group) -> Sequence[Rollout]:
+    """Return examples of a reason: the first of each subject, then the second of each, and so on."""
+    rounds = zip_longest(*(leaf.rollouts for leaf in part.leaves))
+    chosen = [rollout for members in rounds for rollout in members if rollout is not None][:MOST_EXAMPLES]
+    return sorted(chosen, key=lambda rollout: rollout.order)
+
+
+def _filter(groups: Sequence[Group]) -> Iterable[str]:
+    """Yield buttons that show one reason alone, by style rules instead of scripts."""
+    if len(groups) < 2:
+        return
+    named = list(enumerate(groups[:_MOST_FILTERS]))
+    hides = "".join(f"body:has(#f{place}:checked) section:not(.r{place}){{display:none}}" for place, _ in named)
+    yield f"<style>{hides}</style>"
+    buttons = ['<label><input type="radio" name="f" checked> all</label>']
+    buttons += [
+        f'<label><input type="radio" name="f" id="f{place}"> {safe(part.label)} {part.count}</label>'
+        for place, part in named
+    ]
+    yield f'<div class="filter" role="group" aria-label="Reason">{"".join(buttons)}</div>'
 
 
 def _failure(item: Item) -> str:

@@ -14,11 +14,13 @@ from console.insight.number_format import duration, spent
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import sentence
 from console.insight.report import Bar, Row, Section, counts_section
+from console.insight.value_diff import equal_paths, structured
 
 LONGEST = 4000
 """Maximum characters of a value."""
 STYLE = """
-body{font:15px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1d2530;background:#fff}
+body{font:15px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;
+color:#1d252e;background:#fbfcfd}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:top;padding:.2rem .7rem .2rem 0;border-bottom:1px solid #e3e7ec}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
@@ -26,14 +28,15 @@ pre,code{font:13px/1.4 ui-monospace,monospace}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f5f7f9;padding:.6rem;margin:.4rem 0}
 td code{white-space:pre-wrap;overflow-wrap:anywhere}details{border-top:1px solid #e3e7ec;padding:.5rem 0}
 summary{cursor:pointer}td.i{white-space:nowrap;font-variant-numeric:tabular-nums}
-.pass{color:#116b2e}.fail{color:#b3161d}.broken{color:#8a1c6b}.undecided{color:#7a5c00}
-.said{margin:.5rem 0 .5rem 1rem}.said b{font-size:.85rem}.muted{color:#66707c}
+.pass{color:#0a58b0}.fail{color:#a64500}.broken{color:#a0205f}.undecided{color:#6a3fb0}
+.said{margin:.5rem 0 .5rem 1rem}.said b{font-size:.85rem}.muted{color:#59616b}
 .simulated{background:#fff3d6;border:1px solid #e0b84f;padding:.5rem .8rem}svg{vertical-align:middle}
-tr.off td{background:#fdeaea}
-@media(prefers-color-scheme:dark){body{background:#14181d;color:#dde3ea}pre{background:#1d232a}
-th,td,details{border-color:#2c343d}.pass{color:#6fd18b}.fail{color:#ff8f8f}.broken{color:#e08cc4}
-.undecided{color:#e3c065}
-.simulated{background:#3a3016;border-color:#7a6429}.muted{color:#97a2ae}tr.off td{background:#3a1f20}}
+tr.off td{background:#fbeee3}
+.filter{display:flex;flex-wrap:wrap;gap:.3rem 1rem;margin:.5rem 0}
+@media(prefers-color-scheme:dark){body{background:#15191e;color:#d1d9e0}pre{background:#1d232a}
+th,td,details{border-color:#2c343d}.pass{color:#6cb6ff}.fail{color:#f69d50}.broken{color:#e884b8}
+.undecided{color:#dcbdfb}
+.simulated{background:#3a3016;border-color:#7a6429}.muted{color:#98a2ad}tr.off td{background:#33261a}}
 """
 CLASSES = {
     Outcome.PASSED: "pass",
@@ -41,7 +44,7 @@ CLASSES = {
     Outcome.BROKEN: "broken",
     Outcome.UNDECIDED: "undecided",
 }
-_COLORS = {"passed": "#2da44e", "failed": "#d1242f", "broken": "#a0368a", "undecided": "#b58900"}
+_COLORS = {"passed": "#3b87d9", "failed": "#d9762b", "broken": "#c8508a", "undecided": "#9a6fd8"}
 """Colors of outcome bars, legible on white and on black."""
 _PLAIN = "#6b7f99"
 
@@ -163,11 +166,15 @@ def comparison_table(comparison: Comparison, *, longest: int = LONGEST, most: in
     return f"{fault}{table}{more}{raw}{hint}"
 
 
-def _lines(pair: Pair, longest: int) -> Iterable[str]:
+def _lines(whole: Pair, longest: int) -> Iterable[str]:
+    paths = structured(whole)
+    pair = paths.pair
     yield _line(pair.name_mark, ("", pair.expected, pair.actual, pair.note), longest)
     for row in pair.rows:
         actual = "—" if row.actual is None else row.actual
         yield _line(row.mark, (row.name, " | ".join(row.expected), actual, row.note), longest)
+    if paths.equal:
+        yield _line(Mark.SAME, ("", "", "", equal_paths(paths.equal)), longest)
 
 
 def _line(mark: Mark, texts: tuple[str, str, str, str], longest: int) -> str:

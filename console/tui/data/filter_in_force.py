@@ -1,6 +1,10 @@
-"""Filtering of lists by words."""
+"""Filtering of lists by words, and the order of what matches."""
 
+import re
 from typing import NamedTuple
+
+_WORD_START = re.compile(r"[^\w.]+")
+"""Characters between words."""
 
 
 class FilterInForce(NamedTuple):
@@ -17,3 +21,18 @@ def has_words(words: str, *texts: str) -> bool:
     """Return whether the texts together contain every word, ignoring case."""
     text = " ".join(texts).casefold()
     return all(word in text for word in words.casefold().split())
+
+
+def match_rank(words: str, name: str, *texts: str) -> int | None:
+    """Return how well a row matches typed words, 0 for the best; None if it lacks one of them.
+
+    A name that begins with them is first, then rows in which each begins a word, then those that contain them.
+    """
+    typed = words.casefold().split()
+    text = " ".join((name, *texts)).casefold()
+    if not all(word in text for word in typed):
+        return None
+    if name.casefold().startswith(words.casefold().strip()):
+        return 0
+    begun = _WORD_START.sub(" ", f" {text}")
+    return 1 if all(f" {word}" in begun for word in typed) else 2

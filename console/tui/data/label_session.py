@@ -46,6 +46,8 @@ class LabelProgress(msgspec.Struct, frozen=True):
     planned: int | None
     """Number of failures to label; None if the labeling was started elsewhere."""
     is_running: bool
+    cost_usd: float | None = 0.0
+    """Cost of the calls since then; None if unknown."""
 
 
 class LabelResult(msgspec.Struct, frozen=True):
@@ -72,6 +74,7 @@ class LabelSession:
         self._process: subprocess.Popen[bytes] | None = None
         self._planned: int | None = None
         self._notes_before = 0
+        self._calls_before = 0
         self._log_start = 0
 
     def forecast(self, model: str, terms: str) -> LabelForecast:
@@ -107,7 +110,8 @@ class LabelSession:
         from console.engine.process import detach
 
         caps = ["--yes", *(["--max-cost", str(most_usd)] if most_usd is not None else [])]
-        self._planned, self._notes_before = forecast.calls, self._answered()
+        self._planned = forecast.calls
+        self.take_up()
         try:
             log = self._run.labels_log_path
             self._log_start = log.stat().st_size if log.exists() else 0
@@ -123,13 +127,16 @@ class LabelSession:
         return is_held(self._run.labels_lock_path)
 
     def take_up(self) -> None:
-        """Follow a labeling started elsewhere."""
-        self._notes_before = self._answered()
+        """Follow a labeling from here on."""
+        self._notes_before, self._calls_before = self._answered(), len(self._costs())
 
     def look(self) -> LabelProgress:
         """Return the progress; reads the notes, so call it in a thread."""
         is_running = self.is_running  # checked first, so that the last labels are counted
-        return LabelProgress(self._answered() - self._notes_before, self._planned, is_running)
+        costs = self._costs()[self._calls_before :]
+        known = [cost for cost in costs if cost is not None]
+        cost = sum(known) if len(known) == len(costs) else None
+        return LabelProgress(self._answered() - self._notes_before, self._planned, is_running, cost)
 
     def result(self) -> LabelResult:
         """Return the result of the last labeling."""
@@ -186,6 +193,10 @@ class LabelSession:
     def _answered(self) -> int:
         answers = [note for note in self._notes.all() if _is_answer(note)]
         return len({(note.key.case, note.key.rollout, note.label.prompt) for note in answers if note.label is not None})
+
+    def _costs(self) -> list[float | None]:
+        """Return the cost of every call, in order."""
+        return [note.label.cost_usd for note in self._notes.all() if _is_answer(note) and note.label is not None]
 
     def _command(self, model: str, terms: str, *options: str) -> list[str]:
         named = (("--models", self._paths.models), ("--data", self._paths.data))

@@ -1,66 +1,147 @@
-"""`Palette`: every action of a screen by name, filtered by typing."""
+"""`Palette`: everything that can be done or opened, found by any usual word.
+
+Before anything is typed it lists the actions of the screen, the last chosen ones first. Typing also finds the actions
+of other screens, and models, suites, runs and themes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from textual.content import Content
 from textual.fuzzy import Matcher
 from textual.style import Style
 
-from console.tui.actions import Action, ActionSource
+from console.tui.actions import ALIASES, Action
+from console.tui.data.filter_in_force import match_rank
+from console.tui.data.ui_state import UiState
 from console.tui.dialogs.filter_dialog import FilterDialog
-from console.tui.keymap import KeyMap
 from console.tui.render.columns import Column
+from console.tui.sanitize import one_line
 from console.tui.symbols import muted
 
 _MATCH = Style(bold=True, underline=True)
+_COLUMNS = (Column("command", 34, 1), Column("key", 12, right=True))
+_RECENT = "palette.recent"
+"""Key of the last chosen commands in the UI state."""
+_MOST_RECENT = 8
+_FUZZY = 4
+"""Rank of a title that only has the typed letters in order, after all of `match_rank`."""
 
 
-_COLUMNS = (Column("command", 34, 1), Column("key", 10, right=True))
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An entry of the palette."""
+
+    title: str
+    """Shown and matched; parts after the first colon may be foreign."""
+    run: Callable[[], object]
+    words: str = ""
+    """Text that finds it besides its title."""
+    aside: str = ""
+    """Its key, or where it leads."""
+    is_elsewhere: bool = False
+    """True for an action of another screen, which ranks below those of this one."""
+    why_not: str = ""
+    """Reason why it is unavailable; empty if it is not."""
 
 
-class Palette(FilterDialog[Action]):
-    """Returns the chosen action, or None."""
+def action_command(
+    action: Action, run: Callable[[], object], *, aside: str, is_elsewhere: bool = False, why_not: str = ""
+) -> Command:
+    """Return the entry of an action."""
+    aliases = (ALIASES.get(id, "") for id in dict.fromkeys((action.id, action.id.partition(".")[0])))
+    words = " ".join((action.meaning, action.footer, *aliases))
+    return Command(action.title, run, words, aside, is_elsewhere, why_not)
 
-    def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
-        hint, nothing = "type the name of a command", "No matching command."
-        super().__init__(CommandRows(source, key_map), _COLUMNS, hint=hint, nothing=nothing, grows=True)
+
+class Palette(FilterDialog[Command]):
+    """Returns the chosen command, or None."""
+
+    def __init__(self, here: Sequence[Command], elsewhere: Callable[[], Sequence[Command]], ui_state: UiState) -> None:
+        """Offer commands.
+
+        Args:
+            here: actions of the screen.
+            elsewhere: returns all other commands, called when something is typed.
+            ui_state: remembers the last chosen commands.
+        """
+        rows = CommandRows(here, elsewhere, ui_state)
+        hint = "a command, model, suite, run or theme"
+        super().__init__(rows, _COLUMNS, hint=hint, nothing="Nothing matches.", grows=True)
 
 
 class CommandRows:
-    """The actions of a screen."""
+    """Commands in the order of their match."""
 
-    def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
-        self._source = source
-        self._key_map = key_map
-        self._actions = {str(number): action for number, action in enumerate(_offered(source))}
-        self._shown: dict[str, Content] = {}
+    def __init__(self, here: Sequence[Command], elsewhere: Callable[[], Sequence[Command]], ui_state: UiState) -> None:
+        self._ui_state = ui_state
+        recent = ui_state.text(_RECENT).split("\n")
+        self._recency = {title: place for place, title in enumerate(recent)}
+        self._here = list(_unique(here))
+        self._elsewhere = elsewhere
+        self._all: dict[str, Command] | None = None
+        self._shown: dict[str, tuple[Command, Content]] = {}
+
+    def _place(self, command: Command) -> int:
+        return self._recency.get(command.title, len(self._recency))
 
     def narrowed(self, text: str) -> list[str]:
-        """Return the keys of the actions that match, best match first."""
-        self._shown = {}
-        if not text:
-            self._shown = {key: Content(action.title) for key, action in self._actions.items()}
-        else:
-            matcher = Matcher(text, match_style=_MATCH)
-            scores = {key: matcher.match(action.title) for key, action in self._actions.items()}
-            for key in sorted((key for key in scores if scores[key]), key=lambda key: -scores[key]):
-                self._shown[key] = matcher.highlight(self._actions[key].title)
+        """Return the keys of the matching commands, best match first."""
+        if not text.strip():
+            listed = sorted(self._here, key=lambda command: (self._place(command), command.title))
+            self._shown = {command.title: (command, one_line(command.title, 100)) for command in listed}
+            return list(self._shown)
+        if self._all is None:
+            self._all = {command.title: command for command in _unique(chain(self._here, self._elsewhere()))}
+        matcher = Matcher(text, match_style=_MATCH)
+        ranked: list[tuple[int, int, int, Command]] = []
+        for number, command in enumerate(self._all.values()):
+            rank = _rank(text, command, matcher)
+            if rank is not None:
+                ranked.append((rank, self._place(command), number, command))
+        ranked.sort(key=lambda row: (row[0], bool(row[3].why_not), *row[1:3]))
+        if any(rank < _FUZZY for rank, *_ in ranked):
+            ranked = [row for row in ranked if row[0] < _FUZZY]
+        self._shown = {
+            command.title: (command, matcher.highlight(one_line(command.title, 100).plain)) for *_, command in ranked
+        }
         return list(self._shown)
 
-    def answer(self, key: str) -> Action | None:
-        """Return the action, or None if it is unavailable."""
-        return None if self._source.why_not(self._actions[key]) else self._actions[key]
+    def answer(self, key: str) -> Command | None:
+        """Return the command and remember it, or None if it is unavailable."""
+        command, _ = self._shown[key]
+        if command.why_not:
+            return None
+        recent = [command.title, *(title for title in self._recency if title and title != command.title)]
+        self._ui_state.keep(_RECENT, "\n".join(recent[:_MOST_RECENT])[:_LONGEST])
+        return command
 
     def draw_row(self, key: str) -> tuple[Content, ...]:
-        """Return the cells of an action: its name, why it is unavailable, its key."""
-        action = self._actions[key]
-        why = self._source.why_not(action)
-        title = muted(f"{action.title}   {why}") if why else self._shown[key]
-        return title, muted(self._key_map.path(action))
+        """Return the cells of a command: its name, why it is unavailable, its key."""
+        command, title = self._shown[key]
+        if command.why_not:
+            title = muted(f"{title.plain}   {command.why_not}")
+        return title, muted(command.aside)
 
 
-def _offered(source: ActionSource) -> list[Action]:
-    """Return the actions that the palette lists, one per title."""
-    by_title: dict[str, Action] = {}
-    for action in source.actions_here():
-        if action.palette and not action.opens_menu:
-            by_title.setdefault(action.title, action)
-    return sorted(by_title.values(), key=lambda action: action.title)
+_LONGEST = 480
+"""Maximum characters remembered."""
+
+
+def _rank(text: str, command: Command, matcher: Matcher) -> int | None:
+    name = command.title.partition(": ")[2]
+    ranks = [match_rank(text, title, command.title, command.words) for title in (command.title, name)]
+    found = [rank for rank in ranks if rank is not None]
+    if found:
+        return min(found) + command.is_elsewhere
+    return _FUZZY if matcher.match(command.title) else None
+
+
+def _unique(commands: Iterable[Command]) -> Iterator[Command]:
+    """Yield the commands without repeated titles; an earlier one wins."""
+    seen: set[str] = set()
+    for command in commands:
+        if command.title not in seen:
+            seen.add(command.title)
+            yield command

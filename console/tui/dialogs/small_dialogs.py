@@ -1,13 +1,12 @@
-"""Small dialogs: a question, a text field, a list, the second key of a menu."""
+"""Small dialogs: a question, a text field, the second key of a menu."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import msgspec
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
@@ -15,10 +14,8 @@ from textual.widgets import Input, Static
 from console.tui.actions import Action
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
-from console.tui.render.columns import Column, Face
 from console.tui.sanitize import marks_in, one_line
 from console.tui.symbols import MUTED, SYMBOLS
-from console.tui.widgets.row_list import RowList
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -152,41 +149,8 @@ class NameScreen(ModalScreen[str]):
             self.dismiss(name)
 
 
-class Chooser(ModalScreen[str | None]):
-    """Returns the key of a row, or None."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
-    DEFAULT_CSS = """
-    Chooser { align: center middle; background: transparent; }
-    Chooser > Vertical { width: 96%; max-width: 110; height: 80%; background: $panel; border: round $focus;
-                         border-subtitle-color: $muted; padding: 0 1; }
-    Chooser Static { height: 2; } Chooser RowList { background: $panel; }
-    """
-
-    def __init__(self, title: Content, columns: Sequence[Column], faces: Mapping[str, Face], empty: str) -> None:
-        """List rows under a title; foreign parts of the title must be sanitized.
-
-        Args:
-            title: heading.
-            columns: layout of the list.
-            faces: cells of each row, by key.
-            empty: message for an empty list.
-        """
-        super().__init__()
-        self._title, self._columns, self._faces, self._empty = title, columns, faces, empty
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as box:
-            box.border_subtitle = "enter chooses   esc closes"
-            yield Static(self._title)
-            yield RowList(tuple(self._columns), draw=self._faces.__getitem__, names=True, empty=Content(self._empty))
-
-    def on_mount(self) -> None:
-        self.query_one(RowList).show(list(self._faces))
-
-    @on(RowList.RowChosen)
-    def _chosen(self, event: RowList.RowChosen) -> None:
-        self.dismiss(event.key)
+MORE = "+"
+"""Key that shows all entries of a menu."""
 
 
 class KeyMenu(ModalScreen[Action | None]):
@@ -198,9 +162,10 @@ class KeyMenu(ModalScreen[Action | None]):
     """
     AUTO_FOCUS: ClassVar[str | None] = ""
 
-    def __init__(self, opener: Action, actions: list[Action], key_map: KeyMap) -> None:
+    def __init__(self, opener: Action, actions: list[Action], key_map: KeyMap, *, first: int = 0) -> None:
+        """List actions; with `first`, only that many until more are asked for. The keys of all of them work."""
         super().__init__()
-        self._opener = opener
+        self._opener, self._first = opener, first
         self._actions = {key: action for action in actions for key in key_map.keys_of(action)}
 
     def compose(self) -> ComposeResult:
@@ -224,8 +189,11 @@ class KeyMenu(ModalScreen[Action | None]):
         across = max(width // column, 1)
         cells = [
             lines.fit(Content.assemble((name_of_key(key), "bold $focus"), f"  {action.meaning}"), column)
-            for key, action in self._actions.items()
+            for key, action in [*self._actions.items()][: self._first or None]
         ]
+        if self._first:
+            more = len(self._actions) - self._first
+            cells.append(lines.fit(Content.assemble((MORE, "bold $focus"), f"  more ({more})"), column))
         rows = [Content("").join(cells[start : start + across]) for start in range(0, len(cells), across)]
         title = Content.assemble((self._opener.title.removesuffix(": menu"), "bold"), ("   esc closes", MUTED))
         return Content("\n").join([title, *rows])
@@ -234,4 +202,8 @@ class KeyMenu(ModalScreen[Action | None]):
         """Return the key's action; any other key closes the menu."""
         event.stop()
         event.prevent_default()
+        if self._first and event.character == MORE:
+            self._first = 0
+            self._draw()
+            return
         self.dismiss(self._actions.get(event.character or "") or self._actions.get(event.key))

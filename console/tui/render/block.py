@@ -35,6 +35,8 @@ class Block:
     """True if only the title line is shown, with the number of hidden lines."""
     gap: bool = True
     """True if an empty line follows."""
+    hides: bool = False
+    """True if its body leaves out equal parts, which the fold key shows."""
     folds_alone: bool = False
     """True if the fold key folds this block even in a view where it otherwise folds matching rows."""
     limit: int = MESSAGE_LIMIT
@@ -91,11 +93,14 @@ class Block:
             self._wrap_on()
         return bool(self.title) + len(self._cuts) + self.gap
 
-    def line_at(self, place: int, width: int) -> Content:
-        """Return line `place` of the block, wrapped at the width last passed to `height_at`."""
+    def line_at(self, place: int, width: int, *, opens: bool = False) -> Content:
+        """Return line `place` of the block, wrapped at the width last passed to `height_at`.
+
+        With `opens`, the title of a folded block names the key that opens it.
+        """
         if self.title or self.folded:
             if place == 0:
-                title = self._title_line()
+                title = self._title_line(opens=opens)
                 crowded = title.cell_length + self.aside.cell_length + 2 > width
                 return lines.fit(title, width) if crowded else lines.spread(title, self.aside, width)
             place -= 1
@@ -116,11 +121,11 @@ class Block:
                 return place + bool(self.title)
         return 0
 
-    def _title_line(self) -> Content:
+    def _title_line(self, *, opens: bool) -> Content:
         if not self.folded:
             return self.title
         count = len(self.logical)
-        return self.title.append_text(f"  {count} line{'s' * (count != 1)} (x)", MUTED)
+        return self.title.append_text(f"  {count} line{'s' * (count != 1)}{' (x)' * opens}", MUTED)
 
     def _wrap_on(self) -> None:
         """Wrap the remaining text."""

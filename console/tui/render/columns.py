@@ -40,6 +40,14 @@ def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int
         shown = [(place, column) for place, column in shown if place != worthless[-1]]
 
 
+def marked_columns(columns: Sequence[Column], name: str, sign: str) -> tuple[Column, ...]:
+    """Return the columns with a sign in the heading of the one that the list is sorted by."""
+    return tuple(
+        msgspec.structs.replace(column, name=f"{name} {sign}") if column.name == name and name else column
+        for column in columns
+    )
+
+
 def row(columns: Sequence[Column], cells: Sequence[Content], room: int) -> Content:
     """Return one row; missing cells are empty."""
     parts = [

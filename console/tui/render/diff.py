@@ -12,6 +12,9 @@ from enum import StrEnum
 from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
+from console.insight import number_format
+from console.insight.value_diff import equal_paths, structured
+from console.insight.word_diff import AROUND, Part, differing_passages
 from console.tui.render import lines
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted
@@ -23,6 +26,9 @@ PATH_LIMIT = 400
 LONG_STRIP = 10
 """Number of turns above which the turn strip is condensed."""
 VALUE_LIMIT = 4000
+_LEAST_LONG = 60
+"""Characters above which texts are shown around what differs only."""
+_MOST_COMPARED = 100_000
 ALONE_LINES = 3
 """Maximum lines of a value shown on one side only, without wrapping."""
 _STYLES = {
@@ -46,14 +52,22 @@ class Layout(StrEnum):
     CHANGES = "changed lines"
 
 
+class Equal(StrEnum):
+    """How much of what is equal is shown."""
+
+    USUAL = "usual"
+    """Equal arguments, but not the equal paths of big values."""
+    SHOWN = "shown"
+    HIDDEN = "hidden"
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """Display options of a diff."""
 
     layout: Layout = Layout.SIDES
     wrap: bool = False
-    fold_same: bool = False
-    """True if matching rows are collapsed into one line."""
+    equal: Equal = Equal.USUAL
 
 
 def fitting(layout: Layout, width: int) -> Layout:
@@ -65,7 +79,19 @@ def pair_lines(pairs: Sequence[Pair], width: int, style: Style) -> list[Content]
     """Return the lines of pairs, each at most `width` cells."""
     draw = {Layout.SIDES: _Sides, Layout.STACKED: _Stacked, Layout.CHANGES: _Changes}
     made = draw[fitting(style.layout, width)](width, style)
-    return [line for pair in pairs for line in made.pair(pair)]
+    drawn: list[Content] = []
+    for pair in pairs:
+        paths = structured(pair, with_equal=style.equal is Equal.SHOWN)
+        drawn += made.pair(paths.pair)
+        drawn += _equal_line(paths.equal, style)
+    return drawn
+
+
+def hides_equal(pairs: Sequence[Pair], style: Style) -> bool:
+    """Return whether equal parts of pairs are left out."""
+    if style.equal is Equal.HIDDEN:
+        return any(map(_is_quiet, (row for pair in pairs for row in pair.rows)))
+    return style.equal is Equal.USUAL and any(structured(pair).equal for pair in pairs)
 
 
 def heading(width: int, style: Style) -> list[Content]:
@@ -124,7 +150,7 @@ class _Sides:
         self.width, self.style = width, style
 
     def pair(self, pair: Pair) -> Iterator[Content]:
-        expected, actual = (one_line(text or "—", VALUE_LIMIT, "bold") for text in (pair.expected, pair.actual))
+        expected, actual = _pair_texts(pair, min(self.left, self.right), self.style)
         if pair.expected == pair.actual and expected.cell_length > self.left:
             yield sign(pair.name_mark, False).append(lines.fit(expected, self.width - 3))
         elif pair.mark in _LONE and max(expected.cell_length - self.left, actual.cell_length - self.right) > 0:
@@ -195,9 +221,9 @@ class _Stacked:
         if name:
             yield sign(pair.name_mark, False).append(one_line(name, self.width - 3, "bold"))
         else:
-            for word, text in (("expected", pair.expected), ("actual", pair.actual)):
-                shown = one_line(text or "—", VALUE_LIMIT, "bold")
-                yield from self._labeled_lines(pair.mark, word, shown, 10, lone=pair.mark in _LONE)
+            texts = _pair_texts(pair, self.width - 13, self.style)
+            for word, shown in zip(("expected", "actual"), texts, strict=True):
+                yield from self._labeled_lines(pair.mark, word, shown, 10)
         yield from _notes(pair.note, 4, self.width)
         for row in _unfolded(pair.rows, self.style):
             yield from self._row(row)
@@ -214,18 +240,15 @@ class _Stacked:
         if row.mark is Mark.SAME:
             yield from self._labeled_lines(None, "both", actual, 12)
         else:
-            yield from self._labeled_lines(None, "expected", expected, 12, lone=row.mark in _LONE)
-            yield from self._labeled_lines(None, "actual", actual, 12, lone=row.mark in _LONE)
+            yield from self._labeled_lines(None, "expected", expected, 12)
+            yield from self._labeled_lines(None, "actual", actual, 12)
         yield from _notes(row.note, 7, self.width)
 
-    def _labeled_lines(
-        self, mark: Mark | None, word: str, value: Content, indent: int, *, lone: bool = False
-    ) -> Iterator[Content]:
+    def _labeled_lines(self, mark: Mark | None, word: str, value: Content, indent: int) -> Iterator[Content]:
         head = sign(mark, False) if mark else Content("   ")
         pad = " " * max(indent - 10, 0)
         room = self.width - indent - 3
-        parts = _first_lines(value, room, self.style.wrap) if lone else _cut(value, room, 0, self.style.wrap)
-        for place, line in enumerate(parts):
+        for place, line in enumerate(_first_lines(value, room, self.style.wrap)):
             label = lines.fit_text(word if not place else "", 10)
             yield Content.assemble(head if not place else "   ", pad, (label, MUTED), line)
 
@@ -278,7 +301,7 @@ def _name_width(rows: Sequence[Row]) -> int:
 
 
 def _unfolded(rows: Sequence[Row], style: Style) -> list[Row]:
-    return [row for row in rows if not style.fold_same or not _is_quiet(row)]
+    return [row for row in rows if style.equal is not Equal.HIDDEN or not _is_quiet(row)]
 
 
 def _is_quiet(row: Row) -> bool:
@@ -286,9 +309,15 @@ def _is_quiet(row: Row) -> bool:
 
 
 def _folded_line(rows: Sequence[Row], style: Style) -> Iterator[Content]:
-    count = sum(_is_quiet(row) for row in rows) if style.fold_same else 0
+    count = sum(map(_is_quiet, rows)) if style.equal is Equal.HIDDEN else 0
     if count:
-        yield muted(f"     {SYMBOLS.cut} {count} that agree, x shows them")
+        yield muted(f" {Mark.SAME.value}   {count} equal (x)")
+
+
+def _equal_line(count: int, style: Style) -> list[Content]:
+    if not count:
+        return []
+    return [muted(f" {Mark.SAME.value}   {equal_paths(count)}{' (x)' * (style.equal is not Equal.SHOWN)}")]
 
 
 def _notes(note: str, indent: int, width: int) -> Iterator[Content]:
@@ -301,7 +330,10 @@ def _notes(note: str, indent: int, width: int) -> Iterator[Content]:
 def _values(row: Row, left: int, right: int, style: Style) -> tuple[Content, Content]:
     """Return both values of a row, with the start cut off if the first difference would be out of view."""
     nearest = _nearest(row)
-    start = _first_difference(nearest, row.actual) if row.mark in (Mark.DIFFERS, Mark.WRONG_TYPE) else 0
+    differs = row.mark in (Mark.DIFFERS, Mark.WRONG_TYPE)
+    if differs and row.actual is not None and (passages := _passages(nearest, row.actual, min(left, right), style)):
+        return _joined(row, nearest, 0, passages[0]), passages[1]
+    start = _first_difference(nearest, row.actual) if differs else 0
     visible = max(min(left, right), 8) * (ALONE_LINES - 1)
     skip = start - 10 if not style.wrap and start > visible else 0
     expected = _joined(row, nearest, skip)
@@ -313,11 +345,51 @@ def _values(row: Row, left: int, right: int, style: Style) -> tuple[Content, Con
     return expected, _skipping(actual, skip)
 
 
-def _joined(row: Row, nearest: str, skip: int) -> Content:
+def _pair_texts(pair: Pair, width: int, style: Style) -> tuple[Content, Content]:
+    if pair.mark is Mark.DIFFERS and (passages := _passages(pair.expected, pair.actual, width, style)):
+        return passages
+    expected, actual = (one_line(text or "—", VALUE_LIMIT, "bold") for text in (pair.expected, pair.actual))
+    return expected, actual
+
+
+def _passages(expected: str, actual: str, width: int, style: Style) -> tuple[Content, Content] | None:
+    """Return two long texts around the words that differ; None if they are short, alike in nothing, or wrapped."""
+    if (
+        style.wrap
+        or min(len(expected), len(actual)) <= max(width, _LEAST_LONG)
+        or max(len(expected), len(actual)) > _MOST_COMPARED
+    ):
+        return None
+    words = differing_passages(expected, actual, around=AROUND if width > _LEAST_LONG else AROUND // 2)
+    if 2 * words.same < words.words:
+        return None
+    return _marked_words(words.left, "$expected"), _marked_words(words.right, "$actual")
+
+
+def _marked_words(parts: Sequence[Part], style: str) -> Content:
+    """Return the parts of a text, with what differs underlined and a note for what is left out."""
+    shown: list[Content] = []
+    for place, part in enumerate(parts):
+        if part.omitted:
+            where = " before" if not place else " after" if place == len(parts) - 1 else ""
+            count = number_format.plural(part.omitted, "character")
+            shown.append(muted(f"{' ' * bool(place)}{SYMBOLS.cut} {count} equal{where} {SYMBOLS.cut}"))
+        else:
+            text = one_line(part.text, VALUE_LIMIT, style)
+            shown.append(text.stylize("bold underline") if part.differs else text)
+    return Content("").join(shown)
+
+
+def _joined(row: Row, nearest: str, skip: int, passages: Content | None = None) -> Content:
     if not row.expected:
         return muted("" if not row.optional else "(may be left out)")
     style = "" if _is_quiet(row) else "$expected"
-    shown = [_skipping(one_line(text, VALUE_LIMIT, style), skip if text == nearest else 0) for text in row.expected]
+    shown = [
+        passages
+        if passages is not None and text == nearest
+        else _skipping(one_line(text, VALUE_LIMIT, style), skip if text == nearest else 0)
+        for text in row.expected
+    ]
     joined = muted(" | ").join(shown)
     return joined.append_text("  (may be left out)", MUTED) if row.optional else joined
 

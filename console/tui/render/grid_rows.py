@@ -168,6 +168,36 @@ def shown_marks(count: int, current: int, width: int, repeats: int) -> range:
     return _window(count, current, (width - _LEAST_NAME) // (_mark_width(repeats) + len(GAP)))
 
 
+_OUTPUT = 16
+"""Minimum width of an answer in a cell."""
+
+
+def shown_outputs(count: int, current: int, width: int) -> range:
+    """Return the range of at most `count` runs, including the current one, whose answers fit side by side."""
+    return _window(count, current, (width - _LEAST_NAME) // (_OUTPUT + len(GAP)))
+
+
+def output_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
+    """Return the columns of the cases with the answers of these runs."""
+    names = (one_line(f"{place + 1} {grid.sides[place].model}", 40).plain for place in shown)
+    return Column("prompt", _LEAST_NAME, 1), *(Column(name, _OUTPUT, 2) for name in names)
+
+
+def output_cells(
+    row: GridRow, prompt: str, outputs: Sequence[str] | None, shown: range, current: int
+) -> tuple[Content, ...]:
+    """Return a case's prompt, or its id without one, and the start of each answer; None for those still being read."""
+    cells = (_output(row, outputs[place] if outputs else None, place, is_current=place == current) for place in shown)
+    return one_line(prompt or str(Key(*row.slot)), 300), *cells
+
+
+def _output(row: GridRow, text: str | None, place: int, *, is_current: bool) -> Content:
+    outcome = row.outcomes[place]
+    sign = muted(SYMBOLS.not_run) if outcome is None else outcome_sign(outcome)
+    words = muted(SYMBOLS.cut) if text is None else one_line(text, 400, "bold" if is_current else "")
+    return Content.assemble(sign, " ", words)
+
+
 _LEAST_NAME = 18
 """Minimum width of a case's id in the list of cases."""
 

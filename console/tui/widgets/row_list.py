@@ -59,6 +59,18 @@ class RowList(Viewport):
     class RowChosen(RowHighlighted):
         """A row was opened by enter, or by a click on the cursor row."""
 
+    @dataclass
+    class EndReached(Message):
+        """A key asked for the row after the last, or before the first."""
+
+        rows: "RowList"
+        step: int
+
+        @property
+        def control(self) -> "RowList":
+            """The list, for `@on` selectors."""
+            return self.rows
+
     class RowMarked(RowHighlighted):
         """A row was selected or deselected; see `RowList.marked`."""
 
@@ -193,8 +205,11 @@ class RowList(Viewport):
         """Move the cursor by a number of rows, skipping headings."""
         if self._cursor is None:
             return
-        target = max(0, min(self._cursor + step, len(self._keys) - 1))
+        before = self._cursor
+        target = max(0, min(before + step, len(self._keys) - 1))
         self._go(self._nearest(target, 1 if step > 0 else -1))
+        if self._cursor == before and abs(step) == 1:
+            self.post_message(self.EndReached(self, step))
 
     def move_to_first(self) -> None:
         """Move to the first row that is not a heading, and scroll to the top."""

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from textual import events
 from textual.content import Content
@@ -140,6 +140,8 @@ class Transcript(Viewport):
         self._unseen_from = 0
         self._hits = Hits()
         self._moving = False
+        self.fold_key: Literal["", "first", "all"] = ""
+        """Folded blocks that the screen's fold key opens, whose titles name it: none, `fold_target`, or all."""
 
     # What is shown ---------------------------------------------------------------------------------------------------
 
@@ -204,6 +206,33 @@ class Transcript(Viewport):
         if not self._blocks:
             return None
         return self._blocks[min(bisect_right(self._tops, self.scroll_offset.y) - 1, len(self._blocks) - 1)]
+
+    def fold_target(self) -> Block | None:
+        """Return the first folded block in view, else the one of the first visible line."""
+        first, bottom = self.scroll_offset.y, self.scroll_offset.y + self.page
+        for place in range(bisect_left(self._tops, first), len(self._blocks)):
+            if self._tops[place] >= bottom:
+                break
+            if self._blocks[place].folded:
+                return self._blocks[place]
+        return self.block_at_top()
+
+    def unfold_all(self) -> None:
+        """Open all folded blocks; the scroll position is kept."""
+        for block in self._blocks:
+            block.folded = False
+        self._measure()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Open the folded block whose title was clicked."""
+        offset = event.get_content_offset(self)
+        if offset is None or not self._blocks:
+            return
+        y = offset.y + self.scroll_offset.y
+        place = bisect_right(self._tops, y) - 1
+        if place < len(self._blocks) and self._tops[place] == y and self._blocks[place].folded:
+            self.toggle_fold(self._blocks[place].key)
 
     def scroll_to_block(self, key: str) -> None:
         """Scroll the first line of a block to the top."""
@@ -319,7 +348,8 @@ class Transcript(Viewport):
         total, room, page = self._tops[-1], self.room, self.page
         if last_only:
             for y in range(first, first + page + 1):
-                self._strips.discard((y, room))
+                for opens in (True, False):
+                    self._strips.discard((y, room, opens))
         else:
             self._strips.clear()
         self.set_length(total)
@@ -373,10 +403,10 @@ class Transcript(Viewport):
         number = self.scroll_offset.y + y
         if number >= self._tops[-1]:
             strip = Strip.blank(room, base.rich_style)
-        elif (strip := self._strips.get((number, room))) is None:
+        elif (strip := self._strips.get(drawn := (number, room, self._opens_at(number)))) is None:
             _, line, _ = self._at(number)
             strip = lines.strip_of(self._selected(line, number), room, base, style_getter(self))
-            strip = self._strips[(number, room)] = strip.apply_offsets(0, number)
+            strip = self._strips[drawn] = strip.apply_offsets(0, number)
         if y == self.page - 1 and self._live and not self.follow:
             strip = self._with_badge(strip, room)
         return strip
@@ -385,10 +415,17 @@ class Transcript(Viewport):
         """Return the block's index, the drawn line, and the part of the logical line it shows."""
         place = bisect_right(self._tops, y) - 1
         block, inner = self._blocks[place], y - self._tops[place]
-        line, part = block.line_at(inner, self.room), block.part_at(inner)
+        line, part = block.line_at(inner, self.room, opens=self._opens_at(y)), block.part_at(inner)
         if part and self._hits.hits:
             line = self._hits.painted(line, place, part, block.indent, _ANSI_HITS if is_ansi(self) else _HITS)
         return place, line, part
+
+    def _opens_at(self, y: int) -> bool:
+        """Return whether the fold key opens the folded block with its title in a line."""
+        if not self.fold_key:
+            return False
+        block = self._blocks[bisect_right(self._tops, y) - 1]
+        return block.folded and (self.fold_key == "all" or block is self.fold_target())
 
     def _selected(self, line: Content, y: int) -> Content:
         selection = self.text_selection

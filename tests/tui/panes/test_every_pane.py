@@ -20,6 +20,7 @@ from console.tui.screens.live.standard_view import STANDARD
 GIVEN: dict[str, Callable[[], object]] = {
     "controller": LeaderboardController,
     "form": Form,
+    "go_to_end": lambda: lambda place: None,
     "library": LibraryController,
     "number": lambda: 0,
     "runs": lambda: GridController([], in_loop=lambda call: None, case_arrived=lambda: None),

@@ -54,7 +54,8 @@ def shown_case(texts: Sequence[str], view: int = 0) -> ShownCase:
 
 
 async def test_the_list_says_where_the_cursor_is_and_what_was_opened() -> None:
-    pane = CaseList()
+    ends: list[int] = []
+    pane = CaseList(ends.append)
     async with mounted(pane, (60, 10)) as (app, pilot):
         rows = Rows(["g", "0/a", "0/b"], (), (), {"g"}, Listing(), {})
         pane.show_rows(rows, lambda key, width: Content(f"{key} {width}"), cursor="0/a", empty=Content())
@@ -65,6 +66,8 @@ async def test_the_list_says_where_the_cursor_is_and_what_was_opened() -> None:
         assert entered == ["0/a", "0/b"]
         assert len(app.posted_of(RowList.RowChosen)) == 1
         assert pane.cursor == "0/b"
+        await pilot.press("g", "G")
+        assert ends == [0, -1]
 
 
 async def test_a_case_is_drawn_searched_and_taken_away() -> None:

@@ -229,7 +229,7 @@ def _draw_rounds(case: ReviewedCase, context: DrawContext) -> list[Block]:
     is_stacked = context.style.layout is not diff.Layout.SIDES
     blocks = _ending_blocks(rounds, case.comparison, context.width, stacked=is_stacked)
     for place, loop_round in enumerate(rounds):
-        blocks += round_blocks(loop_round, unfolded=context.style.fold_same, earlier=place)
+        blocks += round_blocks(loop_round, unfolded=context.style.equal is diff.Equal.SHOWN, earlier=place)
     if case.rollout.outcome is Outcome.BROKEN:
         return [*broken_blocks(case.rollout, case.conversation), *blocks]
     return blocks

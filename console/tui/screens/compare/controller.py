@@ -4,15 +4,17 @@ Independent of widgets and the event loop. The suites' code reads cases in a thr
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from console.core.case import Slot
 from console.core.names import slug
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import CasePair, PairOutcome, RolloutPair, RunComparison, compare
 from console.insight.comparison_report import change_words
+from console.insight.sort_orders import BY_ID, BY_REPEATS, SORT_COLUMNS, SortColumn, Sorting
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce, has_words
@@ -74,6 +76,12 @@ def change_key(change: Change) -> str:
     return f"case/{change.slot[0]}" if has_repeats else row_key(change.slot)
 
 
+def _difference(change: Change, column: SortColumn) -> float:
+    """Return the mean difference of B and A over the repeats of a case."""
+    pairs: Sequence[RolloutPair] = change.repeats if isinstance(change, CasePair) else (change,)
+    return sum(column.value(pair.b) - column.value(pair.a) for pair in pairs) / len(pairs)
+
+
 class CompareController:
     """Two runs, the listed cases and the current one."""
 
@@ -101,6 +109,8 @@ class CompareController:
         self.scope = "changed"
         self.words = ""
         """Filter on id, category and reason."""
+        self.sorting: Sorting | None = None
+        """Order of the list; None for lost, gained, then the others."""
         self.view = SIDE_BY_SIDE
         self.changes: dict[str, Change] = {}
         """Listed cases by row key, in order; unfolded ones are followed by their repeats."""
@@ -209,12 +219,14 @@ class CompareController:
         outcomes = SCOPES[self.scope]
         changed = [case for case in self.comparison.changes() if case.outcome in outcomes]
         others = [case for case in self.comparison.cases if case.outcome in outcomes and not case.is_change]
+        cases = [case for case in (*changed, *others) if self._has_words(case)]
+        if self.sorting is not None:
+            cases.sort(key=self._sort_key(self.sorting), reverse=self.sorting.is_down)
         self.changes = {}
-        for case in (*changed, *others):
-            if self._has_words(case):
-                key = change_key(case)
-                self.changes[key] = case
-                self.changes |= {change_key(pair): pair for pair in case.repeats if key in self._unfolded}
+        for case in cases:
+            key = change_key(case)
+            self.changes[key] = case
+            self.changes |= {change_key(pair): pair for pair in case.repeats if key in self._unfolded}
 
     def unfold(self) -> bool:
         """List the repeats of the current case; return False if it has none, or they are listed."""
@@ -244,6 +256,26 @@ class CompareController:
     def cases(self) -> list[CasePair]:
         """The listed cases."""
         return [change for change in self.changes.values() if isinstance(change, CasePair)]
+
+    def sort(self, column: str) -> None:
+        """Sort by the difference of B and A in a column, the other way if it is chosen again; empty: as usual."""
+        self.sorting = (self.sorting or Sorting("")).toggled(column) if column else None
+        self._list()
+
+    def _sort_key(self, sorting: Sorting) -> Callable[[CasePair], Any]:
+        if sorting.column == BY_ID:
+            return lambda case: case.name
+        if sorting.column == BY_REPEATS:
+            return lambda case: case.change
+        return lambda case: _difference(case, SORT_COLUMNS[sorting.column])
+
+    def sorted_by(self, change: Change) -> str:
+        """Return what the list is sorted by, of a row; empty if the row shows it anyway."""
+        if self.sorting is None or self.sorting.column in (BY_ID, BY_REPEATS):
+            return ""
+        column = SORT_COLUMNS[self.sorting.column]
+        difference = _difference(change, column)
+        return f"{'−' if difference < 0 else '+'}{column.write(abs(difference))}"
 
     @property
     def filter_in_force(self) -> FilterInForce | None:

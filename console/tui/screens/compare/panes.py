@@ -1,7 +1,8 @@
 """The panes of Compare: numbers, list of pairs, and the case with expected, A and B side by side."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import msgspec
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -14,12 +15,13 @@ from console.insight.comparison_report import change_words, passed_words
 from console.insight.number_format import signed
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
+from console.insight.sort_orders import BY_ID, Sorting
 from console.tui.render import comparison as summary
 from console.tui.render.block import Block
-from console.tui.render.columns import Column
+from console.tui.render.columns import Column, marked_columns
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.compare.controller import Change, change_key
+from console.tui.screens.compare.controller import Change, CompareController, change_key
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.widgets.row_list import RowList
@@ -61,6 +63,16 @@ REPEAT_COLUMNS = (
 """Columns of runs with repeats, whose cases show how many of them pass."""
 
 
+def _marked(columns: Sequence[Column], sorting: Sorting | None) -> tuple[Column, ...]:
+    """Return the columns with the order in the heading of the one that shows what the list is sorted by."""
+    if sorting is None:
+        return tuple(columns)
+    if sorting.column == BY_ID:
+        return marked_columns(columns, "case", sorting.label[-1])
+    *others, why = columns
+    return (*others, msgspec.structs.replace(why, name=f"{sorting.label}  B − A"))
+
+
 class ChangeList(RowList):
     """One row for each case, or repeat of an unfolded case; the cursor stays on its row when the list changes."""
 
@@ -69,21 +81,23 @@ class ChangeList(RowList):
         self._changes: Mapping[str, Change] = {}
         self._has_repeats = False
         self._headline = ""
+        self._sorted_by: Callable[[Change], str] = lambda change: ""
         self._highest_score = 0.0
 
-    def show_changes(
-        self, changes: Mapping[str, Change], comparison: RunComparison, scope: str, empty_words: str
-    ) -> None:
-        """List cases and repeats by row key, or show `empty_words`."""
-        self._changes, self._headline = changes, comparison.headline
+    def show_changes(self, controller: CompareController) -> None:
+        """List the cases and repeats of a comparison, or why there are none."""
+        changes, comparison = controller.changes, controller.comparison
+        assert comparison is not None
+        self._changes, self._headline, self._sorted_by = changes, comparison.headline, controller.sorted_by
         self._has_repeats = comparison.counts.rollouts > comparison.counts.cases
-        self.set_columns(REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS)
+        columns = REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS
+        self.set_columns(_marked(columns, controller.sorting))
         cases = sum(isinstance(change, CasePair) for change in changes.values())
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)
-        self.border_title = Content.assemble(scope.capitalize(), (f"  {cases}", MUTED))
+        self.border_title = Content.assemble(controller.scope.capitalize(), (f"  {cases}", MUTED))
         self.border_subtitle = muted("→ repeats   f filter" if self._has_repeats else "f filter")
-        self.show(list(changes), draw=self._cells, empty=Content(empty_words))
+        self.show(list(changes), draw=self._cells, empty=Content(controller.empty_words))
 
     def refuse(self, why: str) -> None:
         """Show why the runs cannot be shown. Foreign text."""
@@ -93,6 +107,8 @@ class ChangeList(RowList):
         change = self._changes[key]
         is_quiet_repeat = isinstance(change, RolloutPair) and change.outcome is PairOutcome.BOTH
         why = Content.empty() if is_quiet_repeat else one_line(change_words(change)[1], 200, MUTED)
+        if shown := self._sorted_by(change):
+            why = Content.assemble((shown, "bold"), "  ", why)
         means = self._scores(change)
         if means is not None:
             why = Content.assemble(summary.dots(*means, self._highest_score, PLOT_WIDTH), " ", why)

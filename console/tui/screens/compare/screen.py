@@ -22,7 +22,7 @@ from console.tui.render import comparison as summary
 from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
+from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns, SortActions
 from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, TALK_A, CompareController, RunPair
 from console.tui.screens.compare.panes import CasePane, ChangeList, SummaryPane, comparison_blocks
 from console.tui.services import Services
@@ -74,6 +74,7 @@ class CompareScreen(BaseScreen):
         self.case = CasePane()
         self._responders = (
             ChangeFilters(self.controller, listed=self._relist, clear_find=self.find_session.clear),
+            SortActions(self.controller, listed=self._relist),
             ComparisonCopies(services, self.controller),
             OtherRuns(
                 services,
@@ -156,7 +157,7 @@ class CompareScreen(BaseScreen):
         controller = self.controller
         if controller.comparison is None:
             return
-        self.changes.show_changes(controller.changes, controller.comparison, controller.scope, controller.empty_words)
+        self.changes.show_changes(controller)
         controller.current_key = self.changes.cursor or ""
         self._show_case()
 

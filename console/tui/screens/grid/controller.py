@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.insight.case_in_run import CaseInRun
+from console.insight.conversation import actual_text
 from console.insight.grid import Grid, GridCase, GridRow, grid
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
@@ -18,6 +20,11 @@ from console.tui.render.rollout_rows import row_key
 
 EVERY = "every"
 """Row key of all categories combined."""
+
+MOST_OUTPUTS = 6
+"""Maximum number of runs whose answers are shown in cells."""
+OUTPUT_LIMIT = 400
+"""Maximum characters of an answer in a cell."""
 
 
 class ReadRuns(NamedTuple):
@@ -36,6 +43,7 @@ class GridController:
         *,
         in_loop: Callable[[Callable[[], None]], object],
         case_arrived: Callable[[], None],
+        outputs_arrived: Callable[[str], None] = lambda key: None,
     ) -> None:
         """Initialize without reading; only cases that differ are listed.
 
@@ -43,6 +51,7 @@ class GridController:
             runs: the runs.
             in_loop: schedules a call in the event loop; thread-safe.
             case_arrived: called in that loop when a case that was not ready for drawing is available.
+            outputs_arrived: called in that loop with the row key of a case whose `outputs` have been read.
         """
         self.runs = list(runs)
         self.grid: Grid | None = None
@@ -58,7 +67,9 @@ class GridController:
         self._opened: tuple[OpenedRun, ...] = ()
         self._only_different = True
         self._words = ""
-        self._case_arrived = case_arrived
+        self._case_arrived, self._outputs_arrived, self._in_loop = case_arrived, outputs_arrived, in_loop
+        self._outputs: dict[str, tuple[str, ...] | None] = {}
+        """Start of each run's answer by row key; None while it is being read."""
         self._cases = CaseReads[str, tuple[CaseInRun | None, ...]](in_loop, self._arrive)
 
     def read(self, data: Path | None) -> ReadRuns:
@@ -74,6 +85,7 @@ class GridController:
     def use_runs(self, runs: ReadRuns) -> None:
         self.grid, self._opened = runs
         self._cases.forget()
+        self._outputs.clear()
         self._list()
 
     def close(self) -> None:
@@ -205,6 +217,40 @@ class GridController:
 
         return self._cases.get(self.current_key, read)
 
+    def prompt(self, row: GridRow) -> str:
+        """Return the title of a case, which is the start of its prompt. Foreign text."""
+        found = (run.reader.side.rollouts.get(row.slot) for run in self._opened)
+        return next((rollout.title for rollout in found if rollout is not None and rollout.title), "")
+
+    def outputs(self, key: str) -> tuple[str, ...] | None:
+        """Return the start of each run's answer to a case; None until `outputs_arrived` is called with its key."""
+        if key not in self._outputs:
+            self._outputs[key] = None
+            row, opened = self.rows[key].telling, self._opened
+
+            def read() -> None:
+                texts = tuple(_output(run, row) for run in opened)
+                self._in_loop(lambda: self._use_outputs(key, texts, opened))
+
+            self._cases.thread.start(read)
+        return self._outputs[key]
+
+    def _use_outputs(self, key: str, texts: tuple[str, ...], opened: tuple[OpenedRun, ...]) -> None:
+        if opened is self._opened:
+            self._outputs[key] = texts
+            self._outputs_arrived(key)
+
     def _arrive(self, key: str) -> None:
         if key == self.current_key:
             self._case_arrived()
+
+
+def _output(run: OpenedRun, row: GridRow) -> str:
+    """Return the start of the answer to a case in one run, or why there is none. Foreign text."""
+    rollout = run.reader.side.rollouts.get(row.slot)
+    if rollout is None:
+        return ""
+    try:
+        return actual_text(run.reader.conversation(rollout.key))[:OUTPUT_LIMIT] or rollout.message
+    except (UsageError, OSError) as error:
+        return str(error)[:OUTPUT_LIMIT]

@@ -13,7 +13,7 @@ from console.tui.render.block import Block
 from console.tui.render.columns import Face
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.grid.controller import GridController
+from console.tui.screens.grid.controller import MOST_OUTPUTS, GridController
 from console.tui.symbols import MUTED, muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
@@ -67,6 +67,21 @@ class GridCaseList(RowList):
         self._repeats = 1
         """Largest number of repeats of a listed case."""
 
+    def show_outputs(self, controller: GridController) -> None:
+        """List the cases with the answers of the runs in the cells."""
+        grid = controller.grid
+        assert grid is not None
+        self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
+        shown = grid_rows.shown_outputs(min(len(grid.sides), MOST_OUTPUTS), self._place, max(self.room - 2, 40))
+        self.pane_title.tell(Content("Answers"), muted("h l run   enter opens"))
+        self.set_columns(grid_rows.output_columns(grid, shown))
+
+        def draw(key: str) -> Face:
+            row = controller.rows[key].telling
+            return grid_rows.output_cells(row, controller.prompt(row), controller.outputs(key), shown, self._place)
+
+        self.show(list(self._rows), draw=draw, empty=Content(controller.empty_words))
+
     def show_cases(self, controller: GridController) -> None:
         self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
         self._repeats = max((len(case.repeats) for case in self._rows.values()), default=1)
@@ -75,10 +90,6 @@ class GridCaseList(RowList):
         self.pane_title.tell(title, muted("f all or differing"))
         self.set_columns(grid_rows.case_columns(self._shown, self._repeats))
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Select the columns that fit."""
-        self.set_columns(grid_rows.case_columns(self._shown, self._repeats))
 
     @property
     def _shown(self) -> range:

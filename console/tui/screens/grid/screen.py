@@ -49,13 +49,22 @@ class GridScreen(BaseScreen):
             #heat { height: auto; max-height: 60%; }
         }
         #right { height: 1fr; }
+        &.-outputs, &.-outputs.-wide {
+            #right, #sides, #heat, Rule { display: none; } #lists { width: 1fr; }
+            #grid { display: block; }
+        }
     }
     """
 
     def __init__(self, services: Services, runs: Sequence[RunFolder]) -> None:
         """Initialize the screen; runs are read after mounting."""
         super().__init__(services)
-        self.controller = GridController(runs, in_loop=services.workspace.hand_over, case_arrived=self._show_detail)
+        self.controller = GridController(
+            runs,
+            in_loop=services.workspace.hand_over,
+            case_arrived=self._show_detail,
+            outputs_arrived=self._touch_outputs,
+        )
         self.run_lines = Static(id="sides")
         self.categories = CategoryTable(self.controller)
         self.cases = GridCaseList()
@@ -84,7 +93,7 @@ class GridScreen(BaseScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Redraw for the new width."""
-        self.call_after_refresh(self._show_detail)
+        self.call_after_refresh(self._relist)
 
     @work(thread=True, exclusive=True, group="grid")
     def action_reload(self) -> None:
@@ -109,7 +118,10 @@ class GridScreen(BaseScreen):
     def _relist(self) -> None:
         if self.controller.grid is None:
             return
-        self.cases.show_cases(self.controller)
+        if self.has_class("-outputs"):
+            self.cases.show_outputs(self.controller)
+        else:
+            self.cases.show_cases(self.controller)
         self.controller.current_key = self.cases.cursor or ""
         self._show_detail()
 
@@ -147,7 +159,10 @@ class GridScreen(BaseScreen):
         """Move to the cell of the next or previous run."""
         if self.controller.step_run(by):
             self.categories.show_grid()
-            self._relist_from_first()
+            if self.has_class("-outputs"):
+                self._relist()
+            else:
+                self._relist_from_first()
 
     action_column_next = partialmethod(_step_run, 1)
     action_column_prev = partialmethod(_step_run, -1)
@@ -168,10 +183,28 @@ class GridScreen(BaseScreen):
             self.controller.current_key = event.key
             self._show_detail()
 
+    def action_view_outputs(self) -> None:
+        """Toggle between verdicts and the answers themselves in the cells."""
+        if self.controller.grid is None:
+            return
+        self.toggle_class("-outputs")
+        if self.has_class("-outputs"):
+            self._set_cases_shown(True)
+            self.cases.focus()
+        self.call_after_refresh(self._relist)
+        self.refresh_keys()
+
+    def _touch_outputs(self, key: str) -> None:
+        if self.has_class("-outputs"):
+            self.cases.touch(key)
+
     @on(RowList.RowChosen, "#grid")
     def _compare(self, event: RowList.RowChosen) -> None:
-        """Compare a run that passed the case with one that did not."""
+        """Open the answer of the current run, or compare a run that passed the case with one that did not."""
         row = self.controller.rows[event.key].telling
+        if self.has_class("-outputs"):
+            self.services.navigator.open_review(self.controller.runs[self.controller.place], row.slot)
+            return
         if (pair := self.controller.pair_for(row)) is not None:
             self.services.navigator.open_compare(*pair, row.slot)
         else:
@@ -192,6 +225,9 @@ class GridScreen(BaseScreen):
         """Return from the cases to their cell."""
         if super().go_back():
             return True
+        if self.has_class("-outputs"):
+            self.action_view_outputs()
+            return True
         if not self.has_class("-cases"):
             return False
         self._set_cases_shown(False)
@@ -199,6 +235,8 @@ class GridScreen(BaseScreen):
         return True
 
     def key_words(self) -> Mapping[str, str]:
+        if self.has_class("-outputs"):
+            return {"open": "open in Review", "view.outputs": "verdicts"}
         return {"open": "its cases" if self.focused is self.categories else "compare two"}
 
     @property

@@ -13,14 +13,20 @@ if TYPE_CHECKING:
     from console.suites.suite import DemoRun
 
 _SortKey = Callable[[RunLine], Any]
-_ORDERS: tuple[tuple[str, _SortKey, bool], ...] = (
-    ("newest first", lambda line: line.summary.at if line.summary else 0.0, True),
-    ("by suite", lambda line: (line.label, line.name), False),
-    ("by model", lambda line: (line.summary.model if line.summary else "", line.name), False),
-    ("worst score first", lambda line: (line.score < 0, line.score), False),
-    ("most expensive first", lambda line: line.tally.cost_usd, True),
-)
-"""Label, sort key and whether to sort in descending order."""
+NEWEST = "newest first"
+_ORDERS: dict[str, tuple[str, _SortKey, bool]] = {
+    NEWEST: ("when", lambda line: line.summary.at if line.summary else 0.0, True),
+    "suite": ("suite", lambda line: (line.label, line.name), False),
+    "model": ("model", lambda line: (line.summary.model if line.summary else "", line.name), False),
+    "score": ("score", lambda line: (line.score < 0, line.score), False),
+    "cost": ("cost", lambda line: line.tally.cost_usd, True),
+    "time": ("", lambda line: line.summary.seconds if line.summary else 0.0, True),
+    "tokens": ("", lambda line: line.tally.input_tokens + line.tally.output_tokens, True),
+    "turns": ("", lambda line: line.tally.calls, True),
+    "id": ("", lambda line: line.name, False),
+    "repeats": ("", lambda line: max(line.tally.cases, default=0), True),
+}
+"""Name of the list's column, sort key, and whether to sort in descending order, by name of the order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +57,10 @@ class RunListing:
     """Label of the sort order."""
     marked: frozenset[Path]
     """Folders of the runs marked for Compare."""
+    column: str = ""
+    """Name of the chosen column, if it is shown."""
+    sign: str = ""
+    """Arrow of the order: down if the largest is first."""
 
 
 class HomeController:
@@ -59,7 +69,8 @@ class HomeController:
     def __init__(self) -> None:
         self.words = ""
         """Filter; only runs with these words are listed."""
-        self._order = 0
+        self._order = NEWEST
+        self._is_reversed = False
         self.next_steps = NextSteps()
         self._runs: Sequence[RunLine] = ()
         self._total = 0
@@ -91,28 +102,35 @@ class HomeController:
     @property
     def listing(self) -> RunListing:
         """The runs that match the filter in name, suite, model or state, sorted."""
-        order, key, is_largest_first = _ORDERS[self._order]
+        column, key, is_largest_first = _ORDERS[self._order]
+        is_down = is_largest_first != self._is_reversed
         lines = [line for line in self._runs if line.summary is None or not line.summary.archived]
         if self.words:
             lines = [line for line in lines if has_words(self.words, *_texts_of(line))]
-        lines.sort(key=key, reverse=is_largest_first)
+        lines.sort(key=key, reverse=is_down)
         lines.sort(key=lambda line: line.summary is None or not line.summary.pinned)
-        return RunListing(lines, self._total, self.words, order, frozenset(self._marked))
+        sign = "↓" if is_down else "↑"
+        column = "" if self.order == NEWEST else column
+        return RunListing(lines, self._total, self.words, self._label(sign), frozenset(self._marked), column, sign)
 
     @property
     def order(self) -> str:
-        """Label of the sort order; an unknown label selects the first order."""
-        return _ORDERS[self._order][0]
+        """Name of the order, with a `-` before it if reversed; an unknown one selects the first order."""
+        return f"{'-' * self._is_reversed}{self._order}"
 
     @order.setter
     def order(self, words: str) -> None:
-        names = [name for name, _, _ in _ORDERS]
-        self._order = names.index(words) if words in names else 0
+        name = words.removeprefix("-")
+        self._order = name if name in _ORDERS else NEWEST
+        self._is_reversed = words.startswith("-") and name in _ORDERS
 
-    def next_order(self) -> str:
-        """Switch to the next sort order and return its label."""
-        self._order = (self._order + 1) % len(_ORDERS)
-        return self.order
+    def sort(self, order: str) -> None:
+        """Sort by a column, the other way if it is chosen again."""
+        self._is_reversed = order == self._order and not self._is_reversed
+        self._order = order
+
+    def _label(self, sign: str) -> str:
+        return NEWEST if self.order == NEWEST else f"{_ORDERS[self._order][0] or self._order} {sign}"
 
     def toggle_mark(self, line: RunLine | None) -> list[RunLine]:
         """Toggle a run's mark for Compare; return the listed marked runs in order of marking."""

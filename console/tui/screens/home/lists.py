@@ -18,7 +18,7 @@ from console.tui.data.models import Models
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import Suites
 from console.tui.render import row_cells
-from console.tui.render.columns import Column, Face
+from console.tui.render.columns import Column, Face, marked_columns
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import NextSteps, RunListing
 from console.tui.symbols import MUTED, SYMBOLS, muted, state_word
@@ -69,7 +69,8 @@ class RunList(RowList):
         self.show(list(self._by_path), empty=_why_empty(listing.words, is_complete=is_complete, mistake=mistake))
 
     def _fit_columns(self) -> None:
-        self.set_columns(row_cells.RUNS_WIDE if self._is_roomy else row_cells.runs_narrow(self._listing.lines))
+        columns = row_cells.RUNS_WIDE if self._is_roomy else row_cells.runs_narrow(self._listing.lines)
+        self.set_columns(marked_columns(columns, self._listing.column, self._listing.sign))
 
     def _cells(self, key: str) -> Face:
         draw = row_cells.run_wide if self._is_roomy else row_cells.run_narrow

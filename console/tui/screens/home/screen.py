@@ -1,7 +1,7 @@
 """Home: next steps, runs, models and suites. Starts with the cursor on the demo, which needs no key."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import partial, partialmethod
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -15,7 +15,7 @@ from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, QueueActions, RunActions
 from console.tui.screens.home.adding import ModelActions
-from console.tui.screens.home.controller import HomeController
+from console.tui.screens.home.controller import NEWEST, HomeController
 from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
@@ -156,6 +156,15 @@ class HomeScreen(BaseScreen):
     def key_words(self) -> Mapping[str, str]:
         return self.controller.key_words(self._run_list.line if self.focused is self._run_list else None)
 
+    @on(RowList.EndReached)
+    def _flow_on(self, event: RowList.EndReached) -> None:
+        """Move the focus from the end of one list to the next one in the same column."""
+        lists: list[RowList] = [self._start_list, self._run_list, self._library_line]
+        if event.rows in lists:
+            place = lists.index(event.rows) + event.step
+            if 0 <= place < len(lists) and lists[place].cursor is not None and lists[place].display:
+                lists[place].focus()
+
     # Choosing --------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowChosen, "#start")
@@ -219,9 +228,24 @@ class HomeScreen(BaseScreen):
         self.find_session.clear()
         self.refresh_keys()
 
-    def action_sort(self) -> None:
-        self.services.ui_state.keep("home.order", self.controller.next_order())
+    def _sort(self, order: str) -> None:
+        self.controller.sort(order)
+        self.services.ui_state.keep("home.order", self.controller.order)
         self.show_workspace("runs")
+
+    action_sort_none = partialmethod(_sort, NEWEST)
+    action_sort_score = partialmethod(_sort, "score")
+    action_sort_model = partialmethod(_sort, "model")
+    action_sort_suite = partialmethod(_sort, "suite")
+    action_sort_time = partialmethod(_sort, "time")
+    action_sort_cost = partialmethod(_sort, "cost")
+    action_sort_tokens = partialmethod(_sort, "tokens")
+    action_sort_turns = partialmethod(_sort, "turns")
+    action_sort_id = partialmethod(_sort, "id")
+    action_sort_repeats = partialmethod(_sort, "repeats")
+
+    def action_sort_reverse(self) -> None:
+        self._sort(self.controller.order.removeprefix("-"))
 
     def action_models_edit(self) -> None:
         from console.tui.editor import edit_models  # lazy, as Home is the first frame and editing is rare

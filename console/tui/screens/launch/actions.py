@@ -4,15 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
 
-from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Static
 
 from console.config.paths import presets_files
 from console.config.preset import Preset, Presets, load_presets, suite_words
@@ -23,7 +16,9 @@ from console.engine.compute_target import ComputeTarget
 from console.engine.matrix import plans_of
 from console.insight import number_format
 from console.store.runs import RunFolder
+from console.tui.data.filter_in_force import match_rank
 from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs
+from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.render.catalog_details import display_path
 from console.tui.render.columns import Column, Face
@@ -32,7 +27,6 @@ from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.form import command_of
 from console.tui.services import Services
 from console.tui.symbols import MUTED, SYMBOLS
-from console.tui.widgets.row_list import RowList
 
 
 @dataclass
@@ -234,34 +228,39 @@ def _preset_note(text: str, taken: Sequence[str]) -> NameNote:
     return NameNote("`eval-console run --preset NAME` runs it")
 
 
-class PresetChooser(ModalScreen[str]):
-    """Returns the name of a preset, or an empty string."""
+class PresetChooser(FilterDialog[str]):
+    """Returns the name of a preset, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", show=False)]
     DEFAULT_CSS = """
     PresetChooser { align: center middle; background: transparent; }
-    PresetChooser > Vertical { width: 96%; max-width: 110; height: 60%; background: $panel; border: round $focus;
-                               padding: 0 1; }
-    PresetChooser Static { height: auto; max-height: 5; margin-top: 1; } PresetChooser RowList { background: $panel; }
+    PresetChooser > Vertical { width: 96%; max-width: 110; margin-top: 0; padding: 0 1; }
     """
 
     def __init__(self, presets: Presets) -> None:
-        super().__init__()
+        rows = PresetRows(presets)
+        nothing = "No matching preset." if presets.presets else "No presets saved yet. esc, then w saves the form."
+        super().__init__(
+            rows, _PRESET_COLUMNS, hint="type to filter", nothing=nothing, grows=True, title=Content("Presets"),
+            names=True, about=rows.about,
+        )  # fmt: skip
+
+
+class PresetRows:
+    """Saved presets, then the errors in their files."""
+
+    def __init__(self, presets: Presets) -> None:
         self._presets = presets
 
-    def compose(self) -> ComposeResult:
-        empty = Content("No presets saved yet. esc, then w saves the form.")
-        with Vertical() as box:
-            box.border_title = Content("Presets")
-            box.border_subtitle = Content("enter loads   esc closes")
-            yield RowList(_PRESET_COLUMNS, draw=self._draw, names=True, empty=empty)
-            yield Static()
+    def narrowed(self, text: str) -> list[str]:
+        ranks = {
+            name: match_rank(text, name, *preset.models, *suite_words(preset.suites))
+            for name, preset in self._presets.presets.items()
+        }
+        names = sorted((name for name in ranks if ranks[name] is not None), key=lambda name: ranks[name] or 0)
+        mistakes = [] if text else [f"! {place}" for place in range(len(self._presets.mistakes))]
+        return [*(f"= {name}" for name in names), *mistakes]
 
-    def on_mount(self) -> None:
-        mistakes = [f"! {place}" for place in range(len(self._presets.mistakes))]
-        self.query_one(RowList).show([*(f"= {name}" for name in self._presets.presets), *mistakes])
-
-    def _draw(self, key: str) -> Face:
+    def draw_row(self, key: str) -> Face:
         sign, _, name = key.partition(" ")
         if sign == "!":
             mistake = self._presets.mistakes[int(name)]
@@ -269,20 +268,16 @@ class PresetChooser(ModalScreen[str]):
             return Content.assemble((f"{SYMBOLS.broken}  ", "bold $broken"), one_line(words, 200))
         return _preset_cells(name, self._presets.presets[name])
 
-    @on(RowList.RowHighlighted)
-    def _show_about(self, event: RowList.RowHighlighted) -> None:
-        sign, _, name = event.key.partition(" ")
-        about = self.query_one(Static)
+    def about(self, key: str) -> Content:
+        """Return the file of a preset, or the whole error."""
+        sign, _, name = key.partition(" ")
         if sign == "!":
-            about.update(literal(str(self._presets.mistakes[int(name)]), 600))
-        else:
-            about.update(literal(f"in {display_path(self._presets.files[name])}", 300, MUTED))
+            return literal(str(self._presets.mistakes[int(name)]), 600)
+        return literal(f"in {display_path(self._presets.files[name])}", 300, MUTED)
 
-    @on(RowList.RowChosen)
-    def _chosen(self, event: RowList.RowChosen) -> None:
-        sign, _, name = event.key.partition(" ")
-        if sign == "=":
-            self.dismiss(name)
+    def answer(self, key: str) -> str | None:
+        sign, _, name = key.partition(" ")
+        return name if sign == "=" else None
 
 
 def _preset_cells(name: str, preset: Preset) -> tuple[Content, ...]:

@@ -14,11 +14,12 @@ from console.core.fault import UsageError
 from console.suites.new_folder import name_problem, new_suite, own_file, template_meanings
 from console.tui.data.entry_checks import Ping, ping_model
 from console.tui.dialogs.allow_code import ask_to_allow
-from console.tui.dialogs.small_dialogs import Chooser, NameNote, NameScreen
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.small_dialogs import NameNote, NameScreen
 from console.tui.editor import edit_file, edit_models
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
-from console.tui.screens.library.controller import LibraryController
+from console.tui.screens.library.controller import Entry, LibraryController
 from console.tui.screens.library.lists import CaseList, EntryList
 from console.tui.services import Services
 from console.tui.shell_commands import command
@@ -97,7 +98,7 @@ class EntryActions:
         except UsageError as error:
             services.refuse(error)
             return
-        self.controller.awaited_suite = name
+        self.controller.awaited = Entry("suite", name)
         services.notify(Content.assemble(one_line(name, 40, "bold"), " is written; e opens its file."))
         services.workspace.read_all()
 

@@ -49,8 +49,8 @@ class LibraryController:
         """The category whose cases are listed instead of the entries."""
         self.checksums: dict[str, Checksum] = {}
         self.pings: dict[str, Ping] = {}
-        self.awaited_suite = ""
-        """A new suite that the cursor moves to once it is listed."""
+        self.awaited: Entry | None = None
+        """A suite or model that the cursor moves to once it is listed."""
         self.pinging: set[str] = set()
         """Models with a ping in progress."""
 
@@ -140,10 +140,10 @@ class LibraryController:
         return line is not None and not line.may_run
 
     def pop_awaited(self) -> Entry | None:
-        """Return the entry of a new suite once it is listed."""
-        if not self.awaited_suite or self.suite(self.awaited_suite) is None:
+        """Return the awaited entry once it is listed."""
+        if self.awaited is None or (self.suite(self.awaited.name) or self.model(self.awaited.name)) is None:
             return None
-        entry, self.awaited_suite = Entry("suite", self.awaited_suite), ""
+        entry, self.awaited = self.awaited, None
         return entry
 
     # Key labels -------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -140,6 +141,13 @@ class LibraryScreen(BaseScreen):
         if workspace.suites is not None and not self._are_checksums_read:
             self._are_checksums_read = True
             self._read_checksums(workspace.suites)
+
+    def go_to_entry(self, kind: Literal["model", "suite"], name: str) -> None:
+        """Move the cursor to a model or suite, now or once it is listed; the filter and opened cases give way."""
+        self.controller.words, self.controller.awaited = "", Entry(kind, name)
+        if self.controller.opened is not None:
+            self.go_back()
+        self._show_all()
 
     @on(RowList.RowHighlighted)
     def _cursor_moved(self) -> None:

@@ -108,8 +108,8 @@ class PassageDrawer:
             self._streamed[key] = len(passage.text)
 
     def toggle(self) -> None:
-        """Fold or unfold the block at the top of the text."""
-        block = self._transcript.block_at_top()
+        """Open the first folded block in view, or fold the one at the top of the text."""
+        block = self._transcript.fold_target()
         if block is not None:
             self._transcript.toggle_fold(block.key)
 

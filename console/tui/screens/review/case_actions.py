@@ -18,20 +18,22 @@ from console.core.fault import UsageError
 from console.core.live import Command
 from console.core.text import visible
 from console.insight import number_format
+from console.insight.conversation import actual_text
 from console.insight.passage import Passage
 from console.insight.prompt_edit import as_text, from_text, opening_of
 from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeed
-from console.tui.dialogs.small_dialogs import Answer, Chooser, CommentScreen, Question
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.editor import edit_text, page_text
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
 from console.tui.screens.branching import start_branch
 from console.tui.screens.review.case_pane import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale
-from console.tui.screens.review.views import actual_text, expected_text, prompt_text, reply_json
+from console.tui.screens.review.views import expected_text, prompt_text, reply_json
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 from console.tui.suite_views.suite_view import ReviewedCase

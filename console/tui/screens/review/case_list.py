@@ -51,7 +51,11 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     """Return the cells of a case."""
     annotation = controller.triage.annotation(rollout.slot)
     name = controller.suite_view.case_name(rollout)
-    detail = controller.suite_view.case_detail(rollout) or _detail(rollout, controller.triage.group_of(rollout))
+    detail = (
+        controller.triage.sorted_by(rollout)
+        or controller.suite_view.case_detail(rollout)
+        or _detail(rollout, controller.triage.group_of(rollout))
+    )
     return (
         state_mark(rollout, live=live),
         one_line(name, 120, MUTED if annotation.is_seen else ""),
@@ -124,14 +128,12 @@ def empty_text(controller: ReviewController) -> Content:
     return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 
 
-def list_title(controller: ReviewController, manifest: Manifest, *, labeling: str, is_searching: bool) -> Content:
+def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
     """Return the number and kind of listed cases, activities in progress, and the run's origin."""
     label = one_line(controller.list_label(), 60, MUTED)
     title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
-    if labeling:
-        title = title.append_text(f"  {labeling}", "$live")
     origin = "edited prompt, " if manifest.setting.edit else ""
     origin += f"branch of {manifest.parent}" if manifest.parent else ""
     origin += f"shard {manifest.shard}" if manifest.shard else ""
@@ -173,8 +175,10 @@ def end_of_list_text(controller: ReviewController, by: int) -> Content:
 class CaseList(RowList):
     """The list widget, independent of cases."""
 
-    def __init__(self) -> None:
+    def __init__(self, go_to_end: Callable[[int], object]) -> None:
+        """Create an empty list; `go_to_end` selects the case at a place in reading order, 0 or -1."""
         super().__init__(COLUMNS, id="list", classes="pane", empty=Content("reading the run …"))
+        self._go_to_end = go_to_end
         self.pane_title = PaneTitle("list", id="list-caption")
 
     def show_rows(
@@ -190,3 +194,13 @@ class CaseList(RowList):
         )
         if cursor is not None:
             self.move_to(cursor)
+
+    def move_to_first(self) -> None:
+        """Go to the first case of all groups; its group unfolds."""
+        self._go_to_end(0)
+        self.go_to(0)
+
+    def move_to_last(self) -> None:
+        """Go to the last case of all groups; its group unfolds."""
+        self._go_to_end(-1)
+        self.go_to(len(self.keys))

@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -44,9 +45,14 @@ LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 
 
 def tabs(views: Sequence[str], current: str) -> Content:
-    """Return the names of the views, the current one in brackets."""
+    """Return the names of the views, the current one in brackets; a click shows the view."""
     return Content("  ").join(
-        [Content.styled(f"[{name}]", "bold") if name == current else muted(name) for name in views]
+        [
+            (Content.styled(f"[{name}]", "bold") if name == current else muted(name)).stylize(
+                Style.from_meta({"@click": f"screen.show_view({place})"})
+            )
+            for place, name in enumerate(views)
+        ]
     )
 
 
@@ -284,7 +290,11 @@ class CasePane(Vertical):
 
     def _draw_view(self, shown: ShownCase, *, keep_place: bool) -> None:
         context = self._draw_context(shown)
+        folds_same = shown.view.folds_same(shown.case)
+        self.text.fold_key = "all" if folds_same else "first"
         self.text.show(shown.view.draw(shown.case, context), keep_place=keep_place)
+        if folds_same and shown.style.equal is diff.Equal.SHOWN:
+            self.text.unfold_all()
         if not context.with_conversation and shown.view.id == DIFFERENCE:
             is_told = bool(shown.case.comparison and shown.case.comparison.pairs)
             self._conversation.show(conversation_blocks(shown.case.conversation, with_verdict=not is_told))
@@ -348,16 +358,21 @@ class CasePane(Vertical):
     # Blocks ----------------------------------------------------------------------------------------------------------
 
     def folds_same(self) -> bool:
-        """Return whether folding applies to matching parts rather than to the block at the top of the text."""
+        """Return whether folding applies to all that is equal rather than to one block."""
         shown, top = self._shown, self.text.block_at_top()
-        is_own_fold = top is not None and (top.folded or top.folds_alone)
+        is_own_fold = top is not None and top.folds_alone
         return shown is not None and not is_own_fold and shown.view.folds_same(shown.case)
 
+    @property
+    def hides_equal(self) -> bool:
+        """True if a block is folded or leaves out equal parts."""
+        return any(block.folded or block.hides for block in self.text.blocks)
+
     def toggle_block(self) -> None:
-        """Fold or unfold the block at the top of the text."""
-        top = self.text.block_at_top()
-        if top is not None:
-            self.text.toggle_fold(top.key)
+        """Open the first folded block in view, or fold the one at the top of the text."""
+        target = self.text.fold_target()
+        if target is not None:
+            self.text.toggle_fold(target.key)
 
     def step_turn(self, by: int) -> None:
         """Move by N turns in the diff; a folded turn is unfolded."""

@@ -17,6 +17,7 @@ from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
 from console.insight.judging import judge_name, judging_of
 from console.insight.rollout import Rollout
+from console.insight.sort_orders import Sorting
 from console.store.notes import Note, Notes
 from console.suites.run_suite import RunSuite
 from console.tui.render import diff
@@ -244,7 +245,8 @@ class ReviewController:
         if by is GroupBy.REPEATS:
             label = f"cases with {label}" if scope else "cases"
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
-        return " · ".join(part for part in (label, grouping, self.triage.narrow.text) if part)
+        order = self.triage.sorting.label if self.triage.sorting is not None else ""
+        return " · ".join(part for part in (label, grouping, order, self.triage.narrow.text) if part)
 
     # The cursor ------------------------------------------------------------------------------------------------------
 
@@ -291,6 +293,12 @@ class ReviewController:
         self.go(rollout)
         return rollout is not None
 
+    def go_to_end(self, place: int) -> None:
+        """Move to the first (0) or last (-1) case in reading order."""
+        if self.triage.order:
+            self.is_moved = True
+            self.go(self.triage.order[place])
+
     def step_group(self, by: int) -> None:
         """Move to the first case of another group."""
         self.is_moved = True
@@ -331,6 +339,17 @@ class ReviewController:
     def regroup(self, by: GroupBy) -> None:
         self.triage.regroup(by)
         self.relist()
+
+    def sort(self, column: str) -> None:
+        """Sort by a column, the other way if it is chosen again; an empty name restores the order of the run."""
+        current = self.triage.sorting or Sorting("")
+        self.triage.sorting = current.toggled(column) if column else None
+        self.relist()
+
+    def reverse_order(self) -> None:
+        """Reverse the chosen order."""
+        if self.triage.sorting is not None:
+            self.sort(self.triage.sorting.column)
 
     # Notes -----------------------------------------------------------------------------------------------------------
 
@@ -441,6 +460,12 @@ class ReviewController:
     def show_view(self, view_id: str) -> None:
         self._view_id = view_id
         self._stale |= Stale.CASE
+
+    def show_view_at(self, place: int) -> None:
+        """Show the view of a tab, by its place."""
+        views = self.views
+        if place < len(views):
+            self.show_view(views[place].id)
 
     def toggle_view(self, view_id: str) -> None:
         """Toggle between a view of the current case and the first one."""

@@ -15,7 +15,8 @@ from console.suites.catalog import Catalog
 from console.suites.new_folder import name_problem
 from console.suites.own_row import AddedRow, is_checked
 from console.suites.run_suite import open_run_suite
-from console.tui.dialogs.small_dialogs import Answer, Chooser, NameNote, NameScreen, Question
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.editor import edit_text
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line

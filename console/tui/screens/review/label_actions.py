@@ -14,7 +14,8 @@ from console.core.fault import UsageError
 from console.insight import number_format
 from console.tui.data.label_session import LabelForecast, LabelProgress, LabelResult, LabelSession
 from console.tui.data.models import read_models
-from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_actions import StartWorker
@@ -46,8 +47,8 @@ class LabelActions:
         """Progress in words; empty if labeling is not running."""
         if self._progress is None:
             return ""
-        of = f" of {self._progress.planned}" if self._progress.planned is not None else ""
-        return f"labeled {self._progress.done}{of} …"
+        of = f"/{self._progress.planned}" if self._progress.planned is not None else ""
+        return f"labeling {self._progress.done}{of}  {number_format.money(self._progress.cost_usd)}"
 
     def follow_running(self) -> None:
         """Follow labeling that is already running."""

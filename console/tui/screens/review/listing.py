@@ -17,6 +17,7 @@ from console.core.case import Slot
 from console.insight.failures import Group, GroupBy, group, in_order
 from console.insight.filter import Filter
 from console.insight.rollout import Rollout
+from console.insight.sort_orders import Sorting, passes_by_case
 from console.tui.data.throttle import Throttle
 
 AT_ONCE = 5_000
@@ -42,6 +43,8 @@ class ListRequest:
     """Conversations that contain a free text of the filter, by text."""
     group_places: Mapping[GroupPath, int]
     """Positions of the groups in earlier lists, which they keep."""
+    sorting: Sorting | None = None
+    """Order within a group; None for the order of the run."""
 
     def keeps(self, rollout: Rollout) -> bool:
         """Return whether a rollout matches the filter."""
@@ -52,7 +55,8 @@ class ListRequest:
 
     def asks_the_same(self, other: "ListRequest") -> bool:
         """Return whether two requests have the same grouping and filters."""
-        return (self.by, self.scope.text, self.narrow.text) == (other.by, other.scope.text, other.narrow.text)
+        mine, others = ((each.by, each.scope.text, each.narrow.text, each.sorting) for each in (self, other))
+        return mine == others
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ class Listing:
     """The first unseen rollout that matches the filter, or else the first; None if nothing is listed."""
     is_whole: bool = True
     """True if the list is complete."""
+    passes: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    """Passed and graded repeats by case; empty unless the list is sorted."""
 
     def place_of(self, rollout: Rollout | None) -> int:
         """Return the position of a rollout in reading order, from 1; 0 if it is not listed."""
@@ -109,12 +115,21 @@ def listings(
         cases = {rollout.key.case for rollout in kept}
         listed = [rollout for rollout in rollouts if rollout.key.case in cases]
     if not stopped():
-        yield _listing(request, listed, kept, len(rollouts), is_whole=True)
+        passes = passes_by_case(rollouts) if request.sorting is not None else {}
+        yield _listing(request, listed, kept, len(rollouts), is_whole=True, passes=passes)
 
 
 def _listing(
-    request: ListRequest, listed: Sequence[Rollout], kept: Sequence[Rollout], length: int, *, is_whole: bool
+    request: ListRequest,
+    listed: Sequence[Rollout],
+    kept: Sequence[Rollout],
+    length: int,
+    *,
+    is_whole: bool,
+    passes: Mapping[str, tuple[int, int]] | None = None,
 ) -> Listing:
+    passes = passes or {}
+    listed = listed if request.sorting is None else request.sorting.sorted(listed, passes)
     annotations = request.annotations
     group_places = dict(request.group_places)
 
@@ -145,6 +160,7 @@ def _listing(
         seen=len(order) - len(unseen),
         first_unseen=_first(order, unseen, kept),
         is_whole=is_whole,
+        passes=passes,
     )
 
 

@@ -42,7 +42,7 @@ from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.keep_actions import KeepActions
 from console.tui.screens.review.label_actions import LabelActions
-from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
+from console.tui.screens.review.list_actions import FilterActions, RunSearch, SortActions, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services, Severity
@@ -83,7 +83,7 @@ class ReviewScreen(RunScreen):
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
         self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
         self.controller.triage.matches = self.search.matches
-        self.case_list = CaseList()
+        self.case_list = CaseList(self._go_to_end)
         self.case_pane = CasePane()
         self._filters = FilterActions(services, self.controller, self.search, self.draw)
         self._views = ViewActions(self.controller, self.case_pane, self.draw)
@@ -94,6 +94,7 @@ class ReviewScreen(RunScreen):
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),
             self._filters,
+            SortActions(self.controller, self.draw),
             self._views,
             TagActions(services, self.controller, self._start_worker, self.draw),
             self._labels,
@@ -205,6 +206,15 @@ class ReviewScreen(RunScreen):
     @on(RowList.RowChosen, "#list")
     def _focus_case(self) -> None:
         self.case_pane.text.focus()
+
+    def _go_to_end(self, place: int) -> None:
+        self.controller.go_to_end(place)
+        self.draw()
+
+    def action_show_view(self, place: int) -> None:
+        """Show the view whose tab was clicked."""
+        self.controller.show_view_at(place)
+        self.draw()
 
     @on(CaseText.WidthChanged)
     def _lay_out_again(self) -> None:
@@ -329,10 +339,12 @@ class ReviewScreen(RunScreen):
         feed, controller, width = self.feed, self.controller, self.size.width
         if feed is None:
             return
-        status = status_text(controller, feed.overview, feed.manifest, width)
+        labeling = self._labels.progress
+        status = status_text(controller, feed.overview, feed.manifest, width - len(labeling))
+        if labeling:
+            status = Content.styled(labeling, "$live").append("   ").append(status)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
-        labeling, is_searching = self._labels.progress, self.search.is_running
-        title = list_title(controller, feed.manifest, labeling=labeling, is_searching=is_searching)
+        title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
         hint = list_hint(feed.damages, is_narrowed=bool(controller.triage.narrow.text))
         self.case_list.pane_title.tell(title, hint)
 

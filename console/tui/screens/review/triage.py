@@ -14,6 +14,7 @@ from console.core.case import Slot
 from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
+from console.insight.sort_orders import Sorting
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.screens.review.listing import GroupPath, Listing, ListRequest
 
@@ -51,6 +52,8 @@ class Triage:
         self.annotations: Mapping[Slot, Annotation] = {}
         self.matches: Mapping[str, AbstractSet[Slot]] = {}
         """Conversations that contain a free text of the filter, by text."""
+        self.sorting: Sorting | None = None
+        """Order within a group; None for the order of the run."""
         self.open_path: GroupPath = ()
         self.heads: dict[str, Head] = {}
         self._listing = Listing()
@@ -58,7 +61,9 @@ class Triage:
 
     def request(self) -> ListRequest:
         """Return a request for the current filters and grouping."""
-        return ListRequest(self.by, self.scope, self.narrow, self.annotations, self.matches, self._group_places)
+        return ListRequest(
+            self.by, self.scope, self.narrow, self.annotations, self.matches, self._group_places, self.sorting
+        )
 
     def use_listing(self, listing: Listing) -> None:
         """Replace the list."""
@@ -130,6 +135,10 @@ class Triage:
             return False
         self.open_path = leaf.path
         return True
+
+    def sorted_by(self, rollout: Rollout) -> str:
+        """Return what the list is sorted by, of a case; empty if the row shows it anyway."""
+        return self.sorting.shown(rollout, self._listing.passes) if self.sorting is not None else ""
 
     def group_of(self, rollout: Rollout | None) -> Group | None:
         """Return the lowest group of a case."""

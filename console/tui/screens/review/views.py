@@ -15,7 +15,7 @@ from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.insight import number_format
-from console.insight.conversation import SIMULATED_USER, Conversation, Exchange
+from console.insight.conversation import SIMULATED_USER, Conversation, Exchange, actual_text
 from console.insight.judging import Judging
 from console.insight.passage import Passage, PassageKind, show_json, show_json_lines
 from console.insight.report import statistics
@@ -172,6 +172,7 @@ def turn_blocks(
         pairs = pairs_by_turn.get(number, [])
         mark = marks.get(number, Mark.SAME)
         is_folded = (has_failed and mark is Mark.SAME) or (comparison.has_end and mark is Mark.OMITTED)
+        hides = diff.hides_equal(pairs, style)
         name = comparison.turn_name(number)
         title = turn_title(name, mark, pairs) if is_titled else Content.empty()
         body = _asked(conversation.passages, number) if is_titled and not comparison.is_end(number) else []
@@ -183,7 +184,9 @@ def turn_blocks(
         if code is not None and is_folded:
             body += code.body
             code = None
-        blocks.append(Block(f"turn {number}", title, body=tuple(body), indent=0, folded=is_folded, gap=code is None))
+        blocks.append(
+            Block(f"turn {number}", title, body=tuple(body), indent=0, hides=hides, folded=is_folded, gap=code is None)
+        )
         if code is not None:
             code.folded = not has_failed
             blocks.append(code)
@@ -227,13 +230,20 @@ _USER_WORDS = ((PassageKind.USER, "model"), (PassageKind.ASSISTANT, SIMULATED_US
 
 
 def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
-    """Return the user's message in a turn, on one line."""
+    """Return the user's message in a turn; of a long one its end, which holds the question."""
     texts = [
         passage.text
         for passage in passages
         if passage.turn == turn and not passage.step and (passage.kind, passage.role) in _USER_WORDS
     ]
-    return [muted("user  ").append(one_line(texts[-1], _QUERY_WIDTH))] if texts else []
+    if not texts:
+        return []
+    text = " ".join(texts[-1].split())
+    hidden = len(text) - _QUERY_WIDTH
+    if hidden <= 0:
+        return [muted("user  ").append(one_line(text, _QUERY_WIDTH))]
+    note = f"{SYMBOLS.cut} {number_format.plural(hidden, 'character')} before {SYMBOLS.cut} "
+    return [Content.assemble(muted("user  "), muted(note), one_line(text[hidden:], _QUERY_WIDTH))]
 
 
 # Diff ----------------------------------------------------------------------------------------------------------------
@@ -260,11 +270,30 @@ def _compared_blocks(comparison: Comparison, conversation: Conversation, context
         blocks.append(Block("turns", strip))
     codes = context.suite_view.code_blocks(conversation)
     blocks += turn_blocks(comparison, conversation, codes, context.width, context.style)
+    blocks += _judged_blocks(comparison, conversation)
     if comparison.raw:
         blocks.append(Block("decoded", muted("parsed from the answer"), text=comparison.raw))
     if context.width >= 90 and comparison.pairs:
         blocks.append(Block("legend", muted(f" {diff.LEGEND}")))
     return blocks
+
+
+def _judged_blocks(comparison: Comparison, conversation: Conversation) -> list[Block]:
+    """Return what a judge's grades rest on: the model's answer, what the judge was given, and its reply."""
+    if all(pair.kind != "judge" for pair in comparison.pairs):
+        return []
+    blocks = [Block("judged", block_title("the model's answer"), text=actual_text(conversation))]
+    for kind, title in _JUDGED.items():
+        texts = [passage.text for passage in conversation.passages if passage.role == "judge" and passage.kind is kind]
+        blocks += [Block(f"judge {kind}", block_title(title), text=texts[-1])] if texts else []
+    return blocks
+
+
+_JUDGED = {
+    PassageKind.USER: "given to the judge: criteria, rubric, reference and answer",
+    PassageKind.ASSISTANT: "the judge's reply",
+}
+"""Titles of a judge's last request and reply."""
 
 
 def _uncompared_blocks(case: ReviewedCase) -> list[Block]:
@@ -373,16 +402,6 @@ def _last_words(conversation: Conversation) -> list[Content]:
     if not conversation.exchanges:
         return [muted("no answer")]
     return list(literal(actual_text(conversation), 4000, MUTED).split("\n"))
-
-
-def actual_text(conversation: Conversation) -> str:
-    """Return the model's last answer as source text."""
-    if not conversation.exchanges:
-        return ""
-    answers = [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"]
-    reply = (answers or conversation.exchanges)[-1].asked.reply
-    calls = [f"{call.name}({call.arguments})" for call in reply.tool_calls]
-    return "\n".join([text for text in (reply.content or "", *calls) if text])
 
 
 def expected_text(comparison: Comparison | None) -> str:
