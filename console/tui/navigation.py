@@ -297,7 +297,10 @@ class Navigator:
     def open_library(self, kind: Literal["model", "suite"], name: str) -> None:
         """Open Library with the cursor on a model or suite."""
         self._go_to("library")
-        cast(Any, self._app.screen).go_to_entry(kind, name)
+        from console.tui.screens.library.screen import LibraryScreen  # lazy, as every screen
+
+        if isinstance(screen := self._app.screen, LibraryScreen):
+            screen.go_to_entry(kind, name)
 
     def action_run_new(self) -> None:
         """Open the form for a new run, with the model or suite under the cursor."""

@@ -145,7 +145,7 @@ async def test_one_that_dies_costs_nothing_and_is_asked_again_when_it_is_back(co
             assert await ask_all(endpoint, seen, 10) == answers(10)
         assert await ask_all(endpoint, seen, 40) == answers(40)
         after = seen.addresses[-10:]
-        assert set(after) == {address_of(left)}, "it is passed over"
+        assert after.count(address_of(left)) >= 7, "it is passed over, but for probes that become rarer"
         dead, sound = endpoint.states()
         assert (dead.name, bool(dead.why), sound.why) == (address_of(dying), True, "")
         with OpenAIServer(answering(), port=dying.port) as back:

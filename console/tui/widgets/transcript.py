@@ -217,13 +217,6 @@ class Transcript(Viewport):
                 return self._blocks[place]
         return self.block_at_top()
 
-    def unfold_all(self) -> None:
-        """Open all folded blocks; the scroll position is kept."""
-        for block in self._blocks:
-            block.folded = False
-        self._measure()
-        self.refresh()
-
     def on_click(self, event: events.Click) -> None:
         """Open the folded block whose title was clicked."""
         offset = event.get_content_offset(self)

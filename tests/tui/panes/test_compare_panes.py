@@ -8,7 +8,7 @@ from support.pane_app import mounted
 from support.run_suites import compare_by
 from support.screen_text import text_of
 
-from console.tui.screens.compare.controller import RunPair, read_pair
+from console.tui.screens.compare.controller import CompareController, RunPair, read_pair
 from console.tui.screens.compare.panes import CasePane, ChangeList, comparison_blocks
 from console.tui.widgets.row_list import RowList
 
@@ -24,11 +24,14 @@ async def test_changes_are_listed_chosen_and_refused(pair: RunPair) -> None:
     pane = ChangeList()
     async with mounted(pane, (80, 12)) as (app, pilot):
         assert "reading both runs" in text_of(app)
-        pairs = {str(changed.a.key): changed for changed in pair.comparison.pairs}
-        pane.show_pairs(pairs, pair.comparison, "all", "")
+        folders = pair.a.reader.folder, pair.b.reader.folder
+        controller = CompareController(*folders, in_loop=lambda call: None, case_arrived=lambda: None)
+        controller.use_runs(pair)
+        controller.list_scope("all")
+        pane.show_changes(controller)
         await pilot.press("j", "enter")
         await pilot.pause()
-        assert [message.key for message in app.posted_of(RowList.RowChosen)] == [list(pairs)[1]]
+        assert [message.key for message in app.posted_of(RowList.RowChosen)] == [list(controller.changes)[1]]
         assert "live_multiple_140-58" in text_of(app)
         pane.refuse("no such run: [/x]\x1b")
         await pilot.pause()

@@ -292,9 +292,10 @@ class CasePane(Vertical):
         context = self._draw_context(shown)
         folds_same = shown.view.folds_same(shown.case)
         self.text.fold_key = "all" if folds_same else "first"
-        self.text.show(shown.view.draw(shown.case, context), keep_place=keep_place)
-        if folds_same and shown.style.equal is diff.Equal.SHOWN:
-            self.text.unfold_all()
+        blocks = shown.view.draw(shown.case, context)
+        for block in blocks:
+            block.folded = block.folded and not (folds_same and shown.style.equal is diff.Equal.SHOWN)
+        self.text.show(blocks, keep_place=keep_place)
         if not context.with_conversation and shown.view.id == DIFFERENCE:
             is_told = bool(shown.case.comparison and shown.case.comparison.pairs)
             self._conversation.show(conversation_blocks(shown.case.conversation, with_verdict=not is_told))
