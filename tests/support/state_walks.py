@@ -130,7 +130,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         yield "palette"
         await see("Theme: next", *"them")
         yield "palette-narrowed"
-        await see("No ", *"zz")
+        await see("Nothing matches", *"zz")
         yield "palette-empty"
         await see(stage.at("home"), "escape")
         await see("No run is live", "colon", *"mess", "enter")
@@ -598,7 +598,7 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
         app, see = stage.app, stage.see
         await see("RUNS   ", "question_mark")
         yield "home-help"
-        await see("sort another way", "slash", *"sort")
+        await see("by repeats", "slash", *"sort")
         yield "home-help-found"
         await stage.pilot.press("escape", "escape", "escape")
         for name, go in (("live", app.navigator.open_live), ("review", app.navigator.open_review)):

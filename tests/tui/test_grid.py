@@ -38,7 +38,7 @@ async def test_the_answers_stand_in_the_cells_and_open(size: Any, opened: Any, t
         shown = text_of(app)
         assert all(f"{number + 1} gpt-{number}" in shown for number in range(3))
         key = app.screen.cases.cursor
-        slot = app.screen.controller.rows[key].slot
+        slot = app.screen.controller.rows[key].telling.slot
         await pilot.press("l", "enter")
         await assert_until(pilot, lambda: app.screen.where == "review")
         assert app.screen.run_folder == three[1]
