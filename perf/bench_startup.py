@@ -122,10 +122,10 @@ def start(
 
 
 def _read_until(fd: int, signs: tuple[bytes, ...]) -> None:
-    """Read until these texts have been drawn; none: until the program is gone."""
+    """Read until these texts have been drawn, in any case; none: until the program is gone."""
     seen = b""
     deadline = time.perf_counter() + 30
-    while not signs or any(sign not in CONTROL.sub(b"", seen) for sign in signs):
+    while not signs or any(sign.lower() not in CONTROL.sub(b"", seen).lower() for sign in signs):
         if time.perf_counter() > deadline:
             raise SystemExit(f"{signs!r} were not drawn within 30 s: {seen[-500:]!r}")
         if not select.select([fd], [], [], 1.0)[0]:

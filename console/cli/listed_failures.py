@@ -1,11 +1,12 @@
 """Failures of a run selected by a filter, and the display of their labels."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from console.cli.history import read_overview
 from console.core.annotation import NO_ANNOTATION, Annotation, Label
 from console.core.case import Slot
 from console.insight.filter import Filter
+from console.insight.number_format import plural
 from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.store.search import conversations_with
@@ -30,6 +31,15 @@ def listed_failures(
         and chosen.matches(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
     ]
     return rollouts, kept
+
+
+def none_words(folder: RunFolder, chosen: Filter, rollouts: Sequence[Rollout]) -> str:
+    """Return that a run has no failures, or that none of them matches a filter."""
+    is_of_all = "is:" in chosen.text
+    count = len(rollouts) if is_of_all else sum(rollout.is_failure for rollout in rollouts)
+    if not (chosen.text and count):
+        return f"no failures in {folder.name}"
+    return f"none of {plural(count, 'rollout' if is_of_all else 'failure')} matches {chosen.text}"
 
 
 def label_words(label: Label) -> str:

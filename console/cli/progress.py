@@ -9,7 +9,7 @@ from console.core.run import Tally
 from console.core.tally import RunFold
 from console.core.wait import slowed_by
 from console.insight.failing_requests import FailingRequests
-from console.insight.number_format import duration
+from console.insight.number_format import done, duration
 from console.insight.reasons import reason_words
 
 _HALTING = frozenset(kind.value for kind in HALTING)
@@ -94,14 +94,13 @@ def progress_line(tally: Tally, planned: int, setup: int, failing: str = "") -> 
         setup: number of setup rollouts among them.
         failing: description of failing requests.
     """
-    whole = f"/{planned}" if not setup else f" of {planned - setup} + {setup} setup"
-    parts = [f"{tally.finished}{whole}", f"passed {tally.passed}", f"failed {tally.failed}"]
+    parts = [done(tally, planned, setup), f"passed {tally.passed:,}", f"failed {tally.failed:,}"]
     parts += [
-        f"{name} {count}"
+        f"{name} {count:,}"
         for name, count in (
-            ("setup", tally.setup),
             ("broken", tally.broken),
             ("undecided", tally.undecided),
+            ("not run", tally.not_run),
             ("running", tally.running),
         )
         if count

@@ -52,7 +52,8 @@ def resume_run(
     due = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only)
     if not due and not folder.is_unconfirmed:
         return output.error(f"nothing left to do in {folder.name}", Exit.LOCKED)
-    output.info(f"{len(due)} of {prepared.manifest.cases} rollouts are left to play")
+    words = "cases" if prepared.manifest.rollouts == 1 else "rollouts"
+    output.info(f"{len(due):,} of {prepared.manifest.cases:,} {words} are left to run")
     try:
         with player_factory(target) as player:
             ending = play(folder, prepared, output, retry=retry, only=only, player=player)

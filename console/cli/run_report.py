@@ -12,6 +12,7 @@ from console.cli.output import Output
 from console.cli.sections import show_section
 from console.core.case import Setting
 from console.core.fault import UsageError
+from console.core.price import dollars
 from console.core.run import Summary
 from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
@@ -92,7 +93,7 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     if output.machine:
         output.data(RUN, _fields(history, report))
         return
-    mark = "  (simulated)" if summary.simulated else ""
+    mark = f"  ({summary.simulated_note})" if summary.simulated else ""
     output.text(f"{summary.id}{mark}", "strong")
     output.text(f"{summary.model} on {summary.suite}: {summary.state}, {_counts(summary)}")
     if source := history.manifest.versions.get("imported"):
@@ -149,7 +150,7 @@ def _counts(summary: Summary) -> str:
 def _cost(summary: Summary) -> str:
     """Return the cost in words, with the number of rollouts of unknown cost."""
     tally = summary.tally
-    cost = f", ${tally.cost_usd:.4f}" if tally.cost_usd else ""
+    cost = f", {dollars(tally.cost_usd)}" if tally.cost_usd else ""
     if not tally.cost_unknown:
         return cost
     unknown = f"no price or no usage for {plural(tally.cost_unknown, 'rollout')}"

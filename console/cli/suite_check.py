@@ -12,6 +12,7 @@ from console.core.captured_output import capture_output
 from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
 from console.core.outcome import Outcome
+from console.core.price import dollars
 from console.core.run import Selection
 from console.exchange.json_kind import JsonKind
 from console.insight.number_format import plural
@@ -198,4 +199,4 @@ def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_
             f"{run['output_tokens']:,} out, all roles together"
         )
         for model, price in sorted(run["cost_usd"].items(), key=lambda item: item[1])[:_MOST_PRICES]:
-            args.output.text(f"  {model}  about ${price:.4f}")
+            args.output.text(f"  {model}  about {dollars(price)}")

@@ -17,7 +17,7 @@ _STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "war
 
 def show_case(output: Output, played: PlayedRollout, manifest: Manifest, comparison: Comparison | None) -> None:
     """Print the result of one rollout: outcome, reason, expected next to actual."""
-    mark = "  (simulated)" if manifest.simulated else ""
+    mark = f"  ({manifest.simulated_note})" if manifest.simulated else ""
     output.text(f"{played.key}  {played.case.category}  {played.outcome}{mark}", _STYLES.get(played.outcome, "warning"))
     if played.case.title:
         output.text(f"  asked: {played.case.title}")

@@ -1,6 +1,15 @@
-"""Prices of tokens at a model's list price."""
+"""Prices of tokens at a model's list price, and amounts of money as text."""
 
 from console.core.run import ModelFacts
+
+
+def dollars(cost_usd: float) -> str:
+    """Format an amount in USD with as many decimals as it needs; only nothing is `$0.00`."""
+    if cost_usd == 0 or cost_usd >= 0.1:
+        return f"${cost_usd:,.2f}"
+    if cost_usd < 0.0001:
+        return "<$0.0001"
+    return f"${cost_usd:.4f}".removesuffix("0") if cost_usd < 0.01 else f"${cost_usd:.3f}"
 
 
 def price_of(facts: ModelFacts, sent: float, cached: float, written: float) -> float | None:

@@ -1,5 +1,6 @@
 """A run: its plan, and the numbers derived from it so far."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -8,6 +9,8 @@ from console.core.case import Setting
 from console.core.ranges import Amount, Count, Duration, Moment
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
+
+SIMULATED = "simulated"
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -108,7 +111,21 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def simulated(self) -> bool:
         """True if any part of the run came from a built-in simulated model."""
-        return self.model.simulated or any(model.simulated for model in self.roles.values())
+        return bool(self.simulated_note)
+
+    @property
+    def simulated_note(self) -> str:
+        """`simulated` if the model under test is, else the roles that are, as in `judge simulated`; may be empty."""
+        if self.model.simulated:
+            return SIMULATED
+        roles = " and ".join(role for role, model in self.roles.items() if model.simulated)
+        return f"{roles} {SIMULATED}" if roles else ""
+
+
+def simulated_note_of(notes: Iterable[str]) -> str:
+    """Return the note on several runs: `simulated` if a model under test is, else the roles that are; may be empty."""
+    distinct = list(dict.fromkeys(filter(None, notes)))
+    return SIMULATED if SIMULATED in distinct else "; ".join(distinct)
 
 
 class Tally(msgspec.Struct, omit_defaults=True):
@@ -121,6 +138,8 @@ class Tally(msgspec.Struct, omit_defaults=True):
     not_run: Count = 0
     setup: Count = 0
     """Setup rollouts that ended well, such as conversations that fill a memory; not graded."""
+    setup_broken: Count = 0
+    """Setup rollouts among the broken, undecided and not run ones; 0 in summaries from before this field."""
     running: Count = 0
     input_tokens: Count = 0
     output_tokens: Count = 0
@@ -167,9 +186,24 @@ class Tally(msgspec.Struct, omit_defaults=True):
         return self.passed + self.failed
 
     @property
+    def unsuccessful(self) -> int:
+        """Number of rollouts to review; not for display, because broken ones are no failures of the model."""
+        return self.failed + self.broken + self.undecided
+
+    @property
+    def setup_done(self) -> int:
+        """Number of setup rollouts that ended, or were given up."""
+        return self.setup + self.setup_broken
+
+    @property
+    def done(self) -> int:
+        """Number of graded rollouts that ended, or were given up."""
+        return self.finished + self.not_run - self.setup_done
+
+    @property
     def finished(self) -> int:
         """Number of rollouts that ended, with any outcome."""
-        return self.graded + self.setup + self.broken + self.undecided
+        return self.passed + self.setup + self.unsuccessful
 
 
 class Summary(msgspec.Struct, omit_defaults=True):
@@ -221,6 +255,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Name given by the user."""
     setup: Count = 0
     """Planned rollouts that are not graded."""
+    simulated_note: str = ""
+    """Which part is simulated, as in the manifest."""
     parent: str = ""
     """Run this one is a branch of."""
     note: str = ""
@@ -231,6 +267,16 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """True if its journal is compressed, and lists leave the run out."""
     checksum: int = 0
     """crc32 of this summary as JSON without this field; in summary.json only."""
+
+    @property
+    def planned_cases(self) -> int:
+        """Planned rollouts that are graded."""
+        return max(self.planned - self.setup, 0)
+
+    @property
+    def left(self) -> int:
+        """Number of planned rollouts, setup included, that have not ended."""
+        return max(self.planned - self.tally.finished - self.tally.not_run, 0)
 
     def damages(self) -> list[str]:
         """Describe what is wrong with the journal behind this summary."""

@@ -192,9 +192,11 @@ class RunFold(msgspec.Struct):
 
     def _count(self, record: Ended, category: Tally, sign: int) -> None:
         outcome = record.verdict.outcome
-        name = "setup" if outcome.is_graded and record.key.case in self.ungraded else _COUNTED[outcome]
+        is_setup = record.key.case in self.ungraded
+        name = "setup" if is_setup and outcome.is_graded else _COUNTED[outcome]
         for tally in (self.tally, category):
             setattr(tally, name, getattr(tally, name) + sign)
+            tally.setup_broken += sign * (is_setup and not outcome.is_graded)
         if name in ("passed", "failed"):
             passed = sign if outcome is Outcome.PASSED else 0
             self.cases.count(record.key.case, passed, sign, (self.tally, category))
@@ -278,6 +280,7 @@ class RunFold(msgspec.Struct):
             simulated=manifest.simulated,
             planned=manifest.cases,
             setup=manifest.setup,
+            simulated_note=manifest.simulated_note,
             tally=tally,
             state=self.state(live),
             scores=self.scores,

@@ -12,7 +12,7 @@ import msgspec
 
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply, Usage
-from console.core.price import price_of
+from console.core.price import dollars, price_of
 from console.core.provider import provider_of
 from console.core.record import Asked, Embedded
 from console.core.run import Budget, ModelFacts
@@ -69,8 +69,8 @@ class BudgetMeter:
         """Raise BudgetReached if the caps do not allow this much more."""
         caps = self.budget
         if caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd:
-            more = f", the next call may cost ${cost:.2f}" if cost else ""
-            raise BudgetReached(f"${self.cost_usd:.2f} spent of at most ${caps.cost_usd:.2f}{more}")
+            more = f", the next call may cost {dollars(cost)}" if cost else ""
+            raise BudgetReached(f"{dollars(self.cost_usd)} spent of at most {dollars(caps.cost_usd)}{more}")
         if caps.tokens is not None and self.tokens + tokens > caps.tokens:
             more = f", the next call may take {tokens}" if tokens else ""
             raise BudgetReached(f"{self.tokens} tokens used of at most {caps.tokens}{more}")

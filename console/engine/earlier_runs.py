@@ -6,7 +6,7 @@ from pathlib import Path
 
 from console.core.case import Slot
 from console.core.fault import UsageError
-from console.core.run import Summary
+from console.core.run import SIMULATED, Summary
 from console.core.statistics.power import Detectable
 from console.core.statistics.repeats import variance_split
 from console.store.journal_file import journal_status
@@ -28,6 +28,7 @@ def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
     Two runs give the share of cases with different outcomes; a run with repeats gives the part due to sampling.
     """
     runs = _completed(root, suite)
+    is_simulated = bool(runs) and all(summary.simulated_note == SIMULATED for _, summary in runs)
     discordance = _discordance([run for run, _ in runs])
     within = next(
         (
@@ -41,15 +42,21 @@ def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
         return Detectable(cases, rollouts)
     if discordance is None or not discordance:
         # for the same model twice, two draws of each case differ by sampling alone
-        return Detectable(cases, rollouts, 2 * within, 1.0, is_measured=True) if within else Detectable(cases, rollouts)
+        if not within:
+            return Detectable(cases, rollouts)
+        return Detectable(cases, rollouts, 2 * within, 1.0, is_measured=True, is_simulated=is_simulated)
     if within is None:
-        return Detectable(cases, rollouts, discordance, is_measured=True)
-    return Detectable(cases, rollouts, discordance, min(1.0, 2 * within / discordance), is_measured=True)
+        return Detectable(cases, rollouts, discordance, is_measured=True, is_simulated=is_simulated)
+    share = min(1.0, 2 * within / discordance)
+    return Detectable(cases, rollouts, discordance, share, is_measured=True, is_simulated=is_simulated)
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierUse:
     """Average use of one rollout in earlier runs, over all roles."""
+
+    is_simulated: bool
+    """True if a simulated model played them, because no other has."""
 
     runs: int
     """Number of earlier runs in the average."""
@@ -59,12 +66,18 @@ class EarlierUse:
 
 
 def earlier_use(root: Path, suite: str) -> EarlierUse | None:
-    """Return the average use of a rollout in the newest completed runs of a suite; None without such runs."""
-    tallies = [summary.tally for _, summary in _completed(root, suite)[:_RUNS_FOR_USE]]
+    """Return the average use of a rollout in the newest completed runs of a suite; None without such runs.
+
+    Runs of simulated models count only if there are no others.
+    """
+    summaries = [summary for _, summary in _completed(root, suite)]
+    real = [summary for summary in summaries if summary.simulated_note != SIMULATED]
+    tallies = [summary.tally for summary in (real or summaries)[:_RUNS_FOR_USE]]
     rollouts = sum(tally.graded for tally in tallies)
     if not rollouts:
         return None
     return EarlierUse(
+        not real,
         len(tallies),
         sum(tally.calls for tally in tallies) / rollouts,
         sum(tally.input_tokens for tally in tallies) / rollouts,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from console.config.model import ModelConfig
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
-from console.core.price import price_of
+from console.core.price import dollars, price_of
 from console.core.run import ModelFacts
 from console.core.statistics.power import Detectable
 from console.engine.earlier_runs import detectable, earlier_use
@@ -45,6 +45,10 @@ class RunForecast:
     """Cost at which the run stops; None without a cap."""
     protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
     """The same run under each protocol the suite offers, the chosen one included; empty if only one."""
+    most_usd: float | None = None
+    """Cost if every conversation becomes as long as it may; None if nothing limits them, or without a price."""
+    bound: str = ""
+    """When that happens, in words; empty if `most_usd` is None."""
     basis: str = ""
     """Source of the estimate in words, if the suite gives none."""
     detectable: Detectable | None = None
@@ -93,6 +97,19 @@ class Forecast:
         return sum(run.cost_usd for run in self.runs)
 
     @property
+    def most_usd(self) -> float | None:
+        """Highest cost of all runs; None if that of one is unknown, or all cost what is expected."""
+        if not any(run.most_usd for run in self.runs) or self.unpriced:
+            return None
+        bounds = [run.most_usd if run.cost_usd else 0.0 for run in self.runs]
+        return None if None in bounds else sum(bound or 0.0 for bound in bounds)
+
+    @property
+    def bound(self) -> str:
+        """When the highest cost is reached, in words."""
+        return ", ".join(dict.fromkeys(run.bound for run in self.runs if run.bound))
+
+    @property
     def unpriced(self) -> tuple[str, ...]:
         """Models without a price, each once; the cost is then a lower bound."""
         return tuple(dict.fromkeys(name for run in self.runs for name in run.unpriced))
@@ -103,18 +120,33 @@ class Forecast:
         return all(run.simulated or (not run.unpriced and not run.cost_usd) for run in self.runs)
 
     @property
+    def _paid(self) -> list[RunForecast]:
+        return [run for run in self.runs if run.cost_usd or run.unpriced]
+
+    @property
+    def is_uncapped(self) -> bool:
+        """True if a run that costs money has no cap."""
+        return any(run.cap_usd is None for run in self._paid)
+
+    @property
+    def is_expensive(self) -> bool:
+        """True if it may cost more than anybody should spend unasked."""
+        return max(self.cost_usd, self.most_usd or 0.0) > ASK_ABOVE_USD
+
+    @property
     def cost_warning(self) -> str:
         """Reason to ask for confirmation, with the amount; empty if there is none."""
-        paid = [run for run in self.runs if run.cost_usd or run.unpriced]
+        paid = self._paid
         bound = "at least " if self.unpriced else "about "
-        amount = f"{bound}${self.cost_usd:,.2f}" if self.cost_usd else "an unknown amount"
+        amount = f"{bound}{dollars(self.cost_usd)}" if self.cost_usd else "an unknown amount"
+        amount += f", at most {dollars(self.most_usd)} ({self.bound})" if self.most_usd is not None else ""
         caps = [run.cap_usd for run in paid if run.cap_usd is not None]
         if not paid:
             return ""
-        if len(caps) < len(paid):
+        if self.is_uncapped:
             return f"This will cost {amount}, and no limit stops it."
-        if self.cost_usd > ASK_ABOVE_USD:
-            return f"This will cost {amount}; it stops at ${sum(caps):,.2f}."
+        if self.is_expensive:
+            return f"This will cost {amount}; it stops at {dollars(sum(caps))}."
         if self.unpriced and sum(caps) > ASK_ABOVE_USD:
             return f"The price of {self.unpriced[0]} is unknown; the limit counts only the cost its provider reports."
         return ""
@@ -169,14 +201,16 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
     sample = cases[::step]
     scale = len(cases) / len(sample) * manifest.rollouts
     estimates, basis = _estimates(prepared, sample, setting)
-    by_role: dict[str, list[Estimate]] = {"model": estimates}
-    for estimate in estimates:
-        for role, part in estimate.roles.items():
-            by_role.setdefault(role, []).append(part)
+    by_role = _by_role(estimates)
     facts = {"model": manifest.model, **manifest.roles}
-    used = {role: (_sum(parts, "input_tokens", scale), _sum(parts, "output_tokens", scale))
-            for role, parts in by_role.items()}  # fmt: skip
+    used = _tokens(by_role, scale)
     costs = {role: _price(facts[role], *tokens) for role, tokens in used.items()}
+    unpriced = tuple(dict.fromkeys(facts[role].name for role, cost in costs.items() if cost is None))
+    longest = [estimate.most for estimate in estimates if estimate.most is not None]
+    most_usd = None
+    if len(longest) == len(estimates) and not unpriced:
+        most = _tokens(_by_role(longest), scale).items()
+        most_usd = sum(_price(facts[role], *tokens) or 0.0 for role, tokens in most)
     return RunForecast(
         model=manifest.model.name,
         suite=manifest.suite,
@@ -188,11 +222,29 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
         input_tokens=sum(tokens[0] for tokens in used.values()),
         output_tokens=sum(tokens[1] for tokens in used.values()),
         cost_usd=sum(cost or 0.0 for cost in costs.values()),
-        unpriced=tuple(dict.fromkeys(facts[role].name for role, cost in costs.items() if cost is None)),
+        most_usd=most_usd,
+        bound=estimates[0].bound if most_usd is not None else "",
+        unpriced=unpriced,
         simulated=all(facts[role].simulated for role in used),
         cap_usd=manifest.budget.cost_usd,
         basis=basis,
     )
+
+
+def _by_role(estimates: Sequence[Estimate]) -> dict[str, list[Estimate]]:
+    by_role: dict[str, list[Estimate]] = {}
+    for estimate in estimates:
+        for role, part in estimate.by_role.items():
+            by_role.setdefault(role, []).append(part)
+    return by_role
+
+
+def _tokens(by_role: Mapping[str, Sequence[Estimate]], scale: float) -> dict[str, tuple[float, float]]:
+    """Return the tokens sent and written by each role."""
+    return {
+        role: (_sum(parts, "input_tokens", scale), _sum(parts, "output_tokens", scale))
+        for role, parts in by_role.items()
+    }
 
 
 def _estimates(prepared: PreparedRun, sample: Sequence[Case], setting: Setting) -> tuple[list[Estimate], str]:
@@ -207,7 +259,8 @@ def _estimates(prepared: PreparedRun, sample: Sequence[Case], setting: Setting) 
         words = "no estimate from the suite or a completed run of it: at least one call per case"
     else:
         usual = Estimate(use.calls, use.input_tokens, use.output_tokens)
-        words = f"estimated from {use.runs} earlier run{'s' if use.runs > 1 else ''} of the suite"
+        kind = "simulated" if use.is_simulated else "earlier"
+        words = f"estimated from {use.runs} {kind} run{'s' if use.runs > 1 else ''} of the suite"
     return [usual if estimate is None else estimate for estimate in own], words
 
 

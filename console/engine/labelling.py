@@ -18,7 +18,7 @@ from console.core.case import Key, Slot
 from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, Utterance
 from console.core.fault import HALTING, Fault, FaultKind
 from console.core.json_text import read_json
-from console.core.price import price_of
+from console.core.price import dollars, price_of
 from console.core.provider import provider_of
 from console.core.request import digest
 from console.engine.budget import CHARS_PER_TOKEN, BudgetReached, cost_of
@@ -144,7 +144,8 @@ class LabellingPlan:
     def text(self) -> str:
         """The plan and its cost in words."""
         cost = self.cost_usd
-        price = "simulated, free" if self.model.simulated else "price unknown" if cost is None else f"about ${cost:.4f}"
+        paid = "price unknown" if cost is None else f"about {dollars(cost)}"
+        price = "simulated, free" if self.model.simulated else paid
         tokens = f"{self.input_tokens:,.0f} tokens in, {self.output_tokens:,} out"
         return f"{self.model.name}: about {len(self.open):,} calls, {tokens}, {price}"
 
@@ -154,7 +155,7 @@ class LabellingPlan:
         cost = self.cost_usd
         if not self.open or (cost is not None and cost <= ASK_ABOVE_USD):
             return ""
-        return f"This will cost {'an unknown amount' if cost is None else f'about ${cost:,.2f}'}."
+        return f"This will cost {'an unknown amount' if cost is None else f'about {dollars(cost)}'}."
 
 
 def _tokens_sent(questions: Sequence[Question]) -> float:
@@ -202,7 +203,7 @@ async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | No
             estimate = plan.estimate([question]) or 0.0
             if most_usd is not None and spent + estimate > most_usd:
                 raise BudgetReached(
-                    f"${spent:.4f} spent of at most ${most_usd:.4f}, the next would cost ${estimate:.4f}"
+                    f"{dollars(spent)} spent of at most {dollars(most_usd)}, the next would cost {dollars(estimate)}"
                 )
             used = tries[question.slot, question.digest(plan.model)]
             answer = await _ask(endpoint, plan.model, question, notes, used)

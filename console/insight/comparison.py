@@ -16,6 +16,7 @@ from typing import Literal
 
 from console.core.case import Slot
 from console.core.outcome import Outcome
+from console.core.run import simulated_note_of
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.paired import SIGNIFICANT, Difference, holm, paired_observations, paired_rates, resampled
 from console.core.statistics.sample import Observation, sample_of
@@ -246,10 +247,20 @@ class RunComparison:
     pairing: Pairing
     """Pairing of the rollouts."""
 
+    def has_other_prompt(self, pair: RolloutPair) -> bool:
+        """Return whether the first requests of a pair are known and differ."""
+        in_a, in_b = self.a.request_digest(pair.a.slot), self.b.request_digest(pair.b.slot)
+        return bool(in_a and in_b) and in_a != in_b
+
     @property
     def simulated(self) -> bool:
-        """True if either run used a simulated model."""
-        return self.a.manifest.simulated or self.b.manifest.simulated
+        """True if either run used a simulated model, in any role."""
+        return bool(self.simulated_note)
+
+    @property
+    def simulated_note(self) -> str:
+        """Which part of the runs is simulated; may be empty."""
+        return simulated_note_of(side.manifest.simulated_note for side in (self.a, self.b))
 
     @property
     def single(self) -> RolloutPair | None:

@@ -73,9 +73,7 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
         ("tokens in", a.input_tokens, b.input_tokens),
         ("tokens out", a.output_tokens, b.output_tokens),
     ):
-        rows.append(
-            (name, f"{in_a:,}".replace(",", " "), f"{in_b:,}".replace(",", " "), f"{in_b - in_a:+,}".replace(",", " "))
-        )
+        rows.append((name, f"{in_a:,}", f"{in_b:,}", signed(in_b - in_a, "{:,.0f}".format)))
     return rows
 
 

@@ -52,15 +52,23 @@ class FailingRequests:
                 del self._requests[key]
 
     @property
+    def is_total(self) -> bool:
+        """True if requests keep failing and none sent since has succeeded."""
+        total, alone = self._counts()
+        return bool(total) and not alone
+
+    @property
     def text(self) -> str:
         """Number of failing requests, and whether others succeed; empty without failing requests."""
-        failing = [call for calls in self._requests.values() for call in calls.values() if call.tries >= _TRIES]
-        alone = sum(call.first_fault_at < self._last_good_start for call in failing)
-        if not failing:
+        total, alone = self._counts()
+        if not total:
             return ""
-        if not alone:
-            return f"{_requests(len(failing))} failing, none succeeds"
-        return f"{_requests(alone)} failing, others fine"
+        return f"{_requests(alone)} failing, others fine" if alone else f"{_requests(total)} failing, none succeeds"
+
+    def _counts(self) -> tuple[int, int]:
+        """Return how many requests keep failing, and how many of them while others succeeded."""
+        failing = [call for calls in self._requests.values() for call in calls.values() if call.tries >= _TRIES]
+        return len(failing), sum(call.first_fault_at < self._last_good_start for call in failing)
 
 
 def _requests(count: int) -> str:

@@ -17,7 +17,11 @@ from console.insight.rollout import Rollout
 _RANKS: dict[Outcome | None, int] = {Outcome.FAILED: 0, Outcome.UNDECIDED: 1, Outcome.BROKEN: 2}
 _LAST = 3
 FLAKY = "flaky"
-_STEADY = ("always failed", "always passed", "without a grade")
+_FAILED, _FAILED_SO_FAR = "always failed", "failed so far"
+_PASSED, _PASSED_SO_FAR = "always passed", "passed so far"
+_UNGRADED = "without a grade"
+_KINDS = (FLAKY, _FAILED, _FAILED_SO_FAR, _PASSED, _PASSED_SO_FAR, _UNGRADED)
+"""Consistency of a case's rollouts, in order of display."""
 
 
 class GroupBy(StrEnum):
@@ -75,8 +79,18 @@ class Group:
         return self.parts or [self]
 
 
+def possible_grouping(by: GroupBy, annotations: Mapping[Slot, Annotation]) -> GroupBy:
+    """Return the grouping, or that by reason if the grouping is by labels and there are none."""
+    is_empty = by is GroupBy.LABEL and not any(annotation.label for annotation in annotations.values())
+    return GroupBy.REASON if is_empty else by
+
+
 def group(
-    rollouts: Iterable[Rollout], by: GroupBy, annotations: Mapping[Slot, Annotation] | None = None
+    rollouts: Iterable[Rollout],
+    by: GroupBy,
+    annotations: Mapping[Slot, Annotation] | None = None,
+    *,
+    repeats: int = 1,
 ) -> list[Group]:
     """Group rollouts.
 
@@ -84,12 +98,13 @@ def group(
         rollouts: rollouts in run order.
         by: property to group by.
         annotations: readers' annotations; needed to group by tag or label.
+        repeats: planned rollouts of each case; needed to group by repeats.
     """
     if by is GroupBy.NONE:
         listed = list(rollouts)
         return [Group(("",), "all", listed)] if listed else []
     if by is GroupBy.REPEATS:
-        return _by_repeats(rollouts)
+        return _by_repeats(rollouts, repeats)
     groups = _collect(rollouts, _readers(annotations or {})[by], ())
     if by is GroupBy.REASON:
         for part in groups:
@@ -98,26 +113,34 @@ def group(
     return groups
 
 
-def _by_repeats(rollouts: Iterable[Rollout]) -> list[Group]:
+def _by_repeats(rollouts: Iterable[Rollout], repeats: int) -> list[Group]:
     """Group rollouts by case, and cases by consistency, flaky ones first."""
     cases: dict[tuple[str, str], list[Rollout]] = {}
     for rollout in rollouts:
         cases.setdefault((rollout.category, rollout.key.case), []).append(rollout)
     kinds: dict[str, Group] = {}
     for (category, case), members in cases.items():
-        label = _steadiness(members)
+        label = _steadiness(members, repeats)
         kind = kinds.setdefault(label, Group((label,), label))
         kind.parts.append(Group((label, category, case), case, members, is_case=True))
         kind.rollouts += members
-    return [kinds[label] for label in (FLAKY, *_STEADY) if label in kinds]
+    return [kinds[label] for label in _KINDS if label in kinds]
 
 
-def _steadiness(members: Sequence[Rollout]) -> str:
+def _steadiness(members: Sequence[Rollout], repeats: int) -> str:
     passed = sum(rollout.outcome is Outcome.PASSED for rollout in members)
     graded = sum(rollout.outcome is not None and rollout.outcome.is_graded for rollout in members)
     if not graded:
-        return _STEADY[2]
-    return FLAKY if 0 < passed < graded else _STEADY[0] if not passed else _STEADY[1]
+        return _UNGRADED
+    if 0 < passed < graded:
+        return FLAKY
+    is_over = count_ended(members) >= repeats
+    return (_PASSED if is_over else _PASSED_SO_FAR) if passed else (_FAILED if is_over else _FAILED_SO_FAR)
+
+
+def count_ended(rollouts: Iterable[Rollout]) -> int:
+    """Return how many rollouts have ended."""
+    return sum(rollout.outcome is not None for rollout in rollouts)
 
 
 def in_order(groups: Sequence[Group]) -> list[Rollout]:

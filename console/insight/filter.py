@@ -37,7 +37,7 @@ _TEXTS: dict[str, Callable[[Rollout], Sequence[str]]] = {
     "error": lambda rollout: (rollout.reason,),
     "subject": lambda rollout: (rollout.subject,),
     "cat": lambda rollout: (rollout.category,),
-    "func": lambda rollout: (rollout.function,),
+    "func": lambda rollout: (rollout.function, *rollout.functions),
     "id": lambda rollout: (rollout.key.case,),
     "title": lambda rollout: (rollout.title,),
     "model": lambda rollout: (rollout.model,),

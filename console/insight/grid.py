@@ -55,6 +55,37 @@ class GridRow:
 
 
 @dataclass(frozen=True, slots=True)
+class GridCase:
+    """One case in all runs, with its repeats."""
+
+    repeats: tuple[GridRow, ...]
+
+    def passed(self, place: int) -> tuple[int, int]:
+        """Return the numbers of passed and of graded repeats in a run."""
+        outcomes = [row.outcomes[place] for row in self.repeats]
+        graded = [outcome for outcome in outcomes if outcome and outcome.is_graded]
+        return graded.count(Outcome.PASSED), len(graded)
+
+    def points(self, place: int) -> float:
+        """Return the sum of a run's scores, or without one the number of passed repeats."""
+        return sum(row.points(place) for row in self.repeats)
+
+    @property
+    def differs(self) -> bool:
+        """True if the runs that graded it pass different shares of its repeats, or have different scores."""
+        if len(self.repeats) == 1 or self.repeats[0].scores:
+            return any(row.differs for row in self.repeats)
+        counts = [self.passed(place) for place in range(len(self.repeats[0].outcomes))]
+        counted = [(passed, graded) for passed, graded in counts if graded]
+        return any(passed * counted[0][1] != counted[0][0] * graded for passed, graded in counted)
+
+    @property
+    def telling(self) -> GridRow:
+        """The first repeat that differs, or else the first."""
+        return next((row for row in self.repeats if row.differs), self.repeats[0])
+
+
+@dataclass(frozen=True, slots=True)
 class ReasonCounts:
     """Failures by run for one reason, over the rollouts that every run has graded."""
 
@@ -89,9 +120,18 @@ class Grid:
         """All categories, sorted."""
         return tuple(sorted({row.category for row in self.rows}))
 
-    def of(self, category: str | None) -> list[GridRow]:
-        """Return the rollouts of a category; None: all rollouts."""
-        return [row for row in self.rows if category is None or row.category == category]
+    def of(self, category: str | None) -> list[GridCase]:
+        """Return the cases of a category; None: all cases."""
+        return [case for case in self.cases if category is None or case.repeats[0].category == category]
+
+    @cached_property
+    def cases(self) -> tuple[GridCase, ...]:
+        """All cases, those that differ first."""
+        by_case: dict[str, list[GridRow]] = {}
+        for row in self.rows:
+            by_case.setdefault(row.slot[0], []).append(row)
+        cases = [GridCase(tuple(sorted(rows, key=lambda row: row.slot[1]))) for rows in by_case.values()]
+        return tuple(sorted(cases, key=lambda case: not case.differs))
 
     def rate(self, place: int, category: str | None = None) -> Interval | None:
         """Return a run's pass rate or mean headline score over the shared rollouts; None without any.

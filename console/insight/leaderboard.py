@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from console.core.run import simulated_note_of
 from console.core.statistics.intervals import mean_interval
 from console.core.statistics.resampling import bootstrap_interval
 from console.core.statistics.sample import Observation, sample_of
@@ -36,7 +37,8 @@ class LeaderboardRow:
 
     model: str
     mode: str
-    simulated: bool
+    simulated_note: str
+    """Which part of its runs is simulated; may be empty."""
     at: float
     """Start time of its newest run."""
     runs: tuple[str, ...]
@@ -151,14 +153,14 @@ def _row(
     run_of = _run_by_category(same_data, rules)
     counting = sorted({run.summary.id: run for run in run_of.values()}.values(), key=lambda run: -run.summary.at)
     tallies = {category: run.summary.categories[category] for category, run in run_of.items()}
-    simulated = any(run.summary.simulated for run in counting or [newest])
+    simulated_note = simulated_note_of(run.summary.simulated_note for run in counting or [newest])
     return LeaderboardRow(
         model=model,
         mode=mode,
-        simulated=simulated,
+        simulated_note=simulated_note,
         at=newest.summary.at,
         runs=tuple(run.summary.id for run in counting or [newest]),
-        cells=rules.cells(Played(tallies, cases, newest.summary.scores, simulated)),
+        cells=rules.cells(Played(tallies, cases, newest.summary.scores, bool(simulated_note))),
         cost_usd=math.fsum(tally.cost_usd for tally in tallies.values()),
         cost_unknown=sum(tally.cost_unknown for tally in tallies.values()),
     )

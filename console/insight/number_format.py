@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from console.core.price import dollars
 from console.core.run import Summary, Tally
 from console.core.statistics.intervals import Interval
 from console.core.statistics.sample import sample_of_counts
@@ -25,7 +26,7 @@ def score(interval: Interval | None) -> str:
 
 
 def with_interval(value: float, low: float | None, high: float | None, show: Show | None = None) -> str:
-    """Format a number with its interval, as `±` only where both halves round to the same digits.
+    """Format a number with its interval, which has the same form in all rows of a column.
 
     Args:
         value: the estimate.
@@ -34,14 +35,7 @@ def with_interval(value: float, low: float | None, high: float | None, show: Sho
         show: number format; None: a rate.
     """
     text = (show or rate)(value)
-    return text if low is None or high is None else f"{text} {half_or_bounds(value, low, high, show)}"
-
-
-def half_or_bounds(value: float, low: float, high: float, show: Show | None = None) -> str:
-    """Format an interval that follows its value: `±.07`, or `[.74 .88]` if asymmetric."""
-    write = show or _rate_bound(low, high)
-    half = write(high - value)
-    return f"±{half}" if half == write(value - low) else bounds(low, high, show)
+    return f"{text} {bounds(low, high, show)}".rstrip()
 
 
 def bounds(low: float | None, high: float | None, show: Show | None = None) -> str:
@@ -142,12 +136,7 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
     """Format an amount; `≥` marks a lower bound, `—` an unknown amount."""
     if cost_usd is None:
         return "—"
-    sign = "≥" if at_least else ""
-    if cost_usd == 0:
-        return f"{sign}$0.00"
-    if cost_usd < 0.01:
-        return f"{sign}${cost_usd:.4f}".removesuffix("0")
-    return f"{sign}${cost_usd:.3f}" if cost_usd < 0.1 else f"{sign}${cost_usd:,.2f}".replace(",", " ")
+    return f"{'≥' if at_least else ''}{dollars(cost_usd)}"
 
 
 def is_unpaid(tally: Tally) -> bool:
@@ -161,24 +150,24 @@ def spent_amount(tally: Tally) -> str:
     return money(cost, at_least=tally.cost_unknown > 0)
 
 
-def spent(tally: Tally, *, simulated: bool = False) -> str:
+def spent(tally: Tally, simulated_note: str = "") -> str:
     """Format the cost of a run: a lower bound if some costs are unknown, words if all are or nothing was paid.
 
     Args:
         tally: counts of the run.
-        simulated: whether a model is simulated and so has no price.
+        simulated_note: which of its models are simulated and so have no price.
     """
-    if simulated and is_unpaid(tally):
-        return "simulated"
+    if simulated_note and is_unpaid(tally):
+        return simulated_note
     if tally.cost_unknown and tally.cost_usd == 0:
         return "cost unknown"
     return money(tally.cost_usd, at_least=tally.cost_unknown > 0)
 
 
 def count(value: float) -> str:
-    """Format a count: grouped by spaces below a hundred thousand, then `184 k`, `1.91 M`."""
+    """Format a count: grouped by commas below a hundred thousand, then `184 k`, `1.91 M`."""
     if value < 100_000:
-        return f"{round(value):,}".replace(",", " ")
+        return f"{round(value):,}"
     if value < 1_000_000:
         return f"{value / 1000:.0f} k"
     return f"{value / 1_000_000:.2f} M"
@@ -234,13 +223,34 @@ def bar(share: float, width: int) -> str:
     return "█" * whole + (_EIGHTHS[rest - 1] if rest else "")
 
 
+def done(tally: Tally, planned: int, setup: int) -> str:
+    """Format how many planned rollouts ended, those of the setup apart: `390/508`, `0/12 + 4/10 setup`.
+
+    Args:
+        tally: counts so far.
+        planned: number of planned rollouts.
+        setup: number of setup rollouts among them.
+    """
+    graded = max(planned - setup, 0)
+    text = f"{count(min(tally.done, graded))}/{count(graded)}"  # old summaries count broken setup among the cases
+    if tally.setup_done >= setup:
+        return with_setup(text, setup)
+    return f"{text} + {count(tally.setup_done)}/{count(setup)} setup"
+
+
 def with_setup(text: str, setup: int) -> str:
     """Format a count of graded cases with that of setup cases: `30 cases + 8 setup`."""
     return f"{text} + {count(setup)} setup" if setup else text
 
 
+def failures(tally: Tally) -> str:
+    """Format the counts of what a reader reviews, never added up: `13 failed · 15 broken`; empty without any."""
+    counts = {"failed": tally.failed, "broken": tally.broken, "undecided": tally.undecided}
+    return " · ".join(f"{count(number)} {word}" for word, number in counts.items() if number)
+
+
 def plural(value: int, word: str) -> str:
-    """Format a count with its noun: `1 case`, `5 000 cases`."""
+    """Format a count with its noun: `1 case`, `5,000 cases`."""
     return f"{count(value)} {word}{'' if value == 1 else 's'}"
 
 

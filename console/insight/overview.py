@@ -31,6 +31,7 @@ from console.core.spending import RoleSpending, add_call
 from console.core.tally import RunFold, without_output
 from console.insight.executed_code import SANDBOX, Confinement, read_confinement
 from console.insight.failing_requests import FailingRequests
+from console.insight.functions_called import expected_functions, named_functions, with_functions
 from console.insight.pace import Pace
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Track
 
@@ -167,6 +168,7 @@ class Overview:
             title=record.case.title,
             cluster=intern(record.case.cluster),
             graded=record.case.graded,
+            functions=with_functions((), expected_functions(record.case.data)),
             started_at=record.at,
             earlier=earlier.attempts if earlier else (),
         )
@@ -272,6 +274,8 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
     rollout.function = intern(
         rollout.function or _first_function(verdict.detail) or _first_function({"decoded": record.output})
     )
+    called = named_functions(verdict.detail.get("decoded"))
+    rollout.functions = with_functions(rollout.functions, called)
     rollout.scores = verdict.scores or NO_SCORES
     rollout.state = rollout.why = ""
     rollout.ended_at, rollout.seconds = record.at, record.seconds
@@ -300,6 +304,8 @@ def _apply_reply(rollout: Rollout, record: Asked) -> None:
     rollout.model = intern(reply.model) or rollout.model
     if reply.tool_calls and not rollout.function:
         rollout.function = intern(reply.tool_calls[0].name)
+    if reply.tool_calls:
+        rollout.functions = with_functions(rollout.functions, (call.name for call in reply.tool_calls))
     calls = " ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls[:3])
     rollout.recent_text = ""
     rollout.append_text(reply.content or calls)

@@ -14,7 +14,8 @@ def doubling_words(plan: Detectable) -> str:
     """Describe the effect of doubling cases or rollouts, and the source of the figures."""
     if not plan.cases:
         return ""
-    basis = "as earlier runs differed" if plan.is_measured else f"if {plan.discordance:.0%} of cases end differently"
+    earlier = f"as earlier {'simulated ' if plan.is_simulated else ''}runs differed"
+    basis = earlier if plan.is_measured else f"if {plan.discordance:.0%} of cases end differently"
     cases, rollouts = points(plan.difference(cases=2)), points(plan.difference(rollouts=2))
     return f"twice the cases: {cases}, twice the rollouts: {rollouts} ({basis})"
 

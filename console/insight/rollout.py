@@ -49,6 +49,8 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     """First message of the verdict."""
     function: str = ""
     """Name of the first function the model called."""
+    functions: tuple[str, ...] = ()
+    """Names of all functions that it called, and that the case expects."""
     model: str = ""
     """Name of the model that answered last, as returned by the server."""
     state: str = ""

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from console.core.run import Manifest, Summary
+from console.core.run import Manifest, Summary, simulated_note_of
 from console.suites.headline import headline_of
 
 
@@ -53,7 +53,8 @@ class Trend:
     suite: str
     selection: str
     """Selected cases, in words."""
-    simulated: bool
+    simulated_note: str
+    """Which part of its runs is simulated; may be empty."""
     score: str
     """Name of the score followed; empty: the pass rate."""
     points: tuple[Point, ...]
@@ -85,7 +86,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
         model=last.summary.model,
         suite=last.summary.suite,
         selection=selection_words(last),
-        simulated=any(run.summary.simulated for run in ordered),
+        simulated_note=simulated_note_of(run.summary.simulated_note for run in ordered),
         score=name,
         points=tuple(points),
     )

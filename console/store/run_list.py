@@ -38,13 +38,16 @@ def list_runs(root: Path) -> list[RunFolder]:
 
 
 def newest_run(root: Path) -> RunFolder | None:
-    """Return the newest run; None if there is none."""
-    index = _open_index(root)
-    for limit in (1, None):  # all of them only if the first lost its manifest after indexing
-        newest = next((run for name in _names(root, index, limit) if _is_run(run := RunFolder(root / name))), None)
-        if newest is not None:
-            return newest
-    return None
+    """Return the newest run, a branch only if there are no others; None if there is none."""
+    index, branch = _open_index(root), None
+    for limit in (1, None):  # all of them only if the first is a branch, or lost its manifest after indexing
+        for run in (RunFolder(root / name) for name in _names(root, index, limit)):
+            if not _is_run(run):
+                continue
+            if not _is_branch(run):
+                return run
+            branch = branch or run
+    return branch
 
 
 def count_runs(root: Path) -> int:
@@ -166,6 +169,14 @@ def _open_index(root: Path, *, may_make: bool = True) -> "RunIndex | None":
     from console.store.run_index import RunIndex  # imported late: loading SQLite takes longer than reading a few runs
 
     return RunIndex(root)
+
+
+def _is_branch(run: RunFolder) -> bool:
+    """Return whether a run replays cases of another one; False if its manifest is unreadable."""
+    try:
+        return bool(run.manifest().parent)
+    except UsageError:
+        return False
 
 
 def _is_run(run: RunFolder) -> bool:

@@ -193,7 +193,8 @@ class RunFolder:
 
         Summaries without checksums are from earlier versions and lack further fields.
         """
-        if not saved.checksum or saved.journal_checksum is None or (saved.state == "running") != live:
+        lacks_note = saved.simulated and not saved.simulated_note
+        if not saved.checksum or saved.journal_checksum is None or lacks_note or (saved.state == "running") != live:
             return False
         try:
             status = journal_status(self.journal_path)

@@ -93,6 +93,15 @@ class Estimate(msgspec.Struct, frozen=True):
     output_tokens: float
     roles: dict[str, "Estimate"] = msgspec.field(default_factory=dict[str, "Estimate"])
     """Additional cost of other roles (`judge`, `embedding`); the numbers above are the model's only."""
+    most: "Estimate | None" = None
+    """The same if the conversation becomes as long as it may; None if nothing limits it."""
+    bound: str = ""
+    """When that happens, in words, such as `every loop to round 20`."""
+
+    @property
+    def by_role(self) -> dict[str, "Estimate"]:
+        """Cost of each role, the model included."""
+        return {"model": self, **self.roles}
 
 
 class Result(msgspec.Struct, frozen=True):

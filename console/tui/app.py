@@ -216,6 +216,8 @@ class ConsoleApp(App[int]):
         model = one_line(line.summary.model if line.summary else "", 24)
         words = Content.assemble(model, " · ", one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}")
         self.services.notify(words)
+        if line.tally.unsuccessful and not line.is_branch:
+            self.navigator.renew_review()
         shown = self.screen.shown_run if isinstance(self.screen, BaseScreen) else None
         is_watched = self.app_focus and shown is not None and shown.path == line.folder.path
         write = write_to_terminal(self)

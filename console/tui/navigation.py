@@ -15,7 +15,7 @@ from console.core.case import Slot
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.tui.data.draft import Draft, keep_draft, kept_draft
-from console.tui.data.runs import RunLine
+from console.tui.data.runs import RunLine, last_failures
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 from console.tui.textual_patches import start_in_mode
@@ -87,7 +87,9 @@ class Navigator:
         self._numbers = itertools.count(1)
         self._single: set[str] = set()
         """Modes of screens that have a single instance."""
+        self._is_review_renewed = False
         self.launched: list[RunFolder] = []
+        self.seen_live: set[Path] = set()
         self.marked: tuple[RunFolder, Slot | None] | None = None
         self._draft = kept_draft(services.ui_state)
         self._add_once(HOME)
@@ -150,6 +152,8 @@ class Navigator:
         if mode in self._opened:
             self._latest[self._opened[mode].screen] = mode
         self._app.switch_mode(mode)
+        if not any(other.startswith("live ") for other in (mode, *self._way_back)):
+            self.seen_live.clear()
         needed = {mode, *self._way_back, *self._latest.values()}
         for other in [other for other in self._opened if other not in needed]:
             del self._opened[other]
@@ -199,9 +203,18 @@ class Navigator:
         if not self._go("live", [*live, *self._last_first()]):
             self._services.notify(Content("No run is live, and none has been run yet. L starts one."))
 
+    def renew_review(self) -> None:
+        """Have the key of Review open the last failures instead of the run reviewed last, since a run has ended."""
+        self._is_review_renewed = True
+
     def action_go_review(self) -> None:
-        """Review the shown run, else the one reviewed last, else the latest."""
-        if not self._go("review", self._last_first()):
+        """Review the shown run; else from Home the last failures, from elsewhere the run reviewed last."""
+        failed = last_failures(self._services.workspace.runs or ())
+        is_new = self.is_at_home or self._is_review_renewed or "review" not in self._latest
+        if failed is not None and self._shown_run is None and is_new:
+            self._is_review_renewed = False
+            self.open_review(failed[0].folder)
+        elif not self._go("review", self._last_first()):
             self._services.notify(Content("There is no run to review yet. L starts one."))
 
     def _go(self, name: str, candidates: Sequence[RunLine]) -> bool:
@@ -216,12 +229,6 @@ class Navigator:
         else:
             return False
         return True
-
-    @property
-    def next_review(self) -> Path | None:
-        if (mode := self._latest.get("review")) is not None:
-            return self._opened[mode].runs[0]
-        return next((line.folder.path for line in self._last_first()), None)
 
     def _last_first(self) -> list[RunLine]:
         """Return all runs, the last viewed one first."""
@@ -316,6 +323,7 @@ class Navigator:
     def add_launched(self, runs: Sequence[RunFolder]) -> None:
         for run in reversed(runs):
             self.launched.append(run)
+            self.seen_live.add(run.path)
             self._services.workspace.expect(run)
 
     # Back and jumps --------------------------------------------------------------------------------------------------
@@ -352,14 +360,14 @@ class Navigator:
 
 
 def newest_alike(runs: Sequence[RunLine], least: int, most: int) -> list[RunLine]:
-    """Return the newest graded runs of one suite that share a category with the newest of them.
+    """Return the newest graded runs of one suite, branches apart, that share a category with the newest of them.
 
     Args:
         runs: candidates, newest first.
         least: minimum number of runs; with fewer, the result is empty.
         most: maximum number of runs.
     """
-    graded = [line for line in runs if line.summary is not None and line.tally.graded]
+    graded = [line for line in runs if line.summary is not None and line.tally.graded and not line.is_branch]
     for index, line in enumerate(graded):
         alike = [line, *(other for other in graded[index + 1 :] if _share_category(line, other))]
         if len(alike) >= least:

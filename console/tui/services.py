@@ -37,17 +37,17 @@ class Navigation(Protocol):
         ...
 
     @property
+    def seen_live(self) -> set[Path]:
+        """Folders of the runs that were live since Live was opened, which keeps them listed."""
+        ...
+
+    @property
     def draft(self) -> "Draft | None":
         """The unstarted contents of the form for a new run, if any."""
         ...
 
     @draft.setter
     def draft(self, draft: "Draft | None") -> None: ...
-
-    @property
-    def next_review(self) -> Path | None:
-        """The run that Review opens from a screen without a run."""
-        ...
 
     @property
     def marked(self) -> tuple[RunFolder, Slot | None] | None:

@@ -171,7 +171,7 @@ def test_a_suite_without_an_estimate_is_estimated_from_earlier_runs(play: Any, a
     assert play().data["summary"]["tally"]["calls"] > 8
     after = play("--dry-run", "-n", 2).data
     assert after["calls"] > 4
-    assert after["basis"] == "estimated from 1 earlier run of the suite"
+    assert after["basis"] == "estimated from 1 simulated run of the suite"
 
 
 def test_a_run_is_not_resumed_by_other_code(play: Any, allow: Any, console: Any, home: Path) -> None:

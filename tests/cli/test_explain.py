@@ -15,6 +15,7 @@ from server.openai_server import OpenAIServer, Scripted, last_text
 from support.graded_runs import graded_run
 
 from console.core.annotation import LABELS
+from console.core.price import dollars
 from console.store.lock import RunLock
 from console.store.notes import Notes
 from console.store.runs import RunFolder
@@ -250,7 +251,7 @@ def test_a_cap_stops_before_the_call_that_would_go_beyond_it(console, run_path: 
     cap = forecast["cost_usd"] / 2
     ended = console("explain", RUN, "--model", "reader", "--yes", "--max-cost", cap, "--json")
     assert ended.code == 4
-    assert f"at most ${cap:.4f}" in ended.data["stopped"]
+    assert f"at most {dollars(cap)}" in ended.data["stopped"]
     assert 0 < ended.data["labelled"] < 3
     assert ended.data["cost_usd"] <= cap
     assert server.counts["chat"] == ended.data["labelled"]

@@ -70,7 +70,7 @@ def test_an_imported_simulated_run_is_simulated_still_and_cost_nothing(tmp_path:
     (item,) = find_items(tmp_path / "log.eval")
     (report,) = item.form.load(item.path, ImportSettings(tmp_path / "back"))
     summary = RunFolder(tmp_path / "back" / report.run).summary()
-    assert number_format.spent(summary.tally, simulated=summary.simulated) == "simulated"
+    assert number_format.spent(summary.tally, summary.simulated_note) == "simulated"
 
 
 def members_of(run: RunFolder, path: Path) -> dict[str, Any]:

@@ -32,7 +32,8 @@ ROLLOUTS = [
     rollout(4, Outcome.NOT_RUN, "stopped"),
     rollout(5, None),
 ]
-SUMMARY = Summary("run-1", 0.0, "bfcl", HOSTILE, True, 6, Tally(passed=1, failed=1), "stopped", reasons={HOSTILE: 1})
+SUMMARY = Summary("run-1", 0.0, "bfcl", HOSTILE, True, 6, Tally(passed=1, failed=1), "stopped", reasons={HOSTILE: 1},
+                  simulated_note="simulated")  # fmt: skip
 MANIFEST = Manifest("run-1", 0.0, "bfcl", ModelFacts("m", "m", simulated=True), Setting())
 DOCUMENT = RunDocument(MANIFEST, SUMMARY, None, [Item(rollout) for rollout in ROLLOUTS])
 

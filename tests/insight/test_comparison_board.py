@@ -22,7 +22,9 @@ def known(
     state, scores = more.pop("state", "completed"), more.pop("scores", {})
     mode = more.pop("mode", "prompt")
     simulated = more.pop("simulated", False)
-    summary = Summary(id, at, suite, model, simulated, planned, total, state, scores=scores, categories=tallies)
+    note = "simulated" if simulated else ""
+    counts = {"scores": scores, "categories": tallies, "simulated_note": note}
+    summary = Summary(id, at, suite, model, simulated, planned, total, state, **counts)
     manifest = Manifest(
         id=id, at=at, suite=suite, model=ModelFacts(model), setting=Setting(mode), cases=planned, **more
     )
@@ -133,7 +135,7 @@ def test_other_suites_rank_by_what_they_measure():
     rates = [known("c", {"home": (3, 1, 1)}, suite="cave")]
     aidan, cave = leaderboards([*loops, *rates], {"cave": {"home": 5}})
     assert [(row.model, row.headline(aidan).value) for row in aidan.rows] == [("n", 9.0), ("m", 4.0)]
-    assert aidan.rows[0].simulated
+    assert aidan.rows[0].simulated_note == "simulated"
     assert aidan.rows[0].cells["avg_coherence"].value is None
     headline = (
         with_interval(aidan, "l1", [Observation(str(n), v) for n, v in enumerate((3, 4, 5, 3, 4, 5))])

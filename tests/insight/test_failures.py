@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.core.annotation import Annotation
+from console.core.annotation import Annotation, Label
 from console.core.case import Key
 from console.core.outcome import Outcome
-from console.insight.failures import GroupBy, group, in_order, step, step_group
+from console.insight.failures import GroupBy, group, in_order, possible_grouping, step, step_group
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout
 
@@ -63,6 +63,20 @@ def test_other_groupings():
     assert [it.count for it in group(RUN, GroupBy.NONE)] == [5]
     assert group([], GroupBy.NONE) == []
     assert [it.label for it in group(RUN, GroupBy.CATEGORY)] == ["no category"]
+
+
+def test_while_repeats_are_played_nothing_is_said_to_be_always_so():
+    rollouts = [Rollout(Key("a", 0), 0, outcome=Outcome.FAILED), Rollout(Key("b", 0), 1, outcome=Outcome.PASSED)]
+    assert [it.label for it in group(rollouts, GroupBy.REPEATS, repeats=4)] == ["failed so far", "passed so far"]
+    rollouts += [Rollout(Key("a", n), 1 + n, outcome=Outcome.FAILED) for n in (1, 2, 3)]
+    assert [it.label for it in group(rollouts, GroupBy.REPEATS, repeats=4)] == ["always failed", "passed so far"]
+
+
+def test_without_labels_the_grouping_is_by_reason():
+    assert possible_grouping(GroupBy.LABEL, {("a", 0): Annotation(tag="model")}) is GroupBy.REASON
+    labeled = {("a", 0): Annotation(label=Label("invented"))}
+    assert possible_grouping(GroupBy.LABEL, labeled) is GroupBy.LABEL
+    assert possible_grouping(GroupBy.TAG, {}) is GroupBy.TAG
 
 
 def test_words():

@@ -12,16 +12,17 @@ def test_figures():
     assert number_format.score(Tally(passed=96, failed=21).rate) == ".821 [.74 .88]"
     assert number_format.score(Tally(failed=5).rate) == ".000 [0 .43]"
     assert number_format.score(Tally(passed=5).rate) == "1.000 [.57 1]"
-    assert number_format.score(Tally(passed=10, failed=10).rate) == ".500 ±.20"
-    assert number_format.score(Tally(passed=5120, failed=4880).rate) == ".512 ±.010"
-    assert number_format.score(Tally(passed=200, failed=9800).rate) == ".020 ±.003"
+    assert number_format.score(Tally(passed=10, failed=10).rate) == ".500 [.30 .70]"
+    assert number_format.score(Tally(passed=5120, failed=4880).rate) == ".512 [.502 .522]"
+    assert number_format.score(Tally(passed=200, failed=9800).rate) == ".020 [.017 .023]"
     assert number_format.score(Tally().rate) == "—"
     assert number_format.score(Tally(passed=5).rate).startswith("1.000")
     assert number_format.score(Interval(0.5)) == ".500"
     assert [number_format.number(it) for it in (87, 0.312, 12.5, 0)] == ["87", ".31", "12.5", "0"]
     assert number_format.money(None) == "—"
     assert number_format.money(0.71, at_least=True) == "≥$0.71"
-    assert number_format.money(1234.5) == "$1 234.50"
+    assert number_format.money(1234.5) == "$1,234.50"
+    assert [number_format.money(it) for it in (0, 0.000_04, 0.0001, 0.05)] == ["$0.00", "<$0.0001", "$0.0001", "$0.050"]
     assert number_format.spent(Tally(cost_unknown=3)) == "cost unknown"
     assert number_format.spent(Tally(cost_usd=1.0, cost_unknown=3)) == "≥$1.00"
     assert [number_format.duration(it) for it in (0.42, 12, 252, 3727)] == ["0.4 s", "12 s", "4:12", "1:02:07"]
@@ -38,31 +39,19 @@ def test_figures():
         "~3 min",
         "~2.5 h",
     ]
-    assert [number_format.count(it) for it in (812, 5000, 184_000, 1_910_000)] == ["812", "5 000", "184 k", "1.91 M"]
+    assert [number_format.count(it) for it in (812, 5000, 184_000, 1_910_000)] == ["812", "5,000", "184 k", "1.91 M"]
     assert number_format.plural(1, "case") == "1 case"
-    assert number_format.plural(5000, "case") == "5 000 cases"
+    assert number_format.plural(5000, "case") == "5,000 cases"
 
 
 def test_intervals_by_themselves():
     assert number_format.bounds(None, 1.0) == ""
     assert number_format.bounds(0.0, 0.434) == "[0 .43]"
     assert number_format.bounds(11.2, 13.8, number_format.number) == "[11.2 13.8]"
-    assert number_format.with_interval(12.5, 11.2, 13.8, number_format.number) == "12.5 ±1.3"
+    assert number_format.with_interval(12.5, 11.2, 13.8, number_format.number) == "12.5 [11.2 13.8]"
     assert number_format.with_interval(12.5, 11.2, 15.8, number_format.number) == "12.5 [11.2 15.8]"
     change = number_format.bounds(-0.1, 0.02, lambda bound: number_format.signed(bound, number_format.rate))
     assert change == "[−.100 +.020]"
-
-
-@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_what_is_written_with_plus_and_minus_is_symmetric(one, two, three):
-    low, value, high = sorted((one, two, three))
-    text = number_format.with_interval(value, low, high)
-    if "±" in text:
-        half = float(text.split("±")[1])
-        assert abs(value - low - half) <= 0.00501
-        assert abs(high - value - half) <= 0.00501
-    else:
-        assert text.endswith("]")
 
 
 def test_a_difference_that_is_shown_as_zero_has_no_sign():
@@ -99,6 +88,6 @@ def test_bar_never_exceeds_its_width(share, width):
 
 
 def test_a_run_with_a_simulated_judge_is_not_free_where_its_model_has_no_price() -> None:
-    assert number_format.spent(Tally(passed=2), simulated=True) == "simulated"
-    assert number_format.spent(Tally(passed=2, cost_unknown=2), simulated=True) == "cost unknown"
-    assert number_format.spent(Tally(passed=2, cost_usd=0.5), simulated=True) == "$0.50"
+    assert number_format.spent(Tally(passed=2), "simulated") == "simulated"
+    assert number_format.spent(Tally(passed=2, cost_unknown=2), "simulated") == "cost unknown"
+    assert number_format.spent(Tally(passed=2, cost_usd=0.5), "simulated") == "$0.50"

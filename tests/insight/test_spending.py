@@ -35,12 +35,12 @@ def embed(overview: Overview, tokens: int | None) -> None:
 def test_tokens_and_cost_move_with_every_call_and_not_twice_at_the_end():
     overview, run = begun(), manifest()
     ask(overview, "model", Usage(1000, 100))
-    assert (token_words(overview), short_cost(overview, run)) == ("1 000 in  100 out", "$0.002")
+    assert (token_words(overview), short_cost(overview, run)) == ("1,000 in  100 out", "$0.002")
     ask(overview, "model", Usage(1000, 100), n=2)
-    assert (token_words(overview), short_cost(overview, run)) == ("2 000 in  200 out", "$0.004")
+    assert (token_words(overview), short_cost(overview, run)) == ("2,000 in  200 out", "$0.004")
     verdict = Verdict(Outcome.PASSED)
     overview.apply(Finished(at=3, key=KEY, verdict=verdict, input_tokens=2000, output_tokens=200, cost_usd=0.004))
-    assert (token_words(overview), short_cost(overview, run)) == ("2 000 in  200 out", "$0.004")
+    assert (token_words(overview), short_cost(overview, run)) == ("2,000 in  200 out", "$0.004")
 
 
 def test_what_is_simulated_is_said_of_its_role():

@@ -33,5 +33,10 @@ class FakeEngine:
         await self.publisher.close()
         self.recorder.close(reason)
 
+    async def die(self) -> None:
+        """End without closing the run."""
+        await self.publisher.close()
+        self.recorder.leave()
+
     def begin(self, key: Key, n: int = 1, **more: Any) -> None:
         self.publisher.began(Began(key=key, n=n, role="model", **more))

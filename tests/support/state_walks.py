@@ -130,7 +130,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         yield "palette"
         await see("Theme: next", *"them")
         yield "palette-narrowed"
-        await see("No ", *"zz")
+        await see("Nothing matches", *"zz")
         yield "palette-empty"
         await see(stage.at("home"), "escape")
         await see("No run is live", "colon", *"mess", "enter")
@@ -270,7 +270,9 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             app, see = stage.app, stage.see
             app.navigator.open_live(engine.recorder.folder)
             is_wide = stage.size[0] >= 120
-            figures = ("36 left", "9 at once", "  2, latest", "4/40", "1/12") if is_wide else ("2 of 40", "1 of 12")
+            figures = (
+                ("36 left", "9 at once", "2 failed, latest", "4/40", "1/12") if is_wide else ("2 of 40", "1 of 12")
+            )
             await see(lambda: all(it in text_of(app) for it in ("FOLLOWING", "word 8", "simple_3", "  9 ", *figures)))
             yield "live-running"
             await see("PINNED (space follows)", "space")
@@ -303,7 +305,7 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             )
             yield "live-held"
             engine.status = Status("paused", 9)
-            await see(lambda: "‖ paused" in text_of(app) and "p resume" in text_of(app) and "s  paused" in text_of(app))
+            await see(lambda: "‖ paused" in text_of(app) and "p resume" in text_of(app) and "–  paused" in text_of(app))
             yield "live-paused"
 
 
@@ -596,7 +598,7 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
         app, see = stage.app, stage.see
         await see("RUNS   ", "question_mark")
         yield "home-help"
-        await see("sort another way", "slash", *"sort")
+        await see("by repeats", "slash", *"sort")
         yield "home-help-found"
         await stage.pilot.press("escape", "escape", "escape")
         for name, go in (("live", app.navigator.open_live), ("review", app.navigator.open_review)):

@@ -29,8 +29,8 @@ class FakeNavigator:
         """Open nothing."""
         self.opened: list[tuple[Any, ...]] = []
         self.launched: list[RunFolder] = []
+        self.seen_live: set[Path] = set()
         self.marked: tuple[RunFolder, Slot | None] | None = None
-        self.next_review: Path | None = None
         self.draft: Draft | None = None
 
     def open_live(self, run: RunFolder) -> None:

@@ -38,7 +38,7 @@ async def test_the_answers_stand_in_the_cells_and_open(size: Any, opened: Any, t
         shown = text_of(app)
         assert all(f"{number + 1} gpt-{number}" in shown for number in range(3))
         key = app.screen.cases.cursor
-        slot = app.screen.controller.rows[key].slot
+        slot = app.screen.controller.rows[key].telling.slot
         await pilot.press("l", "enter")
         await assert_until(pilot, lambda: app.screen.where == "review")
         assert app.screen.run_folder == three[1]
@@ -59,7 +59,7 @@ def test_it_lists_what_differs_and_leads_to_two_runs_that_do(three: list[RunFold
     controller = opened_controller(three)
     assert controller.status == f"4 of {len(CASES)} differ"
     assert len(controller.rows) == 4
-    pairs = {row.slot[0]: controller.pair_for(row) for row in controller.rows.values()}
+    pairs = {row.telling.slot[0]: controller.pair_for(row.telling) for row in controller.rows.values()}
     assert pairs["live_simple_77-40-0"] == (three[0], three[1])
     assert pairs["live_simple_14-3-9"] == (three[1], three[0]), "who passed comes first"
     controller.toggle_same()
@@ -67,7 +67,7 @@ def test_it_lists_what_differs_and_leads_to_two_runs_that_do(three: list[RunFold
     controller.find("MULTIPLE")
     assert len(controller.rows) == 2
     controller.find("argument not expected")
-    assert [row.slot[0] for row in controller.rows.values()] == ["live_simple_77-40-0", "live_simple_81-43-0"]
+    assert [row.telling.slot[0] for row in controller.rows.values()] == ["live_simple_77-40-0", "live_simple_81-43-0"]
     controller.find("no such words")
     assert (controller.rows, controller.empty_words) == ({}, "Nothing matches. F clears the filter.")
     controller.find("")
@@ -79,13 +79,13 @@ def test_a_cell_lists_what_its_run_failed_before_what_it_passed(three: list[RunF
     controller = opened_controller(three)
     assert controller.category_keys == [EVERY, "category live_multiple", "category live_simple"]
     controller.go_to_category("category live_simple")
-    assert [row.slot[0] for row in controller.rows.values()] == ["live_simple_14-3-9", "live_simple_77-40-0"]
+    assert [row.telling.slot[0] for row in controller.rows.values()] == ["live_simple_14-3-9", "live_simple_77-40-0"]
     assert controller.step_run(1)
-    assert [row.slot[0] for row in controller.rows.values()] == ["live_simple_77-40-0", "live_simple_14-3-9"]
+    assert [row.telling.slot[0] for row in controller.rows.values()] == ["live_simple_77-40-0", "live_simple_14-3-9"]
     assert controller.step_run(1)
     assert not controller.step_run(1), "there are three runs"
     third = next(iter(controller.rows.values()))
-    assert controller.pair_for(third) == (three[1], three[2]), "the run under the cursor is one of the two"
+    assert controller.pair_for(third.telling) == (three[1], three[2]), "the run under the cursor is one of the two"
 
 
 def test_a_case_is_read_in_every_run_that_has_played_it(three: list[RunFolder], tmp_path: Path) -> None:

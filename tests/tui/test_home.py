@@ -232,7 +232,7 @@ async def test_a_thousand_runs(opened: Any, workspace: Any, frame: Frame) -> Non
             text = path.read_text(encoding="utf-8").replace(model.name, folder.name)
             (folder / path.name).write_text(text, encoding="utf-8")
     async with opened() as (app, pilot):
-        assert "RUNS  1 000" in frame(app)
+        assert "RUNS  1,000" in frame(app)
         await pilot.press("tab", "G")
         await pilot.pause()
         assert app.screen.query_one(RunList).line.name == "2025-01-0000"

@@ -6,26 +6,30 @@ from typing import Any
 
 import pytest
 
+from console.core.case import Key
 from console.core.run import Summary, Tally
+from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.suites.suite import DemoRun, SuiteEntry
-from console.tui.data.runs import RunLine
+from console.tui.data.runs import RunLine, last_failures
 from console.tui.data.suites import SuiteLine, Suites
 from console.tui.screens.home.controller import HomeController, demo_runs
 
 
-def run_line(name: str, state: str = "completed", *, place: int = 0, at: float = 0.0, **more: Any) -> RunLine:
+def run_line(
+    name: str, state: str = "completed", *, place: int = 0, at: float = 0.0, root: Path = Path("/runs"), **more: Any
+) -> RunLine:
     tally = Tally(**{key: value for key, value in more.items() if key in Tally.__struct_fields__})
     summary = Summary(
         id=name, at=at, suite=more.get("suite", "s"), model=more.get("model", "m"), state=state, tally=tally,
-        planned=10, simulated=more.get("simulated", False),
+        planned=10, simulated=more.get("simulated", False), parent=more.get("parent", ""),
     )  # fmt: skip
-    return RunLine(RunFolder(Path("/runs") / name), summary, place=place)
+    return RunLine(RunFolder(root / name), summary, place=place)
 
 
-def home(*lines: RunLine, reviewed: Path | None = None, is_stranded: bool = False) -> HomeController:
+def home(*lines: RunLine, is_stranded: bool = False) -> HomeController:
     controller = HomeController()
-    controller.use_runs(lines, len(lines), reviewed=reviewed, is_stranded=is_stranded)
+    controller.use_runs(lines, len(lines), failed=last_failures(lines), is_stranded=is_stranded)
     return controller
 
 
@@ -102,12 +106,23 @@ def test_next_steps_are_the_newest_of_each_kind() -> None:
     assert home().next_steps.resumable is None
 
 
-def test_last_failures_are_those_that_review_shows() -> None:
-    newer, older = run_line("b", failed=1), run_line("a", broken=1)
-    steps = home(newer, older).next_steps
-    assert (steps.failed, steps.is_failed_reviewed) == (newer, False)
-    steps = home(newer, older, reviewed=older.folder.path).next_steps
-    assert (steps.failed, steps.is_failed_reviewed) == (older, True)
+def test_last_failures_are_the_newest_that_nobody_has_reviewed(tmp_path: Path) -> None:
+    branch, newer, older = (
+        run_line("c", failed=9, parent="b", root=tmp_path),
+        run_line("b", failed=1, root=tmp_path),
+        run_line("a", broken=1, root=tmp_path),
+    )
+    example, lines = run_line("example-s", failed=3, root=tmp_path), [branch, newer, older]
+    assert home(example, *lines).next_steps.failed is newer, "no branch, and no example before the reader's own runs"
+    assert home(example, branch).next_steps.failed is example
+    newer.folder.path.mkdir()
+    Notes(newer.folder.path).add(Note(Key("case", 0), "reviewed", "yes"))
+    assert home(example, *lines).next_steps.failed is older
+    older.folder.path.mkdir()
+    Notes(older.folder.path).add(Note(Key("case", 0), "tag", "model"))
+    assert home(example, *lines).next_steps.failed is example
+    assert home(*lines).next_steps.failed is newer, "all are reviewed: the newest stays at hand"
+    assert home(*lines).next_steps.reviewed == 1
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ async def test_how_far_it_is_stays_in_sight_below_long_reports(size: tuple[int, 
         app.screen.query_one(Input).value = "first.json"
         await pilot.press("enter")
         await assert_until(pilot, lambda: "esc stops" in text_of(app))
-        assert "second.json  1 200 of 4 000 samples   file 2 of 2" in text_of(app).replace("\u202f", " ")
+        assert "second.json  1,200 of 4,000 samples   file 2 of 2" in text_of(app).replace("\u202f", " ")
 
 
 class FinishedImport(ImportSession):

@@ -49,6 +49,7 @@ def controls_of(feed: Any, services: FakeServices) -> RunControls:
         rollout=lambda: feed.overview.rollout(KEY) if feed else None,
         rollout_feed=lambda: feed,
         in_worker=run_now,
+        line=lambda: None,
     )
 
 

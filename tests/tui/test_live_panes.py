@@ -59,7 +59,7 @@ async def test_failures_are_listed_with_the_latest_first() -> None:
         await pilot.pause()
         assert list(failures.keys) == ["0/second", "0/first"]
         text = text_of(pilot.app)
-        assert "Failures  2, latest first" in text
+        assert "Failures  2 failed, latest first" in text
         assert "wrong value" in text
 
 
@@ -108,10 +108,11 @@ async def test_the_run_under_the_cursor_is_posted_when_it_is_chosen(tmp_path: An
     async with app.run_test(size=(120, 24)) as pilot:
         panel.show_runs(lines, {}, watched=folders[1].path)
         assert panel.cursor == str(folders[1].path)
-        assert "a-run" not in panel.keys[0]
-        panel.toggle_ended()
+        assert "b-run" in panel.keys[0], "what has ended stands last"
         panel.focus()
-        await pilot.press("k", "enter")
+        await pilot.press("j", "enter")
         await pilot.pause()
         assert [line.name for line in app.chosen] == ["a-run"]
-        assert "1 ended (E hides them)" in text_of(app)
+        panel.toggle_ended()
+        await pilot.pause()
+        assert "1 ended (E shows them)" in text_of(app)

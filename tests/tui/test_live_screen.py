@@ -74,7 +74,7 @@ async def test_a_run_that_ended_early_says_why(reason: str | None, words: str, o
     async with opened() as (app, pilot):
         await watch(app, pilot, folder)
         assert words in text_of(app)
-        assert "r at Home" in text_of(app)
+        assert "r resumes it" in text_of(app)
 
 
 async def test_a_run_whose_folder_is_deleted_is_not_said_to_be_safe(opened: Any, workspace: Any) -> None:

@@ -18,6 +18,7 @@ def strip(tmp_path: Path, *, width: int, **tally: Any) -> str:
     folder = plain_run(tmp_path).folder
     summary = msgspec.structs.replace(folder.summary(), planned=22, setup=10, tally=Tally(**tally))
     cells = run_cells(RunLine(folder, summary), None, is_watched=False, with_cost=False, width=width)
+    assert isinstance(cells, tuple)
     return "|".join(cell.plain for cell in cells)
 
 
@@ -25,8 +26,11 @@ def test_a_narrow_strip_says_how_far_the_setup_is_and_then_the_cases(tmp_path: P
     assert "|setup 4/10|" in strip(tmp_path / "a", width=80, setup=4)
     assert "|✓3 ✗1 of 12|" in strip(tmp_path / "b", width=80, setup=10, passed=3, failed=1)
     wide = strip(tmp_path / "c", width=160, setup=10, passed=3)
-    assert "|13 of 12 + 10 setup|" in wide
+    assert "|3/12 + 10 setup|" in wide
     assert "not graded" not in wide, "the column before it says it"
+    broken = strip(tmp_path / "d", width=160, setup=8, broken=2, setup_broken=2, passed=12, not_run=0)
+    assert "|12/12 + 10 setup|" in broken, "broken setup is no case"
+    assert "· 3 not run" in strip(tmp_path / "e", width=160, setup=10, passed=3, not_run=3)
 
 
 async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any, workspace: Any) -> None:
@@ -37,13 +41,18 @@ async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any
         await assert_until(pilot, lambda: len(app.services.workspace.live) == 2)
         app.navigator.open_live(one.recorder.folder)
         await assert_until(pilot, lambda: app.screen.where == "live" and app.screen.live_runs_panel.strips == 2)
-        await other.end()
+        other.recorder.start("case-1")
+        await other.die()
 
         def is_listed() -> bool:
             app.services.workspace.look()
-            return "1 ended (E shows them)" in text_of(app)
+            return "interrupted 0/4 · r resumes" in text_of(app)
 
         await assert_until(pilot, is_listed)
+        await pilot.press("E")
+        await assert_until(pilot, lambda: "1 ended (E shows them)" in text_of(app))
+        await pilot.press("E", "escape", "2")
+        await assert_until(pilot, lambda: app.screen.where == "live" and not app.screen.has_class("-several-runs"))
 
 
 async def test_an_interrupted_run_says_of_nothing_that_it_runs(opened: Any, workspace: Any) -> None:

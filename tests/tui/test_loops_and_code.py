@@ -145,7 +145,7 @@ async def test_all_loops_are_listed_by_question_and_reason(opened: Any, workspac
     async with opened((120, 40)) as (app, pilot):
         screen = await review(app, pilot, folder)
         assert [group.label for group in screen.controller.triage.groups] == [
-            "repeated itself", "stopped by the round limit", "judge gave no number, twice",
+            "repeated itself", "stopped by the limit of rounds", "judge gave no number, twice",
         ]  # fmt: skip
         assert "A use for a brick?" in text_of(app)
         await pilot.press("f", "f")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.graded_runs import graded_run
-from support.screen_text import settle
+from support.screen_text import settle, text_of
 
 from console.__main__ import main
 from console.core.statistics.intervals import rate_interval
@@ -19,6 +19,7 @@ from console.insight.comparison import compare
 from console.insight.number_format import bounds, score
 from console.tui.render.rollout_rows import slot_of
 from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.grid.screen import GridScreen
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
 
@@ -211,3 +212,18 @@ def test_the_square_and_the_changes_count_cases(runs: Any) -> None:
     assert {case.name: case.passed for case in found.changes()} == {
         case: (passed[case], others[case]) for case in LETTERS if passed[case] != others[case]
     }
+
+
+async def test_the_grid_lists_a_case_once_with_how_many_repeats_pass(opened: Any, runs: Any, workspace: Any) -> None:
+    third = graded_run(
+        workspace.root / "runs", "2027-01-15-third", _letters(1), suite="bfcl-starter", category=CATEGORY
+    )
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_grid([*runs, third])
+        await settle(app, pilot)
+        screen = app.screen
+        assert isinstance(screen, GridScreen)
+        assert len({case.telling.slot[0] for case in screen.controller.rows.values()}) == len(screen.controller.rows)
+        (case,) = (case for case in screen.controller.rows.values() if case.telling.slot[0] == "multiple_1")
+        assert [case.passed(place) for place in range(3)] == [(2, 4), (3, 4), (0, 4)]
+        assert "[2/4]   3/4    0/4" in text_of(app)

@@ -267,7 +267,7 @@ def test_why_nothing_is_listed(tmp_path: Path, run: RunDouble) -> None:
     assert empty_text(controller).plain == "Nothing has been graded yet. 2 watches the run."
     assert current(controller) == ""
     empty.is_read = False
-    assert empty_text(controller).plain == "reading 4 rollouts, 0 so far"
+    assert empty_text(controller).plain == "reading 4 cases, 0 so far"
     empty.is_read = True
     empty.end("a", Outcome.PASSED, "")
     controller.relist()

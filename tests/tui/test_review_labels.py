@@ -11,6 +11,7 @@ from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
 from textual.pilot import Pilot
 
+from console.insight.failures import GroupBy
 from console.store.lock import RunLock
 from console.store.notes import Notes
 from console.store.runs import RunFolder
@@ -77,7 +78,7 @@ async def test_a_model_labels_what_is_listed_after_a_question(opened: Any, run: 
         assert "Remove 3 labels" in text_of(app)
         await pilot.press("y")
         await assert_until(pilot, lambda: labels(run) == [])
-        await assert_until(pilot, lambda: [it.label for it in screen.controller.triage.groups] == ["not labelled"])
+        await assert_until(pilot, lambda: screen.controller.triage.by is GroupBy.REASON)
 
 
 async def test_nobody_is_asked_without_a_yes(opened: Any, run: RunFolder) -> None:

@@ -39,7 +39,7 @@ def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
     return Comparison(
         sentence=f"{reason_words(reason)} after {accepted} accepted answer{'' if accepted == 1 else 's'}",
         pairs=tuple(_pair(turns, number, options) for number in range(len(turns))),
-        rule=_rule(reason),
+        rule=_rule(reason, options.max_turns),
         hint=_HINTS.get(reason, ""),
     )
 
@@ -110,5 +110,8 @@ def _note(turn: Turn, collision: tuple[int, int] | None) -> str:
     return f"{words}: too much like answer {collision[0] + 1}" if collision else words
 
 
-def _rule(reason: str) -> str:
-    return "stopped by the round limit; the reference leaves its reason empty" if reason == MAX_TURNS else reason
+def _rule(reason: str, most: int | None) -> str:
+    if reason != MAX_TURNS:
+        return reason
+    limit = f"the limit of {most} rounds" if most is not None else "the limit of rounds"
+    return f"stopped by {limit}; the reference leaves its reason empty"

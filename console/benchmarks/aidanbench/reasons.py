@@ -8,6 +8,6 @@ REASON_WORDS = {
     "empty_answer": "gave an empty answer",
     "unreadable_judge": "judge gave no number, twice",
     "no_novelty": "no novelty could be measured",
-    "max_turns": "stopped by the round limit",
+    "max_turns": "stopped by the limit of rounds",
 }
 """Explanations by error type of the verdict."""

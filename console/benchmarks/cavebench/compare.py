@@ -92,7 +92,7 @@ def _expected_pair(number: int, turn: JudgedTurn, index: int, match: Match | Non
     actual = turn.record.calls[match.actual_index]
     rows = tuple(_rows(expected, actual, rule))
     wrong = any(row.mark in (Mark.DIFFERS, Mark.MISSING, Mark.WRONG_TYPE) or row.decisive for row in rows)
-    note = f"compared with call {match.actual_index + 1} (closest, cost {match.cost:.2f})"
+    note = f"compared with call {match.actual_index + 1} (closest)"
     return Pair(
         Mark.DIFFERS if wrong else Mark.SAME,
         expected=_expected_text(expected),

@@ -158,7 +158,7 @@ def _readers(args: CompareArguments) -> tuple[list[RunReader], list[Summary]]:
 def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
     part = comparison.counts
     for letter, side in (("A", comparison.a), ("B", comparison.b)):
-        mark = "  (simulated)" if side.manifest.simulated else ""
+        mark = f"  ({side.manifest.simulated_note})" if side.manifest.simulated else ""
         output.text(f"{letter}  {side.name}  {side.model}{mark}", "strong")
     left = f", {part.left_out} left out without two grades" if part.left_out else ""
     only = (
@@ -210,7 +210,7 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
         output.data(GRID, {"runs": [side.name for side in runs_grid.sides], "rows": rows})
         return
     for number, side in enumerate(runs_grid.sides, 1):
-        mark = "  (simulated)" if side.manifest.simulated else ""
+        mark = f"  ({side.manifest.simulated_note})" if side.manifest.simulated else ""
         graded = f"{score(runs_grid.rate(number - 1))} of {len(runs_grid.shared)} graded in all"
         output.text(f"{number}  {side.name}  {side.model}{mark}  {graded}", "strong")
     output.text()

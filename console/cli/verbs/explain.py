@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.listed_failures import label_words, listed_failures
+from console.cli.listed_failures import label_words, listed_failures, none_words
 from console.cli.parser import Arguments
 from console.config.paths import find_models_file, find_runs_root
 from console.core.annotation import NO_ANNOTATION
 from console.core.fault import Fault, UsageError
+from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
 from console.insight.filter import read_filter
 from console.insight.judging import judge_name
@@ -143,7 +144,10 @@ def run(args: ExplainArguments) -> int:
         raise UsageError(f"must be at least 1, not {args.limit}", where="--limit")
     chosen = read_filter(args.filter)
     model = _model(args, folder)
-    failures = listed_failures(folder, chosen, notes.annotations())[1][: args.limit]
+    rollouts, matching = listed_failures(folder, chosen, notes.annotations())
+    failures = matching[: args.limit]
+    if not failures:
+        args.output.info(none_words(folder, chosen, rollouts))
     from console.engine.labelling import plan_labels
 
     questions = questions_of(folder, failures, args.data)
@@ -275,8 +279,6 @@ async def _ask(args: ExplainArguments, plan: "LabellingPlan", notes: Notes) -> _
 
 
 def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Result, failures: list[Rollout]) -> None:
-    if not failures:
-        args.output.info(f"no such failures in {folder.name}")
     groups = _groups(folder, failures)
     without = [answer.key for answer in result.without] + list(plan.unreadable)
     if args.json:
@@ -302,7 +304,7 @@ def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Re
             args.output.text(f"         {case}  {label['why']}", "faint")
     for key in plan.unreadable:
         args.output.info(f"{key}: earlier replies held no valid label; --undo allows another try")
-    cost = "free" if plan.model.simulated else "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
+    cost = "free" if plan.model.simulated else "cost unknown" if result.cost_usd is None else dollars(result.cost_usd)
     by = f"{plan.model.name}{', simulated' if plan.model.simulated else ''}"
     args.output.info(f"{result.labelled} labeled by {by}, {len(without)} without a label, {cost}")
 

@@ -10,6 +10,7 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
+from console.core.run import simulated_note_of
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.exports.formats import all_exports
 from console.exchange.json_kind import JsonKind
@@ -122,11 +123,11 @@ def _write_site(args: ExportArguments, folders: list[RunFolder], out: Path) -> i
         args.output.rewrite("")
     for why in whys:
         args.output.warn(f"{why}\n  Exported without report and comparisons.")
-    simulated = any(folder.manifest().simulated for folder in folders)
+    note = simulated_note_of(folder.manifest().simulated_note for folder in folders)
     if args.json:
-        args.output.data(EXPORT, {**_fields(folders[0], "site", [out]), "simulated": simulated})
+        args.output.data(EXPORT, {**_fields(folders[0], "site", [out]), "simulated": bool(note)})
     else:
-        args.output.text(f"{out / 'index.html'}{'  (simulated)' if simulated else ''}")
+        args.output.text(f"{out / 'index.html'}{f'  ({note})' if note else ''}")
     _open(args, out / "index.html")
     return Exit.OK
 
@@ -163,7 +164,8 @@ def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: 
     if args.json:
         args.output.data(EXPORT, _fields(folder, form, paths))
     else:
-        mark = "  (simulated)" if folder.manifest().simulated else ""
+        note = folder.manifest().simulated_note
+        mark = f"  ({note})" if note else ""
         for path in paths:
             args.output.text(f"{path}{mark}")
     _open(args, paths[0])

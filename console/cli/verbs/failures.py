@@ -5,14 +5,14 @@ is:disputed, free text (searched in whole conversations), and ! before a term to
 """
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from console.cli.exitcode import Exit
 from console.cli.history import read_history
-from console.cli.listed_failures import label_words, listed_failures
+from console.cli.listed_failures import label_words, listed_failures, none_words
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
@@ -20,8 +20,8 @@ from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.exchange.json_kind import JsonKind
-from console.insight.failures import Group, GroupBy, group
-from console.insight.filter import Filter, read_filter
+from console.insight.failures import Group, GroupBy, group, possible_grouping
+from console.insight.filter import read_filter
 from console.insight.rollout import Rollout
 from console.store.notes import Notes
 from console.store.run_list import find_run
@@ -64,7 +64,11 @@ def run(args: FailuresArguments) -> int:
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
     annotations = Notes(folder.path).annotations()
-    groups = _groups(folder, GroupBy(args.by), read_filter(args.filter), annotations)
+    chosen, by = read_filter(args.filter), possible_grouping(GroupBy(args.by), annotations)
+    rollouts, listed = listed_failures(folder, chosen, annotations)
+    groups = _groups(rollouts, listed, by, annotations, folder.manifest().rollouts)
+    if by.value != args.by:
+        args.output.info(f"{folder.name} has no labels; grouped by {by}")
     if args.json:
         args.output.data(FAILURES, {"run": folder.name, "groups": [_as_json(item, annotations) for item in groups]})
     elif groups:
@@ -72,16 +76,21 @@ def run(args: FailuresArguments) -> int:
         for item in groups:
             _show(args.output, item, annotations, 0, show_difference)
     else:
-        args.output.info(f"no failures in {folder.name}")
+        args.output.info(none_words(folder, chosen, rollouts))
     return Exit.OK
 
 
-def _groups(folder: RunFolder, by: GroupBy, chosen: Filter, annotations: Mapping[Slot, Annotation]) -> list[Group]:
-    rollouts, failures = listed_failures(folder, chosen, annotations)
+def _groups(
+    rollouts: Sequence[Rollout],
+    failures: Sequence[Rollout],
+    by: GroupBy,
+    annotations: Mapping[Slot, Annotation],
+    repeats: int,
+) -> list[Group]:
     if by is GroupBy.REPEATS:  # a case with a failure is shown with all its outcomes
         cases = {rollout.key.case for rollout in failures}
         failures = [rollout for rollout in rollouts if rollout.key.case in cases]
-    return group(failures, by, annotations)
+    return group(failures, by, annotations, repeats=repeats)
 
 
 def _differences(args: FailuresArguments, folder: RunFolder) -> Callable[[Rollout], None]:

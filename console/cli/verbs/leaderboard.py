@@ -13,7 +13,7 @@ from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.exchange.leaderboard_measures import completed
 from console.insight.leaderboard import Leaderboard, leaderboards
-from console.insight.number_format import half_or_bounds, number, rate
+from console.insight.number_format import bounds, number, rate
 from console.store.run_list import find_run
 from console.suites.leaderboard import Cell
 
@@ -71,10 +71,8 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     columns = [name for name in chosen if every or any(row.cells[name].value is not None for row in board.rows)]
     rows: list[tuple[object, ...]] = []
     for place, row in enumerate(board.rows):
-        origin = "simulated" if row.simulated else ""
-        rows.append(
-            (board.rank(place) or "–", row.model, origin, row.mode, *(cell_text(row.cells[name]) for name in columns))
-        )
+        cells = (cell_text(row.cells[name]) for name in columns)
+        rows.append((board.rank(place) or "–", row.model, row.simulated_note, row.mode, *cells))
     output.rows(
         ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
     )
@@ -96,7 +94,7 @@ def cell_text(cell: Cell) -> str:
     text = f"{(show or rate)(cell.value)}{'*' if cell.note else ''}"
     if cell.low is None or cell.high is None:
         return text
-    return f"{text} {half_or_bounds(cell.value, cell.low, cell.high, show)}"
+    return f"{text} {bounds(cell.low, cell.high, show)}"
 
 
 def _as_json(board: Leaderboard) -> dict[str, Any]:
@@ -108,7 +106,7 @@ def _as_json(board: Leaderboard) -> dict[str, Any]:
                 "rank": board.rank(place),
                 "model": row.model,
                 "mode": row.mode,
-                "simulated": row.simulated,
+                "simulated": bool(row.simulated_note),
                 "runs": list(row.runs),
                 "cost_usd": row.cost_usd if not row.cost_unknown else None,
                 "cells": {

@@ -23,6 +23,7 @@ from console.cli.selection import PresetArguments, add_preset_arguments, preset_
 from console.cli.target_arguments import add_target_arguments, target_of
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
+from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:  # engine code is imported when needed, which keeps `run --help` fast
@@ -53,6 +54,7 @@ FORECAST = JsonKind(
         "input_tokens": "total",
         "output_tokens": "total",
         "cost_usd": "null if a price is unknown",
+        "most_usd": "optional: cost if every conversation becomes as long as it may",
         "basis": "optional: source of the estimate, if not from the suite",
         "detectable": "optional: smallest difference that the run can show",
         "protocols": "optional: calls, tokens and cost by each protocol of the suite",
@@ -189,8 +191,7 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for run in forecast.runs:
             output.text(_forecast_text(run))
-            basis = [f"  {run.basis}"] if run.basis else []
-            for line in (*basis, *_protocol_lines(run), *_detectable_lines(run)):
+            for line in (*_basis_lines(run), *_protocol_lines(run), *_detectable_lines(run)):
                 output.text(line)
         if len(forecast.runs) > 1:
             output.text(f"together: {_total_text(forecast)}")
@@ -243,13 +244,14 @@ def _numbers(run: "RunForecast") -> dict[str, float | None]:
         "input_tokens": run.input_tokens,
         "output_tokens": run.output_tokens,
         "cost_usd": None if run.unpriced else run.cost_usd,
+        **({} if run.most_usd is None else {"most_usd": run.most_usd}),
     }
 
 
 def _forecast_text(run: "RunForecast") -> str:
     from console.insight.number_format import plural, with_setup
 
-    times = f" × {run.rollouts} rollouts" if run.rollouts > 1 else ""
+    times = f" × {run.rollouts} repeats" if run.rollouts > 1 else ""
     calls = f"about {run.calls:,.0f} calls"
     is_uncapped = run.unpriced and run.cap_usd is not None
     cap = "; --max-cost counts only what the provider reports" if is_uncapped else ""
@@ -264,7 +266,14 @@ def _tokens(run: "RunForecast") -> str:
 def _price(run: "RunForecast") -> str:
     if run.simulated:
         return "simulated, free"
-    return f"price of {', '.join(run.unpriced)} unknown" if run.unpriced else f"about ${run.cost_usd:.4f}"
+    if run.unpriced:
+        return f"price of {', '.join(run.unpriced)} unknown"
+    most = "" if run.most_usd is None else f", at most {dollars(run.most_usd)}: {run.bound}"
+    return f"about {dollars(run.cost_usd)}{most}"
+
+
+def _basis_lines(run: "RunForecast") -> list[str]:
+    return [f"  {run.basis}"] if run.basis else []
 
 
 def _protocol_lines(run: "RunForecast") -> list[str]:
@@ -280,20 +289,33 @@ def _total_text(forecast: "Forecast") -> str:
     from console.insight.number_format import plural, with_setup
 
     bound = "at least" if forecast.unpriced else "about"
-    price = "free" if forecast.is_free else f"{bound} ${forecast.cost_usd:.4f}"
+    price = "free" if forecast.is_free else f"{bound} {dollars(forecast.cost_usd)}"
+    price += f", at most {dollars(forecast.most_usd)}" if forecast.most_usd is not None else ""
     rollouts = with_setup(plural(forecast.cases, "rollout"), forecast.setup)
     return f"{len(forecast.runs)} runs, {rollouts}, about {forecast.calls:,.0f} calls, {price}"
 
 
 def _confirm(args: RunArguments, forecast: "Forecast") -> None:
-    """Ask for confirmation if the cost is high and the session is interactive."""
+    """Show the forecast, and ask for confirmation if the cost is high or unlimited.
+
+    Raises:
+        UsageError: the answer is no, or a high cost has no cap and nobody can be asked.
+    """
     import sys
 
     for run in forecast.runs:
-        for line in (_forecast_text(run), *_protocol_lines(run)):
+        for line in (_forecast_text(run), *_basis_lines(run), *_protocol_lines(run)):
             args.output.info(line)
-    if args.yes or not forecast.cost_warning or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not forecast.cost_warning:
         return
+    is_asked = sys.stdin.isatty() and sys.stderr.isatty()
+    is_risky = forecast.is_expensive and forecast.is_uncapped
+    if args.yes or not (is_asked or is_risky):
+        if forecast.is_expensive:
+            args.output.warn(forecast.cost_warning)
+        return
+    if not is_asked:
+        raise UsageError(f"{forecast.cost_warning} No calls were made", hint="Add --max-cost USD, or --yes.")
     args.output.warn(f"{forecast.cost_warning} Continue? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError("no calls were made", hint="Answer y, or add --yes.")

@@ -65,7 +65,7 @@ def run(args: TrendsArguments) -> int:
 
 
 def _show(output: Output, trend: Trend) -> None:
-    mark = "  (simulated)" if trend.simulated else ""
+    mark = f"  ({trend.simulated_note})" if trend.simulated_note else ""
     values = [point.value for point in trend.points]
     bars = sparkline(values, 40, None if trend.score else 1.0) if len(values) > 1 else ""
     output.prose(f"{trend.model} on {trend.suite}, {trend.selection}{mark}  {bars}".rstrip(), "strong")

@@ -23,6 +23,8 @@ class Detectable:
     within_share: float = WITHIN_SHARE
     is_measured: bool = False
     """True if the discordance was measured on earlier runs."""
+    is_simulated: bool = False
+    """True if all of those were played by simulated models."""
 
     def difference(self, cases: int = 1, rollouts: int = 1) -> float:
         """Return the smallest detectable difference of rates at a multiple of cases and rollouts; 1 without cases."""

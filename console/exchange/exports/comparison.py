@@ -168,7 +168,7 @@ def comparison_csv(comparison: RunComparison) -> str:
 
 def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, most: int = 50) -> str:
     """Return a section with the gate's verdict, numbers, tables, and at most `most` changed cases."""
-    mark = " (simulated)" if comparison.simulated else ""
+    mark = f" ({comparison.simulated_note})" if comparison.simulated else ""
     part = comparison.counts
     basis = plural(part.cases, "case") + (f", {part.rollouts} rollouts" if part.rollouts > part.cases else "")
     a, b = comparison.a, comparison.b
@@ -201,7 +201,7 @@ def comparison_junit(comparison: RunComparison, gate: Gate | None) -> str:
     lost = comparison.with_outcome(PairOutcome.LOST)
     tags = [] if gate is None else [_TAGS.get(gate.verdict, "")]
     counts = f'failures="{tags.count("failure")}" errors="{tags.count("error")}" skipped="{len(lost)}"'
-    mark = " (simulated)" if comparison.simulated else ""
+    mark = f" ({comparison.simulated_note})" if comparison.simulated else ""
     name = safe_xml(f"{comparison.b.name} against {comparison.a.name}{mark}")
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',

@@ -11,7 +11,6 @@ from itertools import zip_longest
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.exchange.exports.html_parts import (
     CLASSES,
-    SIMULATED,
     STYLE,
     comparison_table,
     failure_words,
@@ -20,6 +19,7 @@ from console.exchange.exports.html_parts import (
     run_line,
     safe,
     section_part,
+    simulated_notice,
 )
 from console.insight.conversation import Conversation
 from console.insight.failures import Group, GroupBy, group
@@ -48,8 +48,7 @@ def html_page(document: RunDocument) -> str:
         f"<title>{title}</title><style>{STYLE}</style></head><body>",
         f"<h1>{title}</h1>",
     ]
-    if document.simulated:
-        parts.append(SIMULATED)
+    parts.append(simulated_notice(document.manifest.simulated_note))
     parts += [
         run_line(document),
         outcomes_table(document),

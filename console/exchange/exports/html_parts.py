@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
+from console.core.run import SIMULATED
 from console.core.text import visible
 from console.core.wait import slowed_by
 from console.exchange.document import Item, RunDocument
@@ -49,10 +50,13 @@ _COLORS = {"passed": "#3b87d9", "failed": "#d9762b", "broken": "#c8508a", "undec
 _PLAIN = "#6b7f99"
 
 
-SIMULATED = (
-    '<p class="simulated"><strong>simulated</strong>: answers came from a built-in simulated model and say nothing '
-    "about any real one.</p>"
-)
+def simulated_notice(note: str) -> str:
+    """Return a paragraph that says what was simulated, from a run's note; empty for an empty note."""
+    if not note:
+        return ""
+    whose = "answers" if note == SIMULATED else "its part"
+    came = f"{whose} came from a built-in simulated model and {'say' if note == SIMULATED else 'says'} nothing"
+    return f'<p class="simulated"><strong>{safe(note)}</strong>: {came} about any real one.</p>'
 
 
 def run_line(document: RunDocument) -> str:
@@ -61,7 +65,7 @@ def run_line(document: RunDocument) -> str:
     started = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at))
     return (
         f'<p class="muted">run {safe(manifest.id)}, {started}, {safe(summary.state)}, '
-        f"{duration(summary.seconds)}, {safe(spent(tally, simulated=summary.simulated))}"
+        f"{duration(summary.seconds)}, {safe(spent(tally, summary.simulated_note))}"
         f"{slowed_by(tally.rate_limits)}</p>"
     )
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from console import __version__
 from console.core.fault import UsageError
+from console.core.run import SIMULATED
 from console.core.text import visible_line
 from console.exchange.document import RunDocument
 from console.exchange.exports.files import write_file
@@ -108,7 +109,8 @@ def _notes(document: RunDocument, metric: Metric, scale: int) -> Iterator[str]:
     """Yield notes on the basis of the value."""
     manifest = document.manifest
     if document.simulated:
-        yield "simulated, not a model's result"
+        is_whole = manifest.simulated_note == SIMULATED
+        yield "simulated, not a model's result" if is_whole else manifest.simulated_note
     yield f"{metric.name}{' in percent' if scale == _PERCENT else ''}"
     if metric.low is not None and metric.high is not None:
         yield f"95% interval {metric.low * scale:.4f} to {metric.high * scale:.4f}"

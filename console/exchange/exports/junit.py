@@ -18,7 +18,7 @@ def junit_xml(document: RunDocument) -> str:
     rollouts = [item.rollout for item in document.items if not item.is_setup]
     tags = [_tag(rollout) for rollout in rollouts]
     counts = f'failures="{tags.count("failure")}" errors="{tags.count("error")}" skipped="{tags.count("skipped")}"'
-    mark = " (simulated)" if summary.simulated else ""
+    mark = f" ({summary.simulated_note})" if summary.simulated else ""
     name = safe_xml(f"{summary.id}{mark}")
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',

@@ -25,13 +25,13 @@ def markdown_section(document: RunDocument) -> str:
     """Return heading, counts, metrics, reasons, failing cases, and readers' tags and comments."""
     summary, annotations = document.summary, document.annotations()
     tally = summary.tally
-    mark = " (simulated)" if summary.simulated else ""
+    mark = f" ({summary.simulated_note})" if summary.simulated else ""
     counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
     planned = with_setup(str(summary.planned - summary.setup), summary.setup)
     parts = [
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
         f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, "
-        f"{spent(tally, simulated=summary.simulated)}{slowed_by(tally.rate_limits)}",
+        f"{spent(tally, summary.simulated_note)}{slowed_by(tally.rate_limits)}",
     ]
     for section in [*report_sections(document.report, document.judging), *reason_sections(summary)]:
         parts += section_parts(section)

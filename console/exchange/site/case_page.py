@@ -35,7 +35,7 @@ class SharedTexts:
     """By digest of the text; empty after its first occurrence."""
     _bytes: int = 0
 
-    def place(self, passage: Passage, *, simulated: bool) -> str:
+    def place(self, passage: Passage, *, simulated_note: str) -> str:
         """Return the page of a passage's text; empty if the text is written inline."""
         if passage.kind not in _KINDS or len(passage.text) < _SHARED_FROM:
             return ""
@@ -51,7 +51,7 @@ class SharedTexts:
                 [f"<pre>{cut_middle(passage.text, 200_000)}</pre>"],
                 root="../",
                 up=[Link("Overview", "../index.html", "u")],
-                simulated=simulated,
+                simulated_note=simulated_note,
             )
             self.pages[place] = page
             self._places[digest] = place
@@ -73,7 +73,7 @@ def case_page(run: SiteRun, item: Item, partners: Sequence[Link], shared: Shared
     title = str(item.rollout.key)
 
     def page(body: Iterable[str]) -> str:
-        return site_page(title, body, root=root, up=above(run, root), simulated=run.reader.manifest.simulated)
+        return site_page(title, body, root=root, up=above(run, root), simulated_note=run.reader.manifest.simulated_note)
 
     parts = [_steps(run, item), *_verdict(item, partners, min(4000, room // 8))]
     left = room - len(page(parts).encode())
@@ -147,7 +147,7 @@ def _conversation(run: SiteRun, item: Item, shared: SharedTexts, room: int) -> I
     half = most // 2
     first, last = (passages, []) if len(passages) <= most else (passages[:half], passages[len(passages) - half :])
     shown = [*first, *last]
-    places = [shared.place(passage, simulated=run.reader.manifest.simulated) for passage in shown]
+    places = [shared.place(passage, simulated_note=run.reader.manifest.simulated_note) for passage in shown]
     lengths = [120 if place else len(passage.text) for passage, place in zip(shown, places, strict=True)]
     limit = even_limit(lengths, room - _AROUND_PASSAGE * len(shown))
     parts = [

@@ -29,7 +29,7 @@ def comparison_page(comparison: RunComparison, a: SiteRun, b: SiteRun) -> str:
         *(scrolling(section.title, section_part(section)) for section in comparison_sections(comparison)),
     ]
     up = [Link("All runs", "index.html", "u")]
-    return site_page("A and B compared", body, up=up, simulated=comparison.simulated)
+    return site_page("A and B compared", body, up=up, simulated_note=comparison.simulated_note)
 
 
 def _changes(changes: list[CasePair], a: SiteRun, b: SiteRun) -> Iterable[str]:

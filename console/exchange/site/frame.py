@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from console.exchange.exports.html_parts import SIMULATED, safe
+from console.exchange.exports.html_parts import safe, simulated_notice
 
 _POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
 """Allows only the style sheet and the scripts next to the pages."""
@@ -37,7 +37,7 @@ def site_page(
     root: str = "",
     up: Sequence[Link] = (),
     scripts: Sequence[str] = (),
-    simulated: bool = False,
+    simulated_note: str = "",
 ) -> str:
     """Return a page.
 
@@ -47,9 +47,9 @@ def site_page(
         root: relative path from the page to the site's root, such as `../`.
         up: the pages above this one.
         scripts: further scripts, relative to the root.
-        simulated: whether any model was simulated.
+        simulated_note: which models were simulated; empty: none.
     """
-    mark = "simulated: " if simulated else ""
+    mark = f"{safe(simulated_note)}: " if simulated_note else ""
     loads = "".join(f'<script src="{root}{name}" defer></script>' for name in (*scripts, "site.js"))
     trail = f'<nav aria-label="Site">{" › ".join(map(anchor, up))}</nav>' if up else ""
     parts = [
@@ -60,7 +60,7 @@ def site_page(
         f'<title>{mark}{safe(title)}</title><link rel="stylesheet" href="{root}site.css">{loads}</head><body>',
         f'<header><a class="skip" href="#main">Skip to content</a>{trail}</header>',
         f'<main id="main" tabindex="-1"><h1>{safe(title)}</h1>',
-        SIMULATED if simulated else "",
+        simulated_notice(simulated_note),
         *body,
         "</main></body></html>",
     ]

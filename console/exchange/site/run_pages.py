@@ -65,7 +65,7 @@ def overview_page(run: SiteRun, document: RunDocument) -> str:
         root=run.root,
         up=above(run, run.root, is_overview=True),
         scripts=[f"{run.folder}{LIST}"],
-        simulated=document.simulated,
+        simulated_note=document.manifest.simulated_note,
     )
 
 
@@ -124,7 +124,8 @@ def list_pages(run: SiteRun, document: RunDocument) -> Mapping[str, str]:
         first = (number - 1) * _PER_PAGE
         body = [_steps(run, number), *_grouped(run, first, items, starts)]
         title = f"{run.title}: cases, page {number} of {_page_count(run)}"
-        page = site_page(title, body, root=run.root, up=above(run, run.root), simulated=document.simulated)
+        note = document.manifest.simulated_note
+        page = site_page(title, body, root=run.root, up=above(run, run.root), simulated_note=note)
         pages[f"list-{number}.html"] = page
     return pages
 

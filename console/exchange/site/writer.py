@@ -12,6 +12,7 @@ import msgspec
 
 from console.core.case import Slot
 from console.core.fault import UsageError
+from console.core.run import simulated_note_of
 from console.exchange.document import Item, RunDocument
 from console.exchange.exports.html_parts import STYLE, safe
 from console.exchange.run_reader import RunReader, document_of
@@ -214,7 +215,7 @@ def _start_page(
 ) -> str:
     rows = "".join(
         f'<tr><td>{number}</td><td>{anchor(Link(run.title, run.overview))}</td><td class="n">'
-        f"{safe(headline(document.summary))}</td><td>{'simulated' if document.simulated else ''}</td>"
+        f"{safe(headline(document.summary))}</td><td>{safe(document.manifest.simulated_note)}</td>"
         f"<td>{safe(run.reader.manifest.id)}</td></tr>"
         for number, (run, document) in enumerate(zip(runs, documents, strict=True), 1)
     )
@@ -227,7 +228,9 @@ def _start_page(
     missing = len(runs) - 1 - len(comparisons)
     if missing:
         body.append(f"<p>{missing} without a case in common with run 1.</p>")
-    return site_page("Runs", body, simulated=any(document.simulated for document in documents))
+    return site_page(
+        "Runs", body, simulated_note=simulated_note_of(document.manifest.simulated_note for document in documents)
+    )
 
 
 def _write_page(root: Path, place: str, text: str) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from console.core.fault import UsageError
 from console.core.run import Manifest, Summary, Tally
 from console.core.tally import RunFold, without_output
+from console.store.notes import Notes
 from console.store.run_list import read_newest, read_summaries
 from console.store.run_queue import RunQueue
 from console.store.run_scan import Dated, ListedFolder, read_listed
@@ -29,6 +30,10 @@ FIRST_PAUSE_S = 0.25
 """Seconds of reading before the list is updated for the second time."""
 UNFINISHED = ("interrupted", "stopped", "budget", "halted")
 """States from which a run can be resumed."""
+_EXAMPLE = "example-"
+"""Prefix of the names of bundled runs."""
+_MOST_ASKED = 20
+"""Maximum number of runs whose notes are read to find failures that nobody has reviewed."""
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -80,13 +85,18 @@ class RunLine(msgspec.Struct, frozen=True):
         return self.summary is not None and self.summary.format == RECORDED
 
     @property
+    def is_branch(self) -> bool:
+        """True if it replays cases of another run."""
+        return self.summary is not None and bool(self.summary.parent)
+
+    @property
     def tally(self) -> Tally:
         return self.summary.tally if self.summary else Tally()
 
     @property
     def left(self) -> int:
-        """Number of unfinished rollouts."""
-        return max(self.summary.planned - self.tally.finished, 0) if self.summary else 0
+        """Number of planned rollouts that have not ended."""
+        return self.summary.left if self.summary else 0
 
     @property
     def label(self) -> str:
@@ -170,6 +180,26 @@ def _run_line(listed: ListedFolder) -> RunLine:
     folder, summary = listed.folder, listed.summary
     place = _place_of(folder) if summary is not None and summary.state == "queued" else 0
     return RunLine(folder, summary, listed.mistake, place)
+
+
+def last_failures(lines: Iterable[RunLine]) -> tuple[RunLine, int] | None:
+    """Return the newest run with unreviewed failures and how many of its rollouts are reviewed.
+
+    A bundled run comes after the reader's own, a branch never. If everything is reviewed, that is the newest run with
+    failures.
+
+    Args:
+        lines: all runs, newest first.
+    """
+    failed = [line for line in lines if line.tally.unsuccessful and not (line.is_begun_or_waits or line.is_branch)]
+    failed.sort(key=lambda line: line.name.startswith(_EXAMPLE))
+    newest: tuple[RunLine, int] | None = None
+    for line in failed[:_MOST_ASKED]:
+        reviewed = sum(annotation.is_seen for annotation in Notes(line.folder.path).annotations().values())
+        if reviewed < line.tally.unsuccessful:
+            return line, reviewed
+        newest = newest or (line, reviewed)
+    return newest
 
 
 def _place_of(folder: RunFolder) -> int:

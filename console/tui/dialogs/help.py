@@ -185,6 +185,7 @@ def _marks() -> list[Content]:
         (SYMBOLS.failed, "$fail", "failed: the model was wrong"),
         (SYMBOLS.broken, "$broken", "broken: network, provider, sandbox or our bug; never a score"),
         (SYMBOLS.undecided, "$undecided", "undecided: no grade could be determined"),
+        (SYMBOLS.not_run, MUTED, "not run: given up before it was played"),
         (SYMBOLS.running, "$live", "running"),
         (SYMBOLS.stopped, MUTED, "stopped"),
         (SYMBOLS.not_ready, MUTED, "not ready"),

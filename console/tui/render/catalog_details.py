@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from textual.content import Content
 
 from console.core.case import Case
+from console.core.run import SIMULATED
 from console.insight import number_format
 from console.insight.passage import show_json, show_json_lines
 from console.tui.data.entry_checks import Checksum, Ping
@@ -188,8 +189,8 @@ def _results(used: Sequence[RunLine]) -> list[Block]:
 def _result_of(label: str, runs: Sequence[RunLine]) -> Content:
     graded = sum(run.tally.graded for run in runs)
     cost = sum(run.tally.cost_usd for run in runs)
-    simulated = all(run.summary is not None and run.summary.simulated for run in runs)
-    money = "simulated" if simulated else number_format.money(cost)
+    simulated = all(run.summary is not None and run.summary.simulated_note == SIMULATED for run in runs)
+    money = SIMULATED if simulated else number_format.money(cost)
     summaries = [run.summary for run in runs if run.summary is not None]
     score = number_format.headline(*summaries) if summaries else "—"
     return _result_row(one_line(label, 40), str(len(runs)), number_format.count(graded), score, money)

@@ -54,9 +54,10 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
     if not wide and other_prompts and comparison.data.verdict:
         parts = [Content.styled(f"cases {SYMBOLS.passed}", "$pass")]
     if wide or (other_prompts and not origins):
-        parts.append(_check(comparison.prompts.words("prompt"), comparison.prompts.verdict))
+        where = " (f p shows them)" if other_prompts and wide else ""
+        parts.append(_check(comparison.prompts.words("prompt") + where, comparison.prompts.verdict))
     if comparison.simulated:
-        parts.insert(0, Content.styled("simulated", "$undecided"))
+        parts.insert(0, Content.styled(comparison.simulated_note, "$undecided"))
     if playing := " ".join(name for name, on in zip("AB", live, strict=True) if on):
         parts.insert(0, Content.styled(f"{SYMBOLS.live} {playing} live", "bold $live"))
     parts += origins
@@ -272,7 +273,7 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
     if comparison.headline:
         body = tuple(dot_lines(comparison.cases, comparison.headline, width - 3))
-        blocks.append(Block("cases", block_title("question by question"), body=body))
+        blocks.append(Block("cases", block_title("case by case"), body=body))
     blocks += [section_block(part, part.title.lower(), width) for part in statistics(comparison)]
     kinds = error_types(comparison)
     if kinds:

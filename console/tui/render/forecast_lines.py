@@ -100,7 +100,11 @@ def _price(forecast: Forecast) -> Content:
     if forecast.is_free:
         return muted("free")
     if not forecast.unpriced:
-        return Content.assemble("about ", (number_format.money(forecast.cost_usd), "bold"))
+        about = Content.assemble("about ", (number_format.money(forecast.cost_usd), "bold"))
+        if forecast.most_usd is None:
+            return about
+        most = Content.assemble(", at most ", (number_format.money(forecast.most_usd), "bold"))
+        return about.append(most).append(one_line(f": {forecast.bound}", 60, MUTED))
     least = number_format.money(forecast.cost_usd, at_least=True) if forecast.cost_usd else "price unknown"
     names = ", ".join(forecast.unpriced)
     return Content.assemble((least, "bold $fail"), ("; no price for ", MUTED), one_line(names, 40, MUTED))
@@ -165,7 +169,7 @@ def _row(suite: Content, model: Content, cases: str, cost: Content, widths: tupl
 
 
 def _sums(forecast: Forecast, width: int) -> list[Content]:
-    totals = [_size(forecast), _tokens(forecast), _price(forecast)]
+    totals = [_size(forecast), _tokens(forecast), *_price(forecast).wrap(width)]
     return [*totals, Content.empty(), _checks("   ")] if width >= 46 else [*totals, _checks("\n")]
 
 

@@ -5,6 +5,7 @@ Each share is shown as a number and a bar, so that it is readable without color.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from textual.content import Content
 
@@ -12,7 +13,7 @@ from console.core.case import Key
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import Interval
 from console.insight import number_format
-from console.insight.grid import Grid, GridRow, ReasonCounts
+from console.insight.grid import Grid, GridCase, GridRow, ReasonCounts
 from console.tui.render import lines
 from console.tui.render.columns import GAP, Column
 from console.tui.sanitize import one_line
@@ -29,7 +30,7 @@ EVERY_CATEGORY = "every category"
 def run_line(grid: Grid, place: int) -> Content:
     """Return the number, model, score and name of a run."""
     side = grid.sides[place]
-    mark = "simulated   " if side.manifest.simulated else ""
+    mark = f"{side.manifest.simulated_note}   " if side.manifest.simulated else ""
     rate, count = grid.rate(place), str(len(grid.shared))
     basis = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
     return Content.assemble(
@@ -156,15 +157,15 @@ def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -
 # The cases -----------------------------------------------------------------------------------------------------------
 
 
-def case_columns(shown: range) -> tuple[Column, ...]:
-    """Return the columns of the list of cases."""
-    marks = (Column(f" {place + 1}", 3) for place in shown)
+def case_columns(shown: range, repeats: int) -> tuple[Column, ...]:
+    """Return the columns of the list of cases, for at most so many repeats of a case."""
+    marks = (Column(f" {place + 1}", _mark_width(repeats)) for place in shown)
     return Column("case", 20, 3, is_name=True), *marks, Column("why", 16, 3, worth=12)
 
 
-def shown_marks(count: int, current: int, width: int) -> range:
+def shown_marks(count: int, current: int, width: int, repeats: int) -> range:
     """Return the range of runs, including the current one, that fit into the list of cases; reasons give way."""
-    return _window(count, current, (width - _LEAST_NAME) // (3 + len(GAP)))
+    return _window(count, current, (width - _LEAST_NAME) // (_mark_width(repeats) + len(GAP)))
 
 
 _OUTPUT = 16
@@ -201,11 +202,26 @@ _LEAST_NAME = 18
 """Minimum width of a case's id in the list of cases."""
 
 
-def case_cells(row: GridRow, shown: range, current: int) -> tuple[Content, ...]:
+def _mark_width(repeats: int) -> int:
+    """Return the width of a case's mark in a run: brackets around a sign, or around how many repeats pass."""
+    return 3 if repeats == 1 else 2 * len(str(repeats)) + 3
+
+
+def case_cells(case: GridCase, shown: range, current: int) -> tuple[Content, ...]:
     """Return the cells of a case: id or title, outcome in each run, and the current run's reason."""
-    name = row.title if row.scores and row.title else str(Key(*row.slot))
-    marks = (_mark(row, place, is_current=place == current) for place in shown)
+    row, has_repeats = case.telling, len(case.repeats) > 1
+    name = row.title if row.scores and row.title else row.slot[0] if has_repeats else str(Key(*row.slot))
+    draw = partial(_passed, case) if has_repeats and not row.scores else partial(_mark, row)
+    marks = (draw(place, is_current=place == current) for place in shown)
     return (one_line(name, 120), *marks, one_line(row.reasons[current], 200, MUTED))
+
+
+def _passed(case: GridCase, place: int, *, is_current: bool) -> Content:
+    """Return how many repeats of a case pass in a run, such as `3/4`."""
+    passed, graded = case.passed(place)
+    before, after = "[]" if is_current else "  "
+    words = Content(f"{passed}/{graded}") if graded else muted(SYMBOLS.not_run)
+    return Content.assemble((before, "bold $focus"), words, (after, "bold $focus"))
 
 
 def _mark(row: GridRow, place: int, *, is_current: bool) -> Content:

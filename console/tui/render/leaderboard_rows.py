@@ -7,6 +7,7 @@ import time
 
 from textual.content import Content
 
+from console.core.run import SIMULATED
 from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.suites.leaderboard import Cell
@@ -60,9 +61,7 @@ def heading(board: Leaderboard, left: int, width: int) -> Content:
 def line(board: Leaderboard, place: int, left: int, width: int, *, marked: bool) -> Content:
     """Return a model's row."""
     row, room = board.rows[place], _name_width(width)
-    mark = "simulated" if row.simulated else "" if row.mode == "prompt" else row.mode
-    if row.simulated and row.mode != "prompt":
-        mark = f"{row.mode} simulated"
+    mark = " ".join(filter(None, ("" if row.mode == "prompt" else row.mode, row.simulated_note)))
     name = one_line(row.model, max(room - 5 - len(mark), 8)).append_text(f" {mark}" if mark else "", MUTED)
     rank = Content.styled("  A" if marked else f"{board.rank(place) or '–':>3}", "bold $live" if marked else MUTED)
     cells = [lines.fit(_cell(row.headline(board)), _width(board, board.columns[0]) + 1, right=True)]
@@ -96,13 +95,14 @@ def _cell(cell: Cell) -> Content:
     span = ""
     if cell.low is not None and cell.high is not None:
         write = None if cell.unit == "rate" else number_format.number
-        span = f" {number_format.half_or_bounds(cell.value, cell.low, cell.high, write)}"
+        span = f" {number_format.bounds(cell.low, cell.high, write)}"
     return Content.assemble((show(cell.value), "bold"), ("*" if cell.note else "", "$undecided"), (span, MUTED))
 
 
 def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> list[Content]:
     """Return details of a row: time, cost, runs, interval, remarks and missing columns."""
-    cost = "simulated" if row.simulated else number_format.money(row.cost_usd, at_least=bool(row.cost_unknown))
+    paid = number_format.money(row.cost_usd, at_least=bool(row.cost_unknown))
+    cost = SIMULATED if row.simulated_note == SIMULATED else paid
     when = row_cells.when(row.at, time.time(), wide=True)
     runs = muted(", ").join([one_line(name, 60) for name in row.runs])
     about_lines = [

@@ -20,6 +20,8 @@ from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 
 Used = tuple[ModelFacts, RoleSpending]
+FAILING = 3
+"""Faults in a row from which an endpoint counts as failing."""
 
 
 def token_words(overview: Overview) -> str:
@@ -84,12 +86,25 @@ def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False
 
 
 def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
-    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, and on request those of setup rollouts."""
-    counts = outcome_counts(tally)
-    cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in counts]
+    """Return the counts of the four outcomes, `✓ 96  ✗ 21  ! 0  ? 0`, and those of cases not run and of setup.
+
+    Args:
+        tally: the counts.
+        with_setup: whether setup rollouts are counted, too.
+    """
+    cells = [
+        Content.styled(f"{mark} {number_format.count(count)}", style if count else MUTED)
+        for mark, count, style in outcome_counts(tally)
+    ]
+    cells += not_run_words(tally)
     if tally.setup and with_setup:
-        cells.append(muted(f"{SYMBOLS.setup} {tally.setup} setup (not graded)"))
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup (not graded)"))
     return Content("  ").join(cells)
+
+
+def not_run_words(tally: Tally) -> list[Content]:
+    """Return `· 7 not run` for cases given up before they were played; empty without any."""
+    return [muted(f"{SYMBOLS.not_run} {number_format.count(tally.not_run)} not run")] * bool(tally.not_run)
 
 
 def rollouts_left(overview: Overview, manifest: Manifest) -> int:
@@ -145,7 +160,8 @@ def progress_line(
     parts.append(average)
     if live:
         pace = overview.pace.tokens_per_s()
-        eta = number_format.about(overview.pace.seconds_left(left)) if left else ""
+        is_stuck = is_stalled(overview.status) or overview.failing.is_total
+        eta = "–" if is_stuck else number_format.about(overview.pace.seconds_left(left)) if left else ""
         parts.append(Content(f"ETA {eta}" if eta else ""))
         parts.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
         parts.append(_at_once(overview))
@@ -159,6 +175,13 @@ def progress_line(
             break
         line = longer
     return line
+
+
+def is_stalled(status: Status | None) -> bool:
+    """Return whether nothing can be answered at present: the run is paused, or an endpoint only fails."""
+    if status is None:
+        return False
+    return status.state != "running" or any(endpoint.faults_in_a_row >= FAILING for endpoint in status.endpoints)
 
 
 def confinement_words(level: Confinement) -> Content:
@@ -229,9 +252,9 @@ def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) 
     if live:
         return Content.empty()
     if closed is not None and closed.message:
-        return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r at Home resumes it", MUTED))
+        return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r resumes it", MUTED))
     if closed is None and overview.fold.sessions:
-        words = "The engine ended without closing this run; nothing is lost. r at Home resumes it."
+        words = "The engine ended without closing this run; nothing is lost. r resumes it."
         return Content.styled(words, "$undecided")
     if nothing_live and overview.fold.last_at:
         ended = time.strftime("%d %b %H:%M", time.localtime(overview.fold.last_at)).lstrip("0")
@@ -261,8 +284,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
         _fact("retries", number_format.count(tally.retries) + slowed_by(tally.rate_limits)),
     ]
     if live and overview.status is not None:
-        left = number_format.about(overview.pace.seconds_left(rollouts_left(overview, manifest)))
-        lines.append(_fact("ETA", f"{left}, if the pace holds" if left else "not known yet"))
+        lines.append(_fact("ETA", _time_left(overview, rollouts_left(overview, manifest))))
         # Roles that ask the same server with the same key share one limiter.
         lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
         if overview.status.workers:
@@ -276,6 +298,13 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     if overview.status is not None and overview.status.message:
         lines.append(one_line(overview.status.message, 300, "$broken"))
     return lines
+
+
+def _time_left(overview: Overview, left: int) -> str:
+    if is_stalled(overview.status) or overview.failing.is_total:
+        return "–, nothing is answered at present"
+    words = number_format.about(overview.pace.seconds_left(left))
+    return f"{words}, if the pace holds" if words else "not known yet"
 
 
 def _fact(name: str, value: str) -> Content:

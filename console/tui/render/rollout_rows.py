@@ -14,9 +14,9 @@ from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout
 from console.tui.data.runs import RunLine
-from console.tui.render.columns import Column
+from console.tui.render.columns import Column, Face
 from console.tui.render.lines import stacked
-from console.tui.render.progress import lost_words, outcome_words
+from console.tui.render.progress import is_stalled, lost_words, outcome_words
 from console.tui.render.row_cells import suite_and_name
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
@@ -140,6 +140,9 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
     return any(line.summary and (line.summary.tally.cost_usd or not line.summary.simulated) for line in lines)
 
 
+_RESUMES = " · r resumes"
+_ROOM_FOR_ENDED = 150
+"""Width from which the state of a run that ended early has its column."""
 _MOST_MODEL = 14
 """Maximum width of the model column in the narrow layout."""
 ROOM_FOR_FIGURES = 110
@@ -152,7 +155,8 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
     The narrow layout combines outcomes and number of cases in one column.
     """
     score = Column("score", max([9, *(len(number_format.headline(line.summary)) for line in lines if line.summary)]))
-    eta, state = Column("ETA", 7, right=True), Column("state", 10, 2)
+    states = [state_word(line.state).cell_length + len(_RESUMES) for line in lines if line.can_resume]
+    eta, state = Column("ETA", 7, right=True), Column("state", max([10, *states]), 2)
     if width < ROOM_FOR_FIGURES:
         summaries = [line.summary for line in lines if line.summary]
         counts = max([4, *(_counts_of(summary).cell_length for summary in summaries)])
@@ -177,10 +181,8 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
     )
 
 
-def run_cells(
-    line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int
-) -> tuple[Content, ...]:
-    """Return the cells of `run_columns`.
+def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int) -> Face:
+    """Return the cells of `run_columns`, or one line for a run that ended early and is drawn in little room.
 
     Args:
         line: the run, from its journal.
@@ -196,13 +198,17 @@ def run_cells(
         return mark, one_line(line.name, 60), *[Content.empty()] * ((6 + with_cost) if is_wide else 4), mistake
     score = Content.styled(number_format.headline(summary), "bold")
     model = one_line(summary.model, 60, "bold" if is_watched else "")
-    left, state = Content(_time_left(line, summary)), state_and_waits(line, status, wide=is_wide)
+    left = Content("–" if line.is_live and is_stalled(status) else _time_left(line, summary))
+    state = state_and_waits(line, status, wide=is_wide)
+    if line.can_resume and width < _ROOM_FOR_ENDED:
+        return _ended_line(line, summary)
     if not is_wide:
-        return _mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state
+        cells = (_mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state)
+        return _dimmed_if_ended(line, cells)
     tally = summary.tally
     is_free = summary.simulated and number_format.is_unpaid(tally)
     cost = [Content("free" if is_free else number_format.spent_amount(tally))] * with_cost
-    return (
+    cells = (
         _mark(line),
         model,
         suite_and_name(line),
@@ -214,21 +220,30 @@ def run_cells(
         left,
         state,
     )
+    return _dimmed_if_ended(line, cells)
+
+
+def _ended_line(line: RunLine, summary: Summary) -> Content:
+    """Return the row of a run that ended early: how far it came comes before its result."""
+    model, suite = one_line(summary.model, _MOST_MODEL), one_line(suite_and_name(line).plain, 12)
+    how_far = state_word(line.state).append(f" {number_format.done(summary.tally, summary.planned_cases, 0)}{_RESUMES}")
+    parts = [Content.assemble(_mark(line), "  ", model), suite, how_far, Content(number_format.headline(summary))]
+    return Content("  ").join(parts).stylize(MUTED)
+
+
+def _dimmed_if_ended(line: RunLine, cells: tuple[Content, ...]) -> tuple[Content, ...]:
+    return cells if line.is_begun_or_waits else tuple(cell.stylize(MUTED) for cell in cells)
 
 
 def _counts_of(summary: Summary) -> Content:
     """Return outcome counts and the total, `✓3 ✗56 of 258`; before the first outcome, the progress of the setup."""
     tally = summary.tally
-    if summary.setup and not tally.graded + tally.broken + tally.undecided:
-        return muted(f"setup {tally.setup}/{summary.setup}")
+    if summary.setup and tally.done <= 0:
+        return muted(f"setup {number_format.count(tally.setup_done)}/{number_format.count(summary.setup)}")
     counts = outcome_counts(tally)
     cells = [Content.styled(f"{mark}{number_format.count(count)}", style) for mark, count, style in counts if count]
     cells = cells or [muted("0")]
-    return Content(" ").join([*cells, muted(f"of {number_format.count(summary.planned - summary.setup)}")])
-
-
-def _planned(summary: Summary) -> str:
-    return number_format.with_setup(number_format.count(summary.planned - summary.setup), summary.setup)
+    return Content(" ").join([*cells, muted(f"of {number_format.count(summary.planned_cases)}")])
 
 
 def _mark(line: RunLine) -> Content:
@@ -239,9 +254,7 @@ def _mark(line: RunLine) -> Content:
 
 
 def _done(summary: Summary) -> str:
-    tally = summary.tally
-    between = " of " if summary.setup else "/"
-    return f"{number_format.count(tally.finished + tally.not_run)}{between}{_planned(summary)}"
+    return number_format.done(summary.tally, summary.planned, summary.setup)
 
 
 def _speed(line: RunLine, summary: Summary) -> str:
@@ -254,14 +267,15 @@ def _speed(line: RunLine, summary: Summary) -> str:
 def _time_left(line: RunLine, summary: Summary) -> str:
     """Return the estimated time left, at the pace so far."""
     tally = summary.tally
-    rollouts_left = summary.planned - tally.finished - tally.not_run
-    if not line.is_live or not tally.finished or rollouts_left <= 0 or not summary.seconds:
+    if not line.is_live or not tally.finished or not summary.left or not summary.seconds:
         return ""
-    return number_format.about(summary.seconds / tally.finished * rollouts_left)
+    return number_format.about(summary.seconds / tally.finished * summary.left)
 
 
 def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:
     """Return a run's state: the engine's message, lost workers and waits, or requests in flight."""
+    if line.can_resume:
+        return state_word(line.state).append(_RESUMES)
     if status is None or not line.is_live:
         return state_word(line.state)
     if status.message:
@@ -285,6 +299,6 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     return muted(f"{in_flight}/{limit} {requests}" if limit else "running")
 
 
-def ended_words(count: int, *, is_unfolded: bool) -> Content:
+def ended_words(count: int) -> Content:
     """Return the line that stands for all ended runs."""
-    return muted(f"{count} ended (E {'hides' if is_unfolded else 'shows'} them)")
+    return muted(f"{count} ended (E shows them)")

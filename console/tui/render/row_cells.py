@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 from textual.content import Content
 
-from console.core.run import Summary
+from console.core.run import Summary, Tally
 from console.core.wait import slowed_by
 from console.insight import number_format
 from console.insight.reasons import counts_in_words
@@ -14,6 +14,7 @@ from console.tui.data.models import ModelLine
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import SuiteLine
 from console.tui.render.columns import Column, Face
+from console.tui.render.progress import not_run_words
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 
@@ -35,10 +36,13 @@ _MOST_MODEL = 14
 
 
 def runs_narrow(lines: Sequence[RunLine]) -> tuple[Column, ...]:
-    """Return RUNS_NARROW with the model column fitted to the names, so that the suite gets the room."""
-    longest = max((len(line.summary.model) for line in lines if line.summary is not None), default=0)
-    mark, model, *others = RUNS_NARROW
-    return mark, msgspec.structs.replace(model, width=min(max(longest, 5), _MOST_MODEL)), *others
+    """Return RUNS_NARROW with model and score fitted to what they hold, so that the suite gets the room."""
+    summaries = [line.summary for line in lines if line.summary is not None]
+    longest = min(max([5, *(len(summary.model) for summary in summaries)]), _MOST_MODEL)
+    widest = max([5, *(len(number_format.headline(summary)) for summary in summaries)])
+    mark, model, suite, score, *others = RUNS_NARROW
+    replace = msgspec.structs.replace
+    return mark, replace(model, width=longest), suite, replace(score, width=widest), *others
 
 
 RUNS_WIDE = (
@@ -48,8 +52,8 @@ RUNS_WIDE = (
     Column("suite", 20, 3, is_name=True),
     Column("pass", 6, right=True),
     Column("fail", 6, right=True),
-    Column("err", 4, right=True),
-    Column("left", 6, right=True),
+    Column("broken", 6, right=True),
+    Column("left", 8, right=True),
     Column("score", 16),
     Column("cost", 9, right=True),
 )
@@ -75,13 +79,27 @@ def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
         *_model_and_suite(line, parent, now),
         Content.styled(number_format.count(tally.passed), "$pass"),
         Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
-        Content.styled(number_format.count(tally.broken + tally.undecided), "$broken" if tally.broken else MUTED),
-        Content.styled(number_format.count(line.left), "$live" if line.is_live else MUTED),
+        _broken_and_undecided(tally),
+        _left_and_not_run(line),
         Content.styled(f"queued {line.place}", "$live")
         if line.is_queued
         else Content(number_format.headline(line.summary)),
         _cost(line),
     )
+
+
+def _broken_and_undecided(tally: Tally) -> Content:
+    """Return the number of broken rollouts, preceded by `? 2` if as many are undecided."""
+    undecided = [Content.styled(f"{SYMBOLS.undecided} {number_format.count(tally.undecided)}", "$undecided")]
+    broken = Content.styled(number_format.count(tally.broken), "$broken" if tally.broken else MUTED)
+    return Content(" ").join([*undecided * bool(tally.undecided), broken])
+
+
+def _left_and_not_run(line: RunLine) -> Content:
+    """Return the number of rollouts left, preceded by `· 7` if as many were given up."""
+    given_up = [muted(f"{SYMBOLS.not_run} {number_format.count(line.tally.not_run)}")]
+    left = Content.styled(number_format.count(line.left), "$live" if line.is_live else MUTED)
+    return Content(" ").join([*given_up * bool(line.tally.not_run), left])
 
 
 def _model_and_suite(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:
@@ -143,10 +161,11 @@ def _result(line: RunLine) -> Content:
     ]
     if line.summary is not None and number_format.scored_by(line.summary):
         cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
-    if tally.setup:
-        cells.append(muted(f"{SYMBOLS.setup} {tally.setup}"))
+    cells += not_run_words(tally)
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
+    if tally.setup:
+        cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
     return Content(" ").join(cells)
 
 
@@ -154,7 +173,7 @@ def _cost(line: RunLine) -> Content:
     if line.summary is None or line.is_queued:
         return Content.empty()
     if line.summary.simulated and number_format.is_unpaid(line.tally):
-        return Content.styled("simulated", f"italic {MUTED}")
+        return Content.styled(line.summary.simulated_note, f"italic {MUTED}")
     return Content(number_format.spent_amount(line.tally))
 
 
@@ -192,7 +211,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
 
 
 def _planned(summary: Summary) -> str:
-    return number_format.with_setup(number_format.plural(summary.planned - summary.setup, "rollout"), summary.setup)
+    return number_format.with_setup(number_format.count(summary.planned_cases), summary.setup)
 
 
 def _reasons(summary: Summary) -> Content:

@@ -34,7 +34,7 @@ def made_trend(model: str, *rates: float) -> Trend:
         Point(f"{model}-{n}", 1.0 + n, "completed", rate, None, None, 8, 8, 0.1, 0, None)
         for n, rate in enumerate(rates)
     )
-    return Trend(model, "small-talk", "8 cases", False, "", tuple(points))
+    return Trend(model, "small-talk", "8 cases", "", "", tuple(points))
 
 
 async def test_the_runs_of_a_trend_are_listed_newest_first() -> None:

@@ -5,6 +5,8 @@ turns. An answer has about 70 tokens. A growing chat repeats all earlier prompts
 its input grows with the cube of the turns.
 """
 
+import msgspec
+
 from console.benchmarks.aidanbench.conversation.prompts import (
     ENVIRONMENT,
     coherence_prompt,
@@ -33,8 +35,15 @@ def expected_turns(options: AidanOptions) -> float:
 
 
 def estimate(question: str, wording: Wording, options: AidanOptions) -> Estimate:
-    """Return the expected calls and tokens of one loop, separately for model, judge and embedding."""
-    turns = expected_turns(options)
+    """Return the expected calls and tokens of one loop, separately for model, judge and embedding, and their bound."""
+    expected = _estimate(question, wording, options, expected_turns(options))
+    if options.max_turns is None:
+        return expected
+    most = _estimate(question, wording, options, options.max_turns)
+    return msgspec.structs.replace(expected, most=most, bound=f"every loop to round {options.max_turns}")
+
+
+def _estimate(question: str, wording: Wording, options: AidanOptions, turns: float) -> Estimate:
     first = _tokens(first_prompt(wording, question))
     added = _tokens(wording.followup_environment if options.protocol == ENVIRONMENT else wording.followup_original)
     lists = ITEM_TOKENS * turns * (turns - 1) / 2

@@ -27,7 +27,7 @@ _WORDS = {
     EMPTY_ANSWER: "gave an empty answer",
     UNREADABLE_JUDGE: "the judge gave no readable number, twice",
     NO_NOVELTY: "the embedding had no direction, so nothing could be compared",
-    MAX_TURNS: "still going at the cap on turns",
+    MAX_TURNS: "stopped by the limit of rounds",
 }
 
 
@@ -47,10 +47,16 @@ def score_loop(output: Any, options: AidanOptions) -> Verdict:
     return Verdict(
         outcome=_outcome(metrics),
         reason=metrics.reason or MAX_TURNS,
-        messages=(f"{metrics.accepted} accepted; {reason_words(metrics.reason or MAX_TURNS)}",),
+        messages=(f"{metrics.accepted} accepted; {_ending(metrics, options)}",),
         scores=_scores(metrics, turns[: metrics.turns], options) if metrics.decided else {},
         detail={"accepted": metrics.accepted, "turns": metrics.turns, "official_reason": metrics.reason},
     )
+
+
+def _ending(metrics: Metrics, options: AidanOptions) -> str:
+    if metrics.reason or options.max_turns is None:
+        return reason_words(metrics.reason or MAX_TURNS)
+    return f"stopped by the limit of {options.max_turns} rounds"
 
 
 def reason_words(reason: str) -> str:

@@ -19,7 +19,7 @@ from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
 from console.tui.screens.branching import start_branch
-from console.tui.screens.compare.controller import CompareController
+from console.tui.screens.compare.controller import PROMPT, CompareController
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 
@@ -42,6 +42,7 @@ class ChangeFilters:
     action_filter_lost = partialmethod(_list, "lost")
     action_filter_gained = partialmethod(_list, "gained")
     action_filter_neither = partialmethod(_list, "both fail")
+    action_filter_prompt = partialmethod(_list, PROMPT)
     action_filter_left = partialmethod(_list, "left out")
     action_filter_all = partialmethod(_list, "all")
 

@@ -23,12 +23,14 @@ from console.tui.render.rollout_rows import row_key
 
 LOOK_EVERY_S = 1.0
 """Minimum seconds between checks for new records in a live run."""
+PROMPT = "prompt differs"
 SCOPES: dict[str, tuple[PairOutcome, ...]] = {
     "changed": (PairOutcome.LOST, PairOutcome.GAINED),
     "lost": (PairOutcome.LOST,),
     "gained": (PairOutcome.GAINED,),
     "both fail": (PairOutcome.NEITHER,),
     "left out": (PairOutcome.LEFT_OUT,),
+    PROMPT: tuple(PairOutcome),
     "all": tuple(PairOutcome),
 }
 """Outcomes listed, by filter label."""
@@ -216,9 +218,8 @@ class CompareController:
         """List the cases of the scope: lost first, then gained, then the others."""
         if self.comparison is None:
             return
-        outcomes = SCOPES[self.scope]
-        changed = [case for case in self.comparison.changes() if case.outcome in outcomes]
-        others = [case for case in self.comparison.cases if case.outcome in outcomes and not case.is_change]
+        changed = [case for case in self.comparison.changes() if self._is_in_scope(case)]
+        others = [case for case in self.comparison.cases if self._is_in_scope(case) and not case.is_change]
         cases = [case for case in (*changed, *others) if self._has_words(case)]
         if self.sorting is not None:
             cases.sort(key=self._sort_key(self.sorting), reverse=self.sorting.is_down)
@@ -257,6 +258,11 @@ class CompareController:
         """The listed cases."""
         return [change for change in self.changes.values() if isinstance(change, CasePair)]
 
+    def _is_in_scope(self, case: CasePair) -> bool:
+        if self.scope == PROMPT and self.comparison is not None:
+            return any(map(self.comparison.has_other_prompt, case.repeats))
+        return case.outcome in SCOPES[self.scope]
+
     def sort(self, column: str) -> None:
         """Sort by the difference of B and A in a column, the other way if it is chosen again; empty: as usual."""
         self.sorting = (self.sorting or Sorting("")).toggled(column) if column else None
@@ -282,7 +288,7 @@ class CompareController:
         """The active text filter with its counts."""
         if not self.words or self.comparison is None:
             return None
-        total = sum(case.outcome in SCOPES[self.scope] for case in self.comparison.cases)
+        total = sum(map(self._is_in_scope, self.comparison.cases))
         return FilterInForce(self.words, len(self.cases), total)
 
     def _has_words(self, case: CasePair) -> bool:

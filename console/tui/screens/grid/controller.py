@@ -11,7 +11,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.insight.case_in_run import CaseInRun
 from console.insight.conversation import actual_text
-from console.insight.grid import Grid, GridRow, grid
+from console.insight.grid import Grid, GridCase, GridRow, grid
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce, has_words
@@ -60,7 +60,7 @@ class GridController:
         """Zero-based index of the run under the cursor."""
         self.category: str | None = None
         """The category under the cursor; None for all."""
-        self.rows: dict[str, GridRow] = {}
+        self.rows: dict[str, GridCase] = {}
         """Listed cases by row key, in order."""
         self.current_key = ""
         """Row key of the current case."""
@@ -136,18 +136,19 @@ class GridController:
 
     def _list(self) -> None:
         """List the cases of the category, those that the current run failed and another passed first."""
-        listed = [
-            row for row in self._in_scope if has_words(self._words, row.slot[0], row.category, row.title, *row.reasons)
-        ]
-        self.rows = {row_key(row.slot): row for row in sorted(listed, key=self._order)}
+        listed = [case for case in self._in_scope if any(self._has_words(row) for row in case.repeats)]
+        self.rows = {row_key(case.telling.slot): case for case in sorted(listed, key=self._order)}
 
-    def _order(self, row: GridRow) -> tuple[bool, bool]:
+    def _has_words(self, row: GridRow) -> bool:
+        return has_words(self._words, row.slot[0], row.category, row.title, *row.reasons)
+
+    def _order(self, row: GridCase) -> tuple[bool, bool]:
         """Return a sort key: rows that differ first, among them those where the current run is below the best."""
         most = max(row.points(place) for place in range(len(self.runs)))
         return not row.differs, row.points(self.place) == most
 
     @property
-    def _in_scope(self) -> list[GridRow]:
+    def _in_scope(self) -> list[GridCase]:
         rows = self.grid.of(self.category) if self.grid is not None else []
         return [row for row in rows if row.differs or not self._only_different]
 
@@ -159,7 +160,7 @@ class GridController:
     @property
     def status(self) -> str:
         """Number of cases that differ, in words."""
-        rows = self.grid.rows if self.grid is not None else ()
+        rows = self.grid.cases if self.grid is not None else ()
         return f"{sum(row.differs for row in rows)} of {len(rows)} differ"
 
     @property
@@ -190,7 +191,8 @@ class GridController:
 
     @property
     def current(self) -> GridRow | None:
-        return self.rows.get(self.current_key)
+        case = self.rows.get(self.current_key)
+        return case.telling if case is not None else None
 
     @property
     def why_no_suite(self) -> str:
@@ -224,7 +226,7 @@ class GridController:
         """Return the start of each run's answer to a case; None until `outputs_arrived` is called with its key."""
         if key not in self._outputs:
             self._outputs[key] = None
-            row, opened = self.rows[key], self._opened
+            row, opened = self.rows[key].telling, self._opened
 
             def read() -> None:
                 texts = tuple(_output(run, row) for run in opened)

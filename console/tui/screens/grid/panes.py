@@ -7,7 +7,7 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.insight.case_in_run import CaseInRun
-from console.insight.grid import Grid, GridRow
+from console.insight.grid import Grid, GridCase, GridRow
 from console.tui.render import grid_rows
 from console.tui.render.block import Block
 from console.tui.render.columns import Face
@@ -62,8 +62,10 @@ class GridCaseList(RowList):
     def __init__(self) -> None:
         super().__init__(id="grid", classes="pane", names=True)
         self.pane_title = PaneTitle("grid", id="grid-caption")
-        self._rows: Mapping[str, GridRow] = {}
+        self._rows: Mapping[str, GridCase] = {}
         self._runs = self._place = 0
+        self._repeats = 1
+        """Largest number of repeats of a listed case."""
 
     def show_outputs(self, controller: GridController) -> None:
         """List the cases with the answers of the runs in the cells."""
@@ -75,22 +77,23 @@ class GridCaseList(RowList):
         self.set_columns(grid_rows.output_columns(grid, shown))
 
         def draw(key: str) -> Face:
-            row = controller.rows[key]
+            row = controller.rows[key].telling
             return grid_rows.output_cells(row, controller.prompt(row), controller.outputs(key), shown, self._place)
 
         self.show(list(self._rows), draw=draw, empty=Content(controller.empty_words))
 
     def show_cases(self, controller: GridController) -> None:
         self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
+        self._repeats = max((len(case.repeats) for case in self._rows.values()), default=1)
         name = grid_rows.EVERY_CATEGORY if controller.category is None else controller.category or "no category"
         title = Content.assemble(one_line(name, 40, "bold"), (f"  {controller.list_words}", MUTED))
         self.pane_title.tell(title, muted("f all or differing"))
-        self.set_columns(grid_rows.case_columns(self._shown))
+        self.set_columns(grid_rows.case_columns(self._shown, self._repeats))
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
 
     @property
     def _shown(self) -> range:
-        return grid_rows.shown_marks(self._runs, self._place, max(self.room - 2, 40))
+        return grid_rows.shown_marks(self._runs, self._place, max(self.room - 2, 40), self._repeats)
 
     def _face(self, key: str) -> Face:
         return grid_rows.case_cells(self._rows[key], self._shown, self._place)

@@ -201,7 +201,7 @@ class GridScreen(BaseScreen):
     @on(RowList.RowChosen, "#grid")
     def _compare(self, event: RowList.RowChosen) -> None:
         """Open the answer of the current run, or compare a run that passed the case with one that did not."""
-        row = self.controller.rows[event.key]
+        row = self.controller.rows[event.key].telling
         if self.has_class("-outputs"):
             self.services.navigator.open_review(self.controller.runs[self.controller.place], row.slot)
             return

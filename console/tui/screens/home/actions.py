@@ -16,6 +16,7 @@ from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import HomeController, demo_runs
+from console.tui.screens.resuming import resume_run
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 
@@ -189,26 +190,7 @@ class EngineActions:
 
     def action_run_resume(self) -> None:
         """Resume the run under the cursor or, from another list, the newest resumable one."""
-        self.resume(self.line_to_resume())
-
-    def resume(self, line: RunLine | None) -> None:
-        if line is None or not (line.can_resume or line.is_recorded):
-            self.services.notify(Content("There is nothing to resume here."))
-        else:
-            self.services.workspace.in_thread(lambda: self._reopen(line.folder))  # or refuses with the reason
-
-    def _reopen(self, run: RunFolder) -> None:
-        from console.engine.plan import reopen
-        from console.engine.process import spawn_engine
-
-        workspace, paths = self.services.workspace, self.services.paths
-        try:
-            reopen(run, paths.models, paths.data)
-            spawn_engine(run, models_path=paths.models, data_path=paths.data)
-        except UsageError as error:
-            workspace.hand_over(self.services.refuse, error)
-        else:
-            workspace.hand_over(self._show_started, run, True)
+        resume_run(self.services, self.line_to_resume())
 
     def start_demo(self) -> None:
         """Launch the demo's runs and open the first."""

@@ -43,9 +43,9 @@ class NextSteps:
     resumable: RunLine | None = None
     """The newest resumable run."""
     failed: RunLine | None = None
-    """The run that Review shows if it has failures, otherwise the newest with failures."""
-    is_failed_reviewed: bool = False
-    """True if the key of Review opens that run."""
+    """The newest run with failures to review."""
+    reviewed: int = 0
+    """Number of its rollouts already reviewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +79,23 @@ class HomeController:
         self._total = 0
         self._marked: list[Path] = []
 
-    def use_runs(self, runs: Sequence[RunLine], total: int, *, reviewed: Path | None, is_stranded: bool) -> None:
+    def use_runs(
+        self, runs: Sequence[RunLine], total: int, *, failed: tuple[RunLine, int] | None, is_stranded: bool
+    ) -> None:
         """Update from the workspace.
 
         Args:
             runs: all runs read so far, newest first.
             total: number of runs.
-            reviewed: the run that the key of Review opens.
+            failed: the run with the last failures and how many of its rollouts are reviewed.
             is_stranded: whether runs are queued but no engine runs the queue.
         """
         self._runs, self._total = runs, total
-        failed_and_reviewed = next(
-            (line for line in runs if line.folder.path == reviewed and _has_failures(line)), None
-        )
         self.next_steps = NextSteps(
             sorted((line for line in runs if line.is_queued), key=lambda line: line.place),
             is_stranded,
             next((line for line in runs if line.can_resume), None),
-            failed_and_reviewed or next(filter(_has_failures, runs), None),
-            failed_and_reviewed is not None,
+            *(failed or (None, 0)),
         )
 
     # Listing ---------------------------------------------------------------------------------------------------------
@@ -214,10 +212,6 @@ def demo_runs(suites: Suites) -> "list[tuple[str, DemoRun]]":
     """Return suite and run of each demo, in order; the first is opened in Live."""
     runs = [(line.name, run) for line in suites.lines for run in line.entry.demo if not line.mistake]
     return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
-
-
-def _has_failures(line: RunLine) -> bool:
-    return not line.is_live and line.tally.failed + line.tally.broken > 0
 
 
 def _texts_of(line: RunLine) -> tuple[str, ...]:

@@ -165,8 +165,7 @@ class StartList(RowList):
             case "resume":
                 return Content("Resume a run"), _muted(_resume_words(self._steps.resumable)), _key("r")
             case _:
-                key_of_review = "3" if self._steps.is_failed_reviewed else ""
-                return Content("Last failures"), _muted(_failure_words(self._steps.failed)), _key(key_of_review)
+                return Content("Last failures"), _muted(_failure_words(self._steps)), _key("3")
 
     def _queue_words(self) -> Content:
         queued = self._steps.queued
@@ -179,15 +178,19 @@ class StartList(RowList):
 def _resume_words(line: RunLine | None) -> Content:
     if line is None or line.summary is None:
         return Content.empty()
-    return _suite_and_model(line).append(
-        f", {line.tally.finished} of {line.summary.planned} finished, {state_word(line.state).plain}"
-    )
+    done = number_format.done(line.tally, line.summary.planned, line.summary.setup)
+    return _suite_and_model(line).append(f", {done} finished, {state_word(line.state).plain}")
 
 
-def _failure_words(line: RunLine | None) -> Content:
-    if line is None:
+def _failure_words(steps: NextSteps) -> Content:
+    """Return the counts, the run with its time, and how many are reviewed."""
+    line = steps.failed
+    if line is None or line.summary is None:
         return Content.empty()
-    return Content(f"{line.tally.failed + line.tally.broken} in ").append(_suite_and_model(line))
+    name = f"{line.summary.name} · " if line.summary.name else ""
+    words = Content.assemble(number_format.failures(line.tally), " in ", one_line(name, 24), _suite_and_model(line))
+    words = words.append(f", {row_cells.when(line.summary.at, time.time(), wide=False)}")
+    return words.append(f" · {steps.reviewed} reviewed" if steps.reviewed else "")
 
 
 def _suite_and_model(line: RunLine) -> Content:

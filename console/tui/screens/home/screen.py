@@ -11,13 +11,14 @@ from textual.containers import Container, Vertical
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.data.runs import RunLine
+from console.tui.data.runs import RunLine, last_failures
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, QueueActions, RunActions
 from console.tui.screens.home.adding import ModelActions
 from console.tui.screens.home.controller import NEWEST, HomeController
 from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
+from console.tui.screens.resuming import resume_run
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
@@ -112,9 +113,9 @@ class HomeScreen(BaseScreen):
             return
         workspace = self.services.workspace
         if part in ("", "runs"):
-            reviewed = self.services.navigator.next_review
+            runs = workspace.runs or []
             self.controller.use_runs(
-                workspace.runs or [], workspace.run_count, reviewed=reviewed, is_stranded=workspace.is_stranded
+                runs, workspace.run_count, failed=last_failures(runs), is_stranded=workspace.is_stranded
             )
             self._shown_room = self._room_for_steps
             has_room, most = self._shown_room
@@ -178,7 +179,7 @@ class HomeScreen(BaseScreen):
             case "demo":
                 self._engines.start_demo()
             case "resume":
-                self._engines.resume(steps.resumable)
+                resume_run(self.services, steps.resumable)
             case "failures" if steps.failed is not None:
                 self.services.navigator.open_review(steps.failed.folder)
             case "queue" if steps.is_stranded:

@@ -11,6 +11,7 @@ from console.config.paths import presets_files
 from console.config.preset import Preset, Presets, load_presets, suite_words
 from console.config.preset_file import save_preset
 from console.core.fault import UsageError
+from console.core.price import dollars
 from console.engine.background import start_task
 from console.engine.compute_target import ComputeTarget
 from console.engine.matrix import plans_of
@@ -119,7 +120,7 @@ class SampleRunActions(_FormActions):
 
     async def _ask_and_sample(self) -> None:
         if cost := self.controller.sample_cost_to_confirm:
-            price = (f"The sample runs alone will cost about ${cost:,.2f}.", "bold")
+            price = (f"The sample runs alone will cost about {dollars(cost)}.", "bold")
             question = Question(Content.assemble(price, "\nRun three cases of each?"), [Answer("y", "run samples")])
             if await self.services.ask(question) != "y":
                 return

@@ -143,7 +143,8 @@ class SuiteChoices(ChoiceList):
         if row.obstacle:
             count = Content.styled(row.obstacle, "$broken")
         else:
-            count = Content.styled(_case_count(row), "" if row.mark is not Mark.NONE else MUTED)
+            word = " cases" if part.group and not part.category else ""
+            count = Content.styled(f"{_case_count(row)}{word}", "" if row.mark is not Mark.NONE else MUTED)
         return lines.spread(name, count, self.room - CURSOR_CELLS)
 
 

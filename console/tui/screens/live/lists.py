@@ -37,6 +37,9 @@ from console.tui.symbols import MUTED, muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 
+_REPEATED = "Rollouts"
+"""Heading of the rows if each case has several."""
+
 
 class ConversationList(RowList):
     """The rollouts of a run, drawn in their current state."""
@@ -75,7 +78,8 @@ class ConversationList(RowList):
         else:
             state = "running" if run.is_live else "interrupted"
             unfinished = f", {running} {state}" if run.is_live or run.overview.running else ""
-            left = Content.assemble(self.view.rows_title, (f"  {rollouts}{unfinished}", MUTED))
+            title = _REPEATED if run.manifest.rollouts > 1 else self.view.rows_title
+            left = Content.assemble(title, (f"  {rollouts}{unfinished}", MUTED))
         self.pane_title.tell(left, muted(f"o {order}"))
 
     def _draw_rollout(self, key: str) -> tuple[Content, ...]:
@@ -88,11 +92,12 @@ class ConversationList(RowList):
 
 def _empty_words(run: WatchedRun) -> Content:
     if not run.is_read:
-        cases, read = number_format.plural(run.manifest.cases, "rollout"), len(run.overview.rollouts)
+        word = "rollout" if run.manifest.rollouts > 1 else "case"
+        cases, read = number_format.plural(run.manifest.cases, word), len(run.overview.rollouts)
         return Content(f"reading {cases}, {number_format.count(read)} so far")
     if not run.is_live and is_starting(run.overview, run.manifest):
         return Content("The engine is starting …")
-    return Content("No rollout has started yet." if run.is_live else "No rollout was run.")
+    return Content("No case has started yet." if run.is_live else "No case was run.")
 
 
 SHOWN_FAILURES = 200
@@ -117,12 +122,11 @@ class FailureList(RowList):
             self.show(keys, draw=self._draw_failure)
 
     def draw_title(self, overview: Overview) -> None:
-        """Show the total number of failures."""
-        tally = overview.fold.tally
-        count = tally.failed + tally.broken + tally.undecided
+        """Show the numbers of failures of each kind."""
+        counts = number_format.failures(overview.fold.tally)
         self.pane_title.tell(
-            Content.assemble("Failures", (f"  {number_format.count(count)}, latest first", MUTED)),
-            muted("enter reviews" if count else ""),
+            Content.assemble("Failures", (f"  {counts or 0}, latest first", MUTED)),
+            muted("enter reviews" if counts else ""),
         )
 
     def _draw_failure(self, key: str) -> tuple[Content, ...]:
@@ -215,7 +219,7 @@ _ENDED = "ended"
 
 
 class LiveRunsPanel(RowList):
-    """One row for each run, keyed by its folder; ended runs share one row until unfolded."""
+    """One row for each run, keyed by its folder; ended ones are dimmed, and share one row while folded."""
 
     class RunChosen(Message):
         """The user chose a run to watch."""
@@ -230,7 +234,7 @@ class LiveRunsPanel(RowList):
         self._statuses: Mapping[Path, Status] = {}
         self._watched = ""
         self._ended = 0
-        self._is_unfolded = False
+        self._is_unfolded = True
 
     def show_runs(self, lines: Sequence[RunLine], statuses: Mapping[Path, Status], *, watched: Path) -> None:
         """List runs with their engines' statuses; the cursor starts on the watched run."""
@@ -247,6 +251,11 @@ class LiveRunsPanel(RowList):
         self._list()
 
     @property
+    def line(self) -> RunLine | None:
+        """The run under the cursor."""
+        return self._run_lines.get(self.cursor or "")
+
+    @property
     def strips(self) -> int:
         """Number of rows."""
         return len(self.keys)
@@ -254,8 +263,8 @@ class LiveRunsPanel(RowList):
     def _list(self) -> None:
         ended = [key for key, line in self._run_lines.items() if not line.is_begun_or_waits and key != self._watched]
         self._ended = len(ended)
-        keys = [key for key in self._run_lines if self._is_unfolded or key not in ended]
-        keys += [_ENDED] * bool(ended)
+        keys = [key for key in self._run_lines if key not in ended]
+        keys += ended if self._is_unfolded else [_ENDED] * bool(ended)
         self._fit_columns()
         self.show(keys, draw=self._draw_run)
         self.styles.height = len(keys)
@@ -269,7 +278,7 @@ class LiveRunsPanel(RowList):
 
     def _draw_run(self, key: str) -> Face:
         if key == _ENDED:
-            return ended_words(self._ended, is_unfolded=self._is_unfolded)
+            return ended_words(self._ended)
         line = self._run_lines.get(key)
         if line is None:
             return ()

@@ -14,15 +14,17 @@ from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.replay_feed import Replay
 from console.tui.data.run_feed import RunFeed
+from console.tui.data.runs import RunLine
 from console.tui.dialogs.help import TextScreen
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render.progress import worker_lines
 from console.tui.sanitize import one_line
+from console.tui.screens.resuming import resume_run
 from console.tui.services import Services
 
 ASKED_FOR_S = 2.0
 """Seconds for which a requested concurrency overrides the one reported by the engine."""
-NO_ENGINE = Content("This run has no engine; r at Home resumes it.")
+NO_ENGINE = Content("This run has no engine; r resumes it.")
 _ONE_CASE = frozenset({"case.stop", "case.retry"})
 _NEEDS_ENGINE = frozenset({"run.pause", "run.faster", "run.slower", "run.stop", *_ONE_CASE})
 
@@ -40,6 +42,8 @@ class RunControls:
     """Returns the feed of that rollout's run, which may be another one in the grid."""
     in_worker: Callable[[Coroutine[None, None, None]], object]
     """Runs a dialog."""
+    line: Callable[[], RunLine | None]
+    """Returns the run to resume: the one under the cursor of the list of runs, or the one shown."""
     _concurrency_asked: int = 0
     _asked_at: float = -ASKED_FOR_S
 
@@ -49,11 +53,15 @@ class RunControls:
         words = {"run.pause": "resume" if self._is_paused(feed) else "pause"}
         if feed is None or not feed.is_live:
             words |= dict.fromkeys(("run.stop", "case.stop", "case.retry"), "")
+        if self._resumable is not None:
+            words["case.retry"] = "resume"
         return words
 
     def why_not(self, action: Action) -> str | None:
         """Return why an action is unavailable; None if it is available or not handled here."""
         rollout = self.rollout()
+        if action.id == "case.retry" and self._resumable is not None:
+            return None
         feed = self.rollout_feed() if action.id in _ONE_CASE else self.feed()
         if action.id in _NEEDS_ENGINE and (feed is None or not feed.is_attached):
             return "this run has no engine"
@@ -96,7 +104,10 @@ class RunControls:
             self._send(Command("stop_case", key=rollout.key), feed=self.rollout_feed())
 
     def action_case_retry(self) -> None:
-        """Retry the active conversation as a new attempt."""
+        """Retry the active conversation as a new attempt; resume a run that ended early."""
+        if (line := self._resumable) is not None:
+            resume_run(self.services, line)
+            return
         rollout = self.rollout()
         if rollout is not None and not rollout.is_running:
             words = "Queued to retry as a new attempt."
@@ -131,6 +142,11 @@ class RunControls:
             self.services.notify(NO_ENGINE)
         elif words:
             self.services.notify(Content(words))
+
+    @property
+    def _resumable(self) -> RunLine | None:
+        line = self.line()
+        return line if line is not None and line.can_resume else None
 
     def _is_paused(self, feed: RunFeed | None) -> bool:
         status = feed.overview.status if feed else None

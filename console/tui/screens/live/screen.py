@@ -116,6 +116,7 @@ class LiveScreen(RunScreen):
             rollout=lambda: self.grid_actions.rollout,
             rollout_feed=lambda: self.several_runs.find_feed(self.grid_actions.run),
             in_worker=lambda question: self.run_worker(question, exclusive=True, group="stop"),
+            line=lambda: self.several_runs.line_to_resume,
         )
         self.replay_controls = ReplayControls(
             services,

@@ -67,8 +67,6 @@ class LiveRuns:
         self._services = services
         self._watched = watched.path
         self._engines = EngineStates()
-        self._seen: set[Path] = set()
-        """Runs that were live since the screen was opened, which stay listed after they end."""
         self.lines: list[RunLine] = []
         """The watched run and the others by name; empty if there are no others."""
 
@@ -78,14 +76,14 @@ class LiveRuns:
         return self._engines.statuses
 
     def update(self, feed: RunFeed | None) -> None:
-        """List the watched run and those live, queued, recently live or launched here; connect to their engines.
+        """List the watched run and those live, queued, or live since Live was opened; connect to their engines.
 
         Args:
             feed: the watched run, which is more up to date than the workspace; None if it is not open.
         """
         runs = self._services.workspace.runs or ()
-        self._seen |= {line.folder.path for line in runs if line.is_live}
-        seen = self._seen | {run.path for run in self._services.navigator.launched}
+        seen = self._services.navigator.seen_live
+        seen.update(line.folder.path for line in runs if line.is_live)
         lines = [line for line in runs if self._belongs(line) or line.folder.path in seen]
         self.lines = sorted(lines, key=lambda line: line.name) if len(lines) > 1 else []
         if feed is not None:
@@ -227,6 +225,7 @@ class SeveralRuns:
             wall_changed: called when runs are added to or removed from the grid.
         """
         self.runs = LiveRuns(services, watched)
+        self._services = services
         self._watched, self._controller, self._panel = watched, controller, panel
         self._feed, self._wall_in_sight, self._wall_changed = feed, wall_in_sight, wall_changed
         self._wall = WallFeeds(services, in_sight=wall_in_sight, changed=wall_fed)
@@ -260,6 +259,11 @@ class SeveralRuns:
         if self._wall.follow(self.runs.on_wall if self._wall_in_sight() else ()):
             self._controller.beside = self._wall.feeds
             self._wall_changed()
+
+    @property
+    def line_to_resume(self) -> RunLine | None:
+        """The run under the cursor of the focused list of runs, else the watched one."""
+        return self._panel.line if self._panel.has_focus else self._services.workspace.find(self._watched.path)
 
     def find_feed(self, run: object) -> RunFeed | None:
         """Return the feed of a run shown in a tile."""

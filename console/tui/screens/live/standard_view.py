@@ -24,7 +24,7 @@ from console.tui.widgets.transcript import Transcript
 class StandardLiveView:
     """A list of conversations with a pass rate."""
 
-    rows_title: str = "Rollouts"
+    rows_title: str = "Cases"
     columns: tuple[Column, ...] = CASES
     sort_orders: tuple[SortOrder, ...] = ()
 

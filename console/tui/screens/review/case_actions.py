@@ -284,7 +284,7 @@ class RetryActions:
         """Ask for confirmation if the cost is high or unknown, or if there are several cases."""
         costs = [rollout.cost_usd for rollout in rollouts]
         total = sum(cost or 0.0 for cost in costs)
-        is_free = self.feed is not None and self.feed.manifest.simulated and not any(cost != 0 for cost in costs)
+        is_free = self.feed is not None and self.feed.manifest.model.simulated and not any(cost != 0 for cost in costs)
         if len(rollouts) == 1 and (is_free or (costs[0] is not None and total < ASK_ABOVE_USD)):
             return True
         price = "free, simulated" if is_free else f"about {number_format.money(total, at_least=None in costs)}"

@@ -8,7 +8,7 @@ from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.core.statistics.repeats import pass_rates
 from console.insight import number_format
-from console.insight.failures import Group
+from console.insight.failures import Group, count_ended
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.tui.render import lines
@@ -101,6 +101,8 @@ def case_line(head: Head, width: int) -> Content:
     fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded
     label = one_line(head.group.label, 120, "bold" if head.is_open else "")
     right = marks if marks.cell_length < width // 2 else one_line(_marks_in_words(rollouts), width // 2)
+    if (ended := count_ended(rollouts)) < head.repeats:
+        right = right.append_text(f" {ended} of {head.repeats}", MUTED)
     return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), label), right, width - (0 if head.is_open else 2))
 
 
@@ -115,7 +117,8 @@ def empty_text(controller: ReviewController) -> Content:
         return Content.empty()
     if not run.is_read or controller.is_listing:
         count = number_format.count(len(run.overview.rollouts))
-        return Content(f"reading {number_format.plural(run.manifest.cases, 'rollout')}, {count} so far")
+        word = "rollout" if run.manifest.rollouts > 1 else "case"
+        return Content(f"reading {number_format.plural(run.manifest.cases, word)}, {count} so far")
     if narrow.text == NOT_REVIEWED:
         return Content("Everything has been reviewed. F lists it again, E exports it.")
     if narrow.text:
@@ -156,7 +159,7 @@ def status_text(controller: ReviewController, overview: Overview, manifest: Mani
     if controller.suite_view.has_pass_rate and (repeats := pass_rates(tally.cases)) is not None:
         k, at, every = repeats
         rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
-    cost = number_format.spent(tally, simulated=manifest.simulated)
+    cost = number_format.spent(tally, manifest.simulated_note)
     figures = [
         Content.assemble("  ", outcome_words(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place) for rate in rates
     ]

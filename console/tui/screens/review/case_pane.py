@@ -252,6 +252,8 @@ class CasePane(Vertical):
         tell(self._head, Content.empty())
         self.text.show([])
         self._conversation.show([])
+        for pane in (self._head, self.text, self._conversation):
+            self._set_box_title(pane, Content.empty(), Content.empty())
 
     def draw_head(self) -> None:
         """Draw the lines above the view again; the match that is shown stays in sight if they take more room."""

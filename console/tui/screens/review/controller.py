@@ -115,6 +115,7 @@ class ReviewController:
     def open(self, run: ReviewedRun) -> None:
         """Start reviewing a run and read its notes."""
         self.run = run
+        self.triage.repeats = run.manifest.rollouts
         if run.manifest.rollouts > 1:
             self.triage.regroup(GroupBy.REPEATS)
         self.read_notes()
@@ -185,7 +186,9 @@ class ReviewController:
         self._stale |= Stale.LIST | Stale.FIGURES
         if listing.is_whole and self._widen_for_case():
             return
-        if (self.current is None or not self.is_moved) and (target := self._first_target()) is not None:
+        target = self._first_target()
+        is_gone = listing.is_whole and self.run is not None and self.run.is_read and not self.triage.place_of(target)
+        if target is not None and not is_gone and (self.current is None or not self.is_moved):
             self.go(target)
         elif listing.is_whole and not self.triage.place_of(self.rollout):
             self._leave_unlisted()
@@ -378,7 +381,7 @@ class ReviewController:
             return
         following = self.triage.step(rollout, 1)
         self.annotate([rollout], kind, value)
-        self.go(following or rollout)
+        self.go(following or (rollout if self.triage.place_of(rollout) else None))
 
     def undo(self) -> Sequence[Note]:
         """Undo the last notes, move to their case, and return the restored notes; empty if there is nothing to undo.
@@ -422,7 +425,7 @@ class ReviewController:
             case,
             annotation=self.annotation,
             model=run.manifest.model,
-            simulated=run.manifest.simulated,
+            simulated=run.manifest.model.simulated,
             alike=group.count if group is not None else 0,
             views=self.views,
             view=self.view,

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial, partialmethod
 from pathlib import Path
 
+from textual.content import Content
+
 from console.core.case import Slot
 from console.insight.failures import GroupBy
 from console.insight.sort_orders import BY_ID, BY_REPEATS
@@ -228,6 +230,8 @@ class FilterActions:
     def _group(self, by: GroupBy) -> None:
         self.controller.regroup(by)
         self.services.ui_state.keep(_GROUPING_KEY, by.value)
+        if self.controller.triage.by is not by:
+            self.services.notify(Content("There are no labels yet, so by reason; X a asks a model for them."))
         self.draw()
 
     action_group_reason = partialmethod(_group, GroupBy.REASON)

@@ -43,6 +43,8 @@ class ListRequest:
     """Conversations that contain a free text of the filter, by text."""
     group_places: Mapping[GroupPath, int]
     """Positions of the groups in earlier lists, which they keep."""
+    repeats: int = 1
+    """Planned rollouts of each case."""
     sorting: Sorting | None = None
     """Order within a group; None for the order of the run."""
 
@@ -138,7 +140,7 @@ def _listing(
             group_places.setdefault(each.path, len(group_places))
         return sorted(groups, key=lambda each: (each.rank, group_places[each.path]))
 
-    groups = in_known_order(group(listed, request.by, annotations))
+    groups = in_known_order(group(listed, request.by, annotations, repeats=request.repeats))
     for top in groups:
         top.parts = in_known_order(top.parts)
     order, leaves = in_order(groups), [leaf for top in groups for leaf in top.leaves]

@@ -11,7 +11,7 @@ from typing import overload
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
-from console.insight.failures import Group, GroupBy
+from console.insight.failures import Group, GroupBy, possible_grouping
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import Sorting
@@ -36,6 +36,8 @@ class Head:
     """True if the line only stands for subgroups."""
     top_label: str = ""
     """Label of a subgroup's parent."""
+    repeats: int = 1
+    """Planned rollouts of each case."""
 
 
 class Triage:
@@ -43,7 +45,9 @@ class Triage:
 
     def __init__(self) -> None:
         """Start with failures by reason."""
-        self.by = GroupBy.REASON
+        self.by = self._chosen = GroupBy.REASON
+        self.repeats = 1
+        """Planned rollouts of each case."""
         self.home = FAILURES
         """Default scope."""
         self.scope = read_filter(FAILURES)
@@ -61,8 +65,18 @@ class Triage:
 
     def request(self) -> ListRequest:
         """Return a request for the current filters and grouping."""
+        if (by := possible_grouping(self._chosen, self.annotations)) is not self.by:
+            self.by, self.open_path = by, ()
+            self.forget_order()
         return ListRequest(
-            self.by, self.scope, self.narrow, self.annotations, self.matches, self._group_places, self.sorting
+            self.by,
+            self.scope,
+            self.narrow,
+            self.annotations,
+            self.matches,
+            self._group_places,
+            self.repeats,
+            self.sorting,
         )
 
     def use_listing(self, listing: Listing) -> None:
@@ -91,7 +105,8 @@ class Triage:
 
     def regroup(self, by: GroupBy) -> None:
         """Set the grouping of the next list."""
-        self.by, self.open_path, self._group_places = by, (), {}
+        self.by = self._chosen = by
+        self.open_path, self._group_places = (), {}
 
     def forget_order(self) -> None:
         """Sort groups by size again in the next list."""
@@ -116,7 +131,9 @@ class Triage:
             for leaf in top.leaves:
                 is_open = leaf.path == self.open_path
                 label = top.label if leaf is not top else ""
-                head = self._add_head(keys, _HEAD, Head(leaf, is_open, int(has_top), top_label=label))
+                head = self._add_head(
+                    keys, _HEAD, Head(leaf, is_open, int(has_top), top_label=label, repeats=self.repeats)
+                )
                 if is_open:
                     fixed.add(head)
                     members, keys = leaf.rollouts, after

@@ -61,7 +61,7 @@ class TrendList(RowList):
         show = number_format.number if trend.score else number_format.rate
         last = next((value for value in reversed(values) if value is not None), None)
         bars = number_format.sparkline(values, 40, None if trend.score else 1.0) if len(values) > 1 else ""
-        mark = "simulated" if trend.simulated else ""
+        mark = trend.simulated_note
         over_time = Content.assemble((bars, "$pass"), "  " if bars and mark else "", (mark, "$undecided"))
         return (
             one_line(trend.model, 60, "bold"),

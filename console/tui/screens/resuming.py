@@ -1,0 +1,37 @@
+"""Resuming a run that ended early, from any screen that shows one."""
+
+from functools import partial
+
+from textual.content import Content
+
+from console.core.fault import UsageError
+from console.store.runs import RunFolder
+from console.tui.data.runs import RunLine
+from console.tui.services import Services
+
+
+def resume_run(services: Services, line: RunLine | None) -> None:
+    """Start an engine for a run and watch it in Live, or notify why that is impossible."""
+    if line is None or not (line.can_resume or line.is_recorded):
+        services.notify(Content("There is nothing to resume here."))
+    else:
+        services.workspace.in_thread(partial(_reopen, services, line.folder))  # or refuses with the reason
+
+
+def _reopen(services: Services, run: RunFolder) -> None:
+    from console.engine.plan import reopen
+    from console.engine.process import spawn_engine
+
+    workspace, paths = services.workspace, services.paths
+    try:
+        reopen(run, paths.models, paths.data)
+        spawn_engine(run, models_path=paths.models, data_path=paths.data)
+    except UsageError as error:
+        workspace.hand_over(services.refuse, error)
+    else:
+        workspace.hand_over(_watch, services, run)
+
+
+def _watch(services: Services, run: RunFolder) -> None:
+    services.navigator.add_launched([run])
+    services.navigator.open_live(run)
