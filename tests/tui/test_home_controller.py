@@ -23,6 +23,7 @@ def run_line(
     summary = Summary(
         id=name, at=at, suite=more.get("suite", "s"), model=more.get("model", "m"), state=state, tally=tally,
         planned=10, simulated=more.get("simulated", False), parent=more.get("parent", ""),
+        simulated_note="simulated" if more.get("simulated") else "",
     )  # fmt: skip
     return RunLine(RunFolder(root / name), summary, place=place)
 

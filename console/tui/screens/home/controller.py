@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from console.core.run import Tally
+from console.core.run import Tally, simulated_note_of
 from console.insight import number_format
 from console.tui.data.filter_in_force import has_words
 from console.tui.data.runs import RunLine
@@ -157,8 +157,8 @@ class HomeController:
         paid = Tally(
             cost_usd=sum(tally.cost_usd for tally in tallies), cost_unknown=sum(tally.cost_unknown for tally in tallies)
         )
-        is_simulated = all(line.summary.simulated for line in started if line.summary is not None)
-        spent = number_format.spent(paid, simulated=is_simulated)
+        notes = [line.summary.simulated_note for line in started if line.summary is not None]
+        spent = number_format.spent(paid, simulated_note_of(notes) if all(notes) else "")
         runs = number_format.plural(len(started), "run")
         return f"today {runs} · {spent} · {number_format.count(tokens)} tokens"
 
