@@ -62,14 +62,14 @@ def goes_on(console, home: Path, ended, till: Till, *flags: object) -> None:
 
 
 def test_money(run, console, home: Path, till: Till) -> None:
-    ended = run("--max-cost", 20)
+    ended = run("--max-cost", 0.2)
     assert ended.code == 4
-    spent = till.tokens / 1000
-    assert spent <= 20.0
-    assert spent > 18.0, "the cap is used, not only kept"
-    assert "of at most $20.00" in ended.data["summary"]["message"]
+    spent = till.tokens / 100_000
+    assert spent <= 0.2
+    assert spent > 0.18, "the cap is used, not only kept"
+    assert "of at most $0.20" in ended.data["summary"]["message"]
     assert ended.data["summary"]["state"] == "budget"
-    goes_on(console, home, ended, till, "--max-cost", 2000)
+    goes_on(console, home, ended, till, "--max-cost", 20)
 
 
 def test_tokens(run, console, home: Path, till: Till) -> None:
@@ -82,12 +82,12 @@ def test_tokens(run, console, home: Path, till: Till) -> None:
 def test_money_without_usage_reports(run, console, home: Path, till: Till) -> None:
     """What a provider does not report is estimated, and the sum is shown as a lower bound."""
     till.usage = False
-    ended = run("--max-cost", 20)
+    ended = run("--max-cost", 0.2)
     assert ended.code == 4
     assert 10 <= till.server.counts["chat"] < CASES
     tally = ended.data["summary"]["tally"]
     assert tally["cost_unknown"] == tally["passed"]
-    goes_on(console, home, ended, till, "--max-cost", 2000)
+    goes_on(console, home, ended, till, "--max-cost", 20)
 
 
 def test_time(run, console, home: Path, till: Till) -> None:
@@ -108,7 +108,7 @@ def test_time_spent_waiting_counts(console, home: Path, till: Till) -> None:
     write_models(home, till.server, "max_wait_s = 1.0")
     till.answer = till.server.answer = lambda request: Scripted(fault="r429_hour")
     began = time.monotonic()
-    given = ("-s", "lookups", "--data", write_suite(home / "data", 5), "--max-time", "0.5", "--json")
+    given = ("-s", "lookups", "--data", write_suite(home / "data", 5), "--max-time", "4", "--json")
     ended = console("run", "-m", "m", *given)
     assert ended.code == 4, ended.err
     assert time.monotonic() - began < 60

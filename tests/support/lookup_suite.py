@@ -53,7 +53,7 @@ def write_models(folder: Path, server: OpenAIServer | str, limits: str = "", mor
     url = server if isinstance(server, str) else server.base_url
     path = folder / "models.toml"
     path.write_text(
-        f'[m]\nmodel_id = "test-model"\nbase_url = "{url}"\nprice = {{ in = 1000.0, out = 1000.0 }}\n'
+        f'[m]\nmodel_id = "test-model"\nbase_url = "{url}"\nprice = {{ in = 10.0, out = 10.0 }}\n'
         f"limits = {{ backoff_s = 0.01, timeout_s = 30, {limits} }}\n{more}\n"
     )
     return path
