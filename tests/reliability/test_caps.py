@@ -45,7 +45,7 @@ def run(console, home: Path, till: Till):
     data = write_suite(home / "data", CASES)
 
     def play(*flags: object):
-        return console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 50, "--json", "--quiet", "--yes", *flags)
+        return console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 50, "--json", "--quiet", *flags)
 
     return play
 
