@@ -382,7 +382,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
             await see("EXPECTED", letter)
         for name, key, words in (("filters", "f", "only failed"), ("groups", "o", "by error type"),
                                  ("tags", "t", "model at fault"), ("branch", "A", "another model"),
-                                 ("exports", "E", "JUnit"), ("copies", "y", "raw JSON")):  # fmt: skip
+                                 ("exports", "E", "HTML page"), ("copies", "y", "raw JSON")):  # fmt: skip
             await see(words, key)
             yield f"review-{name}"
             await see(stage.at("review"), "escape")

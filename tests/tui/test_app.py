@@ -37,9 +37,9 @@ from console.tui.screens.home.screen import HomeScreen
 def boom(self):
     secret_local = "sk-value-that-must-not-show"
     raise RuntimeError("message with sk-another-value")
-HomeScreen.action_sort = boom
+HomeScreen.action_reload = boom
 """
-BROKEN_WORKER = BROKEN + "HomeScreen.action_sort = lambda self: self.run_worker(lambda: boom(self), thread=True)\n"
+BROKEN_WORKER = BROKEN + "HomeScreen.action_reload = lambda self: self.run_worker(lambda: boom(self), thread=True)\n"
 BROKEN_THREAD = (
     BROKEN
     + """
@@ -47,7 +47,7 @@ import console.tui.data.workspace as workspace
 def sort(self):
     workspace.read_models = lambda paths: boom(self)
     self.services.workspace.read_models()
-HomeScreen.action_sort = sort
+HomeScreen.action_reload = sort
 """
 )
 BROKEN_TASK = (
@@ -56,7 +56,7 @@ BROKEN_TASK = (
 from console.engine.background import start_task
 async def fail(self):
     boom(self)
-HomeScreen.action_sort = lambda self: start_task(fail(self), "task") and None
+HomeScreen.action_reload = lambda self: start_task(fail(self), "task") and None
 """
 )
 RESTORED = b"\x1b[?1049l"
@@ -171,7 +171,7 @@ def test_a_closed_terminal_ends_the_app_whoever_got_the_signal(terminal: Callabl
 def test_a_crash_shows_no_values_and_restores_the_terminal(terminal: Callable[..., Any], broken: str) -> None:
     one = terminal(broken + PROGRAM)
     one.read_until(b"SUITES")
-    one.send(b"s")
+    one.send(b"\x12")
     assert one.wait() == 70
     tail = one.output.split(RESTORED, 1)[1]
     assert b"RuntimeError" in tail

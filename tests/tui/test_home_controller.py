@@ -1,5 +1,6 @@
 """The rules of Home, without an app."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from console.tui.screens.home.controller import HomeController, demo_runs
 def run_line(
     name: str, state: str = "completed", *, place: int = 0, at: float = 0.0, root: Path = Path("/runs"), **more: Any
 ) -> RunLine:
-    tally = Tally(**{key: value for key, value in more.items() if key in ("passed", "failed", "broken", "cost_usd")})
+    tally = Tally(**{key: value for key, value in more.items() if key in Tally.__struct_fields__})
     summary = Summary(
         id=name, at=at, suite=more.get("suite", "s"), model=more.get("model", "m"), state=state, tally=tally,
         planned=10, simulated=more.get("simulated", False), parent=more.get("parent", ""),
+        simulated_note="simulated" if more.get("simulated") else "",
     )  # fmt: skip
     return RunLine(RunFolder(root / name), summary, place=place)
 
@@ -65,6 +67,22 @@ def test_runs_are_sorted_by_a_column_and_the_order_is_remembered() -> None:
     assert (controller.order, controller.listing.column, controller.listing.sign) == ("-cost", "cost", "↑")
     controller.order = "by the moon"
     assert controller.order == "newest first"
+
+
+def test_today_sums_up_what_was_started_on_this_day() -> None:
+    now = time.mktime((2026, 3, 2, 12, 0, 0, 0, 0, -1))
+    old = run_line("old", at=now - 86_400, cost_usd=9.0)
+    runs = [
+        run_line("paid", at=now, cost_usd=16.3, input_tokens=1_000_000, output_tokens=200_000),
+        run_line("free", at=now, simulated=True),
+    ]
+    waits = run_line("waits", "queued", at=now)
+    assert home(old, waits).today(now) == ""
+    assert home(old, waits, *runs).today(now) == "today 2 runs · $16.30 · 1.20 M tokens"
+    unknown = run_line("unknown", at=now, cost_unknown=3)
+    assert "3 runs · ≥$16.30 · " in home(*runs, unknown).today(now)
+    assert "1 run · cost unknown · " in home(unknown).today(now)
+    assert "1 run · simulated · " in home(runs[1]).today(now)
 
 
 def test_two_marks_are_kept_in_the_order_of_marking() -> None:

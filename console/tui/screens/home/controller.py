@@ -1,10 +1,13 @@
 """`HomeController`: listing, sorting, next steps and key labels of Home."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from console.core.run import Tally, simulated_note_of
+from console.insight import number_format
 from console.tui.data.filter_in_force import has_words
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import Suites
@@ -137,6 +140,27 @@ class HomeController:
             self._marked = [marked for marked in self._marked if marked != path] + [path] * (path not in self._marked)
         by_path = {listed.folder.path: listed for listed in self.listing.lines}
         return [by_path[marked] for marked in self._marked if marked in by_path]
+
+    def today(self, now: float) -> str:
+        """Return number, cost and tokens of the runs started on the day of `now`, local time; empty without any."""
+        year, month, day = time.localtime(now)[:3]
+        begin, end = (time.mktime((year, month, each, 0, 0, 0, 0, 0, -1)) for each in (day, day + 1))
+        started = [
+            line
+            for line in self._runs
+            if line.summary is not None and begin <= line.summary.at < end and not line.is_queued
+        ]
+        if not started:
+            return ""
+        tallies = [line.tally for line in started]
+        tokens = sum(tally.input_tokens + tally.output_tokens for tally in tallies)
+        paid = Tally(
+            cost_usd=sum(tally.cost_usd for tally in tallies), cost_unknown=sum(tally.cost_unknown for tally in tallies)
+        )
+        notes = [line.summary.simulated_note for line in started if line.summary is not None]
+        spent = number_format.spent(paid, simulated_note_of(notes) if all(notes) else "")
+        runs = number_format.plural(len(started), "run")
+        return f"today {runs} · {spent} · {number_format.count(tokens)} tokens"
 
     def unmark_all(self) -> None:
         self._marked.clear()

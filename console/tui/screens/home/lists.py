@@ -59,13 +59,14 @@ class RunList(RowList):
             self._is_roomy = is_roomy
             self._fit_columns()
 
-    def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str) -> None:
-        """Show runs, or why there are none; `mistake` may be foreign text."""
+    def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str, today: str = "") -> None:
+        """Show runs, or why there are none; `mistake` may be foreign text, `today` sums up the day."""
         self._listing = listing
         self._by_path = {str(line.folder.path): line for line in listing.lines}
         self._parents = {line.name: line for line in listing.lines}
         self._fit_columns()
-        self.title_line.show("Runs", _number(listing), f"/ filter   s {listing.order}")
+        number = Content.assemble(_number(listing), "   " if today else "", today)
+        self.title_line.show("Runs", number, f"/ filter   s {listing.order}")
         self.show(list(self._by_path), empty=_why_empty(listing.words, is_complete=is_complete, mistake=mistake))
 
     def _fit_columns(self) -> None:

@@ -1,5 +1,6 @@
 """Home: next steps, runs, models and suites. Starts with the cursor on the demo, which needs no key."""
 
+import time
 from collections.abc import Mapping, Sequence
 from functools import partial, partialmethod
 
@@ -120,7 +121,10 @@ class HomeScreen(BaseScreen):
             has_room, most = self._shown_room
             self._start_list.set_steps(self.controller.next_steps, wide=has_room, most=most)
             self._run_list.set_listing(
-                self.controller.listing, is_complete=workspace.runs_complete, mistake=workspace.runs_mistake
+                self.controller.listing,
+                today=self.controller.today(time.time()),
+                is_complete=workspace.runs_complete,
+                mistake=workspace.runs_mistake,
             )
             self._show_details()
         if part in ("", "models"):
