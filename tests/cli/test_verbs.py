@@ -104,7 +104,7 @@ def test_broken_cases_make_it_inconclusive_and_retry_asks_them_again(console):
     assert tally.get("broken", 0) + tally.get("undecided", 0) > 0
     assert ended.code == Exit.INCONCLUSIVE
     again = console("retry", ended.data["run"], "--json")
-    assert "are left to play" in again.err
+    assert "are left to run" in again.err
     assert again.data["summary"]["planned"] == 8
 
 
