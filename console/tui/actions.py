@@ -175,6 +175,11 @@ _PANES = tuple(
     )
 )
 
+
+def _organize(letter: str, part: str, meaning: str) -> Action:
+    return Action(f"organize.{part}", (letter,), f"Run: {meaning}", meaning, "home", "RUNS", menu="organize")
+
+
 _HOME = (
     Action("run.resume", ("r",), "Run: resume", "resume this run", "home", "RUNS", "resume", 60),
     Action("find", ("/",), "Runs: filter", "filter by words", "home", "RUNS", "filter", 55),
@@ -191,6 +196,12 @@ _HOME = (
     Action("reload", ("ctrl+r",), "Home: refresh", "read everything again", "home", "RUNS"),
     Action("import", ("i",), "Runs: import logs", "import logs", "home", "RUNS"),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "home", "RUNS", "mark", 40),
+    Action("organize", ("o",), "Run: organize", "organize …", "home", "RUNS", opens_menu=True, palette=False),
+    _organize("n", "name", "rename"),
+    _organize("t", "note", "note"),
+    _organize("p", "pin", "pin, unpin"),
+    _organize("a", "archive", "archive, unarchive"),
+    _organize("s", "archived", "archived, or others"),
     *_exports("home"),
     Action("models.add", ("plus",), "Models: add", "add a model", "home", "MODELS", "add a model", 31),
     Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),
@@ -476,6 +487,7 @@ ALIASES: Mapping[str, str] = {
     "notice.toggle": "preferences options sound notification alert",
     "quit": "exit close leave",
     "view.zoom": "maximize full screen",
+    "organize": "bookkeeping mark star favorite compress hide",
     "models.edit": "settings configuration api key add new provider",
     "entry.edit": "settings configuration open file",
     "model.ping": "test check connection",

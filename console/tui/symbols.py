@@ -32,6 +32,7 @@ class Symbols(msgspec.Struct):
     bar: str = "█"
     changed: str = "≠"
     branch: str = "↳"
+    pinned: str = "◆"
     call: str = "→"
     result: str = "←"
     is_ascii: bool = False
@@ -41,6 +42,7 @@ class Symbols(msgspec.Struct):
         self.is_ascii, self.changed, self.setup = True, "x", "="
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
         self.paused, self.branch, self.call, self.result = "=", "+", "->", "<-"
+        self.pinned = "^"
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 
     def of(self, outcome: Outcome) -> str:

@@ -168,7 +168,7 @@ def test_when_a_start_asks_once_more():
     assert Forecast([one(4.99)]).cost_warning == ""
     assert Forecast([one(5.01)]).cost_warning == "This will cost about $5.01; it stops at $5.00."
     assert Forecast([one(3.0), one(3.0)]).cost_warning == "This will cost about $6.00; it stops at $10.00."
-    assert Forecast([one(0.01, cap=None)]).cost_warning == "This will cost about $0.01, and no limit stops it."
+    assert Forecast([one(0.01, cap=None)]).cost_warning == "This will cost about $0.010, and no limit stops it."
     assert (
         Forecast([one(unpriced=("x",), cap=None)]).cost_warning
         == "This will cost an unknown amount, and no limit stops it."

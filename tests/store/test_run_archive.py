@@ -20,6 +20,7 @@ from console.store.journal_index import JournalIndex
 from console.store.lock import RunLock
 from console.store.run_archive import archive_run, restore_run
 from console.store.run_changes import RunChanges
+from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.store.search import conversations_with
 
@@ -143,3 +144,13 @@ def test_a_kill_at_any_step_loses_nothing(run: RunFolder, act: str) -> None:
             return
         assert ended == -signal.SIGKILL
     raise AssertionError("it never came to its end")
+
+
+def test_the_latest_run_is_not_an_archived_one(run: RunFolder) -> None:
+    root = run.path.parent
+    assert find_run(root, "latest").name == run.name
+    archive_run(run)
+    with pytest.raises(UsageError, match="no run is named 'latest'"):
+        find_run(root, "latest")
+    restore_run(run)
+    assert find_run(root, "latest").name == run.name

@@ -111,6 +111,29 @@ async def test_the_run_under_the_cursor_is_described(opened: Any, workspace: Any
         assert "2025-01-01T0000-z" in app.screen.query_one("#about", Static).render().plain
 
 
+async def test_a_run_is_renamed_annotated_pinned_and_archived(opened: Any, workspace: Any, frame: Frame) -> None:
+    workspace.usual_runs()
+    async with opened((160, 45)) as (app, pilot):
+        runs = app.screen.query_one(RunList)
+        await pilot.press("tab", "j")
+        assert runs.line.name == "2025-01-16T0900-b"
+        await pilot.press("o", "n", *"base", "enter")
+        await assert_until(pilot, lambda: runs.line.summary.name == "base")
+        await pilot.press("o", "t", *"odd", "enter")
+        await assert_until(pilot, lambda: "note  odd" in app.screen.query_one("#about", Static).render().plain)
+        await pilot.press("o", "p")
+        await assert_until(pilot, lambda: runs.keys[0].endswith("-b"))
+        assert "◆ base" in frame(app)
+        await pilot.press("o", "a")
+        await assert_until(pilot, lambda: len(runs.keys) == 3)
+        await pilot.press("o", "s")
+        await assert_until(pilot, lambda: len(runs.keys) == 1)
+        assert runs.line.name == "2025-01-16T0900-b"
+        assert "Runs  1 archived" in frame(app)
+        await pilot.press("o", "a")
+        await assert_until(pilot, lambda: "No run is archived" in frame(app))
+
+
 async def test_a_damaged_run_says_why_instead_of_opening(opened: Any, workspace: Any, frame: Frame) -> None:
     workspace.usual_runs()
     async with opened() as (app, pilot):

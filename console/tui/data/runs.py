@@ -80,6 +80,11 @@ class RunLine(msgspec.Struct, frozen=True):
         return self.summary is not None and self.state in UNFINISHED and not self.is_recorded
 
     @property
+    def is_archived(self) -> bool:
+        """True if lists leave it out."""
+        return self.summary is not None and self.summary.archived
+
+    @property
     def is_recorded(self) -> bool:
         """True if it was imported from the log of another tool, and so cannot be played."""
         return self.summary is not None and self.summary.format == RECORDED
@@ -185,13 +190,17 @@ def _run_line(listed: ListedFolder) -> RunLine:
 def last_failures(lines: Iterable[RunLine]) -> tuple[RunLine, int] | None:
     """Return the newest run with unreviewed failures and how many of its rollouts are reviewed.
 
-    A bundled run comes after the reader's own, a branch never. If everything is reviewed, that is the newest run with
-    failures.
+    A bundled run comes after the reader's own; a branch or an archived run never. If everything is reviewed, that is
+    the newest run with failures.
 
     Args:
         lines: all runs, newest first.
     """
-    failed = [line for line in lines if line.tally.unsuccessful and not (line.is_begun_or_waits or line.is_branch)]
+    failed = [
+        line
+        for line in lines
+        if line.tally.unsuccessful and not (line.is_begun_or_waits or line.is_branch or line.is_archived)
+    ]
     failed.sort(key=lambda line: line.name.startswith(_EXAMPLE))
     newest: tuple[RunLine, int] | None = None
     for line in failed[:_MOST_ASKED]:

@@ -315,8 +315,7 @@ def _endpoint(state: EndpointState) -> Content:
     words = f"{state.in_flight} of {state.limit} in flight"
     if state.waiting:
         words += f"   {state.waiting} waiting"
-    if state.is_slowed:
-        words += slowed_by(state.throttled)
+    words += slowed_by(state.throttled)
     if state.paused_until:
         words += f"   paused until {time.strftime('%H:%M:%S', time.localtime(state.paused_until))}"
     line = _fact(state.name, words)

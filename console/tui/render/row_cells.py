@@ -103,12 +103,14 @@ def _left_and_not_run(line: RunLine) -> Content:
 
 
 def _model_and_suite(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:
-    """Return model and suite, the latter preceded by the parent run's time (for a branch) and the run's given name."""
+    """Return model and suite, the latter preceded by a pin, a branch's parent's time and the run's given name."""
     assert line.summary is not None
     origin = Content.empty()
     if line.summary.parent:
         at = when(parent.summary.at, now, wide=False) if parent is not None and parent.summary is not None else ""
         origin = Content.styled(f"{SYMBOLS.branch}{at} ", "$undecided")
+    if line.summary.pinned:
+        origin = Content.styled(f"{SYMBOLS.pinned} ", "$focus").append(origin)
     return one_line(line.summary.model, 60), origin.append(suite_and_name(line))
 
 
@@ -200,6 +202,8 @@ def about_run(line: RunLine, width: int) -> list[Content]:
         (number_format.duration(summary.seconds), ""),
     )
     shown = [head, counts, _reasons(summary), spent]
+    if summary.note:
+        shown.append(Content.assemble(("note  ", MUTED), one_line(summary.note, width)))
     if summary.message:
         shown.append(one_line(summary.message, width, "$broken"))
     if summary.damaged:

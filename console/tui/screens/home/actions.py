@@ -7,13 +7,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partialmethod
 
+import msgspec
 from textual.content import Content
 
 from console.core.fault import UsageError
+from console.store.journal_line import scrub
+from console.store.run_marks import write_marks
 from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
-from console.tui.dialogs.small_dialogs import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import HomeController, demo_runs
 from console.tui.screens.resuming import resume_run
@@ -152,6 +155,73 @@ class RunActions:
         if (line := self.line_under_cursor()) is not None:
             words = command("show", *run_words([line.folder]), places=self.services.paths)
             self.services.copy(words, "the shell command")
+
+
+@dataclass
+class OrganizeActions:
+    """Renames, annotates, pins and archives the run under the cursor, as `organize` does."""
+
+    services: Services
+    controller: HomeController
+    line_under_cursor: Callable[[], RunLine | None]
+    run_dialog: Callable[[Awaitable[None]], object]
+    runs_changed: Callable[[], None]
+    """Called when other runs are to be listed."""
+
+    def action_organize_name(self) -> None:
+        if (run := self._run) is not None:
+            self.run_dialog(self._ask_for("name", "Name of ", run, run.marks.name))
+
+    def action_organize_note(self) -> None:
+        if (run := self._run) is not None:
+            self.run_dialog(self._ask_for("note", "Note on ", run, run.marks.note))
+
+    def action_organize_pin(self) -> None:
+        if (run := self._run) is not None:
+            self._mark(run, pinned=not run.marks.pinned)
+
+    def action_organize_archive(self) -> None:
+        """Archive the run in the background, which takes a moment for a large one, or restore it."""
+        if (run := self._run) is not None:
+            self.services.workspace.in_thread(lambda: self._archive(run))
+
+    def action_organize_archived(self) -> None:
+        self.controller.shows_archived = not self.controller.shows_archived
+        self.runs_changed()
+
+    @property
+    def _run(self) -> RunFolder | None:
+        line = self.line_under_cursor()
+        if line is None or line.summary is None:
+            self.services.notify(Content("There is no readable run under the cursor."))
+            return None
+        return line.folder
+
+    async def _ask_for(self, kind: str, words: str, run: RunFolder, text: str) -> None:
+        title = Content.assemble(words, one_line(run.name, 50, "bold"))
+        written = await self.services.ask(CommentScreen(title, text))
+        if written is not None and written != text:
+            self._mark(run, **{kind: scrub(written)})
+
+    def _mark(self, run: RunFolder, **changes: str | bool) -> None:
+        try:
+            write_marks(run.path, msgspec.structs.replace(run.marks, **changes))
+        except UsageError as error:
+            self.services.refuse(error)
+        self.services.workspace.read_runs()
+
+    def _archive(self, run: RunFolder) -> None:
+        from console.store.run_archive import archive_run, restore_run  # lazy, as archiving is rare
+
+        workspace, is_archived = self.services.workspace, run.is_archived
+        try:
+            (restore_run if is_archived else archive_run)(run)
+        except UsageError as error:
+            workspace.hand_over(self.services.refuse, error)
+        else:
+            words = "The run is listed again." if is_archived else "Archived. o s shows the archived runs."
+            workspace.hand_over(self.services.notify, Content(words))
+        workspace.hand_over(workspace.read_runs)
 
 
 @dataclass

@@ -64,6 +64,8 @@ class RunListing:
     """Name of the chosen column, if it is shown."""
     sign: str = ""
     """Arrow of the order: down if the largest is first."""
+    is_archive: bool = False
+    """True if only archived runs are listed."""
 
 
 class HomeController:
@@ -72,6 +74,8 @@ class HomeController:
     def __init__(self) -> None:
         self.words = ""
         """Filter; only runs with these words are listed."""
+        self.shows_archived = False
+        """True to list the archived runs instead of the others."""
         self._order = NEWEST
         self._is_reversed = False
         self.next_steps = NextSteps()
@@ -94,7 +98,7 @@ class HomeController:
         self.next_steps = NextSteps(
             sorted((line for line in runs if line.is_queued), key=lambda line: line.place),
             is_stranded,
-            next((line for line in runs if line.can_resume), None),
+            next((line for line in runs if line.can_resume and not line.is_archived), None),
             *(failed or (None, 0)),
         )
 
@@ -105,14 +109,23 @@ class HomeController:
         """The runs that match the filter in name, suite, model or state, sorted."""
         column, key, is_largest_first = _ORDERS[self._order]
         is_down = is_largest_first != self._is_reversed
-        lines = [line for line in self._runs if line.summary is None or not line.summary.archived]
+        lines = [line for line in self._runs if line.is_archived is self.shows_archived]
         if self.words:
             lines = [line for line in lines if has_words(self.words, *_texts_of(line))]
         lines.sort(key=key, reverse=is_down)
         lines.sort(key=lambda line: line.summary is None or not line.summary.pinned)
         sign = "↓" if is_down else "↑"
         column = "" if self.order == NEWEST else column
-        return RunListing(lines, self._total, self.words, self._label(sign), frozenset(self._marked), column, sign)
+        return RunListing(
+            lines,
+            self._total,
+            self.words,
+            self._label(sign),
+            frozenset(self._marked),
+            column,
+            sign,
+            self.shows_archived,
+        )
 
     @property
     def order(self) -> str:
@@ -180,6 +193,8 @@ class HomeController:
                 return "" if line is not None and line.is_queued else "this run is not queued"
             case "queue.go":
                 return "" if self.next_steps.is_stranded else "the queue is empty, or running"
+            case "organize.name" | "organize.note" | "organize.pin" | "organize.archive":
+                return "" if line is not None and line.summary is not None else "there is no readable run"
             case "run.failed":
                 return "" if line is not None and line.tally.failed else "this run has no failed case"
             case "run.delete":

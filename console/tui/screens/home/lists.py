@@ -67,7 +67,7 @@ class RunList(RowList):
         self._fit_columns()
         number = Content.assemble(_number(listing), "   " if today else "", today)
         self.title_line.show("Runs", number, f"/ filter   s {listing.order}")
-        self.show(list(self._by_path), empty=_why_empty(listing.words, is_complete=is_complete, mistake=mistake))
+        self.show(list(self._by_path), empty=_why_empty(listing, is_complete=is_complete, mistake=mistake))
 
     def _fit_columns(self) -> None:
         columns = row_cells.RUNS_WIDE if self._is_roomy else row_cells.runs_narrow(self._listing.lines)
@@ -83,18 +83,22 @@ class RunList(RowList):
 
 
 def _number(listing: RunListing) -> Content:
+    if listing.is_archive:
+        return Content(f"{number_format.count(len(listing.lines))} archived")
     if not listing.words:
         return Content(number_format.count(listing.total))
     return Content(f"{number_format.count(len(listing.lines))} of {number_format.count(listing.total)}")
 
 
-def _why_empty(words: str, *, is_complete: bool, mistake: str) -> Content:
+def _why_empty(listing: RunListing, *, is_complete: bool, mistake: str) -> Content:
     if mistake:
         return literal(mistake, 400, "$broken")
     if not is_complete:
         return Content("reading runs …")
-    if words:
-        return Content.assemble("No run matches “", one_line(words, 30), "”. F shows all.")
+    if listing.words:
+        return Content.assemble("No run matches “", one_line(listing.words, 30), "”. F shows all.")
+    if listing.is_archive:
+        return Content("No run is archived; o s shows the others.")
     return _NO_RUN
 
 

@@ -14,7 +14,7 @@ from console.tui.data.filter_in_force import FilterInForce
 from console.tui.data.runs import RunLine, last_failures
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
-from console.tui.screens.home.actions import EngineActions, ImportActions, QueueActions, RunActions
+from console.tui.screens.home.actions import EngineActions, ImportActions, OrganizeActions, QueueActions, RunActions
 from console.tui.screens.home.adding import ModelActions
 from console.tui.screens.home.controller import NEWEST, HomeController
 from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
@@ -75,12 +75,19 @@ class HomeScreen(BaseScreen):
             why_not=self._why_not,
             run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
         )
+        self._organizing = OrganizeActions(
+            services,
+            self.controller,
+            self._line_under_cursor,
+            run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
+            runs_changed=partial(self.show_workspace, "runs"),
+        )
         self._adding = ModelActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
         self._imports = ImportActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
 
     @property
     def responders(self) -> Sequence[object]:
-        return self._engines, self._runs, self._queue, self._imports, self._adding
+        return self._engines, self._runs, self._queue, self._organizing, self._imports, self._adding
 
     # Layout ----------------------------------------------------------------------------------------------------------
 
