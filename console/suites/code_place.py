@@ -1,13 +1,15 @@
 """Where code of a suite is at work: which files are the suite's, and the place of a task or thread that runs them."""
 
-import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from console.suites.suite import Suite
+
+if TYPE_CHECKING:  # reading verbs load this module, and need no loop
+    import asyncio
 
 IsOfSuite = Callable[[str], bool]
 """Returns whether a file, given its full name, holds code of the suite."""
