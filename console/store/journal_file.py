@@ -44,8 +44,11 @@ def archived_path(path: Path) -> Path:
 
 
 def is_archived(path: Path) -> bool:
-    """Return whether a journal exists only as a compressed copy."""
-    return not path.exists() and archived_path(path).exists()
+    """Return whether a journal exists only as a compressed copy; False if its folder may not be read."""
+    try:
+        return not path.exists() and archived_path(path).exists()
+    except PermissionError:
+        return False
 
 
 def open_journal(path: Path) -> BinaryIO:
