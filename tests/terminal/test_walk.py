@@ -27,7 +27,7 @@ def test_launch_watch_triage_compare_export(tmp_path: Path, monkeypatch: pytest.
         app.until("Live", "bfcl-starter", seconds=120)  # watch
         app.until("finished", "✗", seconds=200)
         app.press("v")  # triage
-        app.until("Review", "expected", "actual", "1 of ", seconds=120)
+        app.until("Review", "EXPECTED", "ACTUAL", "1 of ", seconds=120)
         app.press("n")
         app.until("2 of ", seconds=60)
         app.press("t")
