@@ -15,15 +15,18 @@ from console.config.paths import DataRoots, find_data_roots, find_models_file, f
 from console.config.weights import digests_of, find_weights
 from console.core.case import Case, PromptEdit, Setting
 from console.core.fault import UsageError
+from console.core.grader import differences
 from console.core.ranges import LARGEST_COUNT
 from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
+from console.engine.earlier_run import EarlierRun, earlier_run
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.engine.sharding import part_of
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import RECORDED, Catalog
+from console.suites.grading import GRADING_ROLES, grader_of
 from console.suites.modes import find_mode
 from console.suites.selection import select_cases
 from console.suites.suite import Option, Suite
@@ -58,6 +61,8 @@ class Plan:
     target: ComputeTarget = LOCAL
     further_models: tuple[ModelConfig, ...] = ()
     """Additional models supplied by the caller."""
+    regraded: str = ""
+    """Run whose conversations are graded again; of its models, only judge and embedding may be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,8 @@ class PreparedRun:
     runs_root: Path
     data: DataRoots
     warnings: list[str] = field(default_factory=list[str])
+    earlier: EarlierRun | None = None
+    """The run whose conversations this one grades again; None if it plays its own."""
 
 
 def prepare(plan: Plan) -> PreparedRun:
@@ -95,12 +102,17 @@ def prepare(plan: Plan) -> PreparedRun:
     if not cases:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
+    selected = cases
     if plan.shard is not None:
         cases = part_of(cases, plan.shard)
     _check_modes(suite, cases, setting)
-    _check_keys(models)
-    suite.check_needs(cases, setting)
+    if plan.regraded:
+        _check_keys({role: config for role, config in models.items() if role in GRADING_ROLES})
+    else:
+        _check_keys(models)
+        suite.check_needs(cases, setting)
     weights = weights_digests(weights_folder(models, suite, cases))
+    roles = {role: facts(config) for role, config in models.items() if role != "model"}
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
@@ -108,7 +120,7 @@ def prepare(plan: Plan) -> PreparedRun:
         model=facts(model),
         setting=setting,
         selection=plan.selection,
-        roles={role: facts(config) for role, config in models.items() if role != "model"},
+        roles=roles,
         rollouts=_positive(plan.rollouts, "rollouts"),
         concurrency=_positive(plan.concurrency or model.limits.concurrency or USUAL_CONCURRENCY, "concurrency"),
         budget=plan.budget,
@@ -118,10 +130,12 @@ def prepare(plan: Plan) -> PreparedRun:
         weights=weights,
         versions=program_versions(),
         parent=plan.parent,
+        regraded=plan.regraded,
         name=plan.name,
         format=suite.entry.format,
         headline=suite.headline,
         shard=plan.shard,
+        grader=grader_of(suite, selected, setting, roles, weights),
     )
     of_weights = [warning] if (warning := weights_warning(weights)) else []
     of_suite = [*catalog.hidden_by(plan.suite), *suite.notices(setting)]
@@ -153,6 +167,8 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         models_path=models_path,
         data_path=data_path,
         runs_path=run.path.parent,
+        regraded=manifest.regraded,
+        further_models=tuple(gone_models(manifest, models_path, data_path)) if manifest.regraded else (),
     )
     prepared = prepare(plan)
     changed = sorted(
@@ -175,7 +191,26 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
             where=str(run.path),
             hint="Start a new run, or give the old weights with --data PATH.",
         )
-    return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
+    new_grader, warnings = prepared.manifest.grader, prepared.warnings
+    if manifest.grader is not None and new_grader is not None and manifest.grader != new_grader:
+        differs = "; ".join(differences(manifest.grader, new_grader, same_cases=True))
+        words = f"the grader has changed since the run started ({differs}); `eval-console regrade {run.name}` grades"
+        warnings = [*warnings, f"{words} all of it alike afterwards"]
+    earlier = earlier_run(manifest, run.path.parent)
+    return dataclasses.replace(
+        prepared, manifest=manifest, runs_root=run.path.parent, warnings=warnings, earlier=earlier
+    )
+
+
+def gone_models(manifest: Manifest, models_path: Path | None, data_path: Path | None) -> list[ModelConfig]:
+    """Return stand-ins for models that answered and are no longer in models.toml, as nothing is asked of them."""
+    book = load_models(find_models_file(models_path), data_path)
+    answered = {"model": manifest.model, **manifest.roles}
+    return [
+        ModelConfig(name=facts.name, model_id=facts.model_id or facts.name, base_url=facts.base_url or None)
+        for role, facts in answered.items()
+        if role not in GRADING_ROLES and facts.name not in book.models
+    ]
 
 
 def check_playable(manifest: Manifest) -> None:

@@ -223,6 +223,12 @@ class Suite:
     leaderboard: "LeaderboardRules | None" = None
     """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
 
+    grader_sources: tuple[str, ...] = ()
+    """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty: the module of the class.
+
+    Their digest is part of the grader's identity (`core.grader`); for suites with code in their folder, all of it is.
+    """
+
     def __init__(self, entry: SuiteEntry) -> None:
         """Open the suite of `entry.folder`; files are read lazily."""
         self.entry = entry
@@ -343,6 +349,13 @@ class Suite:
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Judge an output. Pure, deterministic, no network; never raises for bad output."""
         raise TypeError("this suite has no `score`")
+
+    def grading(self, setting: Setting) -> Mapping[str, Any]:
+        """Return the options and texts that decide verdicts besides code and cases, such as thresholds; JSON values.
+
+        They are part of the grader's identity, and must not depend on the model under test.
+        """
+        return {}
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Compare expected with actual for review."""
