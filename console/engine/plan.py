@@ -106,10 +106,8 @@ def prepare(plan: Plan) -> PreparedRun:
     if plan.shard is not None:
         cases = part_of(cases, plan.shard)
     _check_modes(suite, cases, setting)
-    if plan.regraded:
-        _check_keys({role: config for role, config in models.items() if role in GRADING_ROLES})
-    else:
-        _check_keys(models)
+    _check_keys({role: config for role, config in models.items() if not plan.regraded or role in GRADING_ROLES})
+    if not plan.regraded:
         suite.check_needs(cases, setting)
     weights = weights_digests(weights_folder(models, suite, cases))
     roles = {role: facts(config) for role, config in models.items() if role != "model"}

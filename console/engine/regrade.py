@@ -52,31 +52,7 @@ def prepare_regrade(
         raise UsageError("is still running", where=run.name, hint="Grade it again after it has ended.")
     if not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f"must be from 1 to {MOST_REPEATS}, not {repeats}", where="--repeats")
-    roles = {role: facts.name for role, facts in manifest.roles.items()}
-    if judge:
-        roles["judge"] = judge
-    named = dict(manifest.setting.options)
-    for role, name in roles.items():  # an option that names a model gives way to the role
-        if f"{role}_model" in named and named[f"{role}_model"] is not None:
-            named[f"{role}_model"] = name
-    plan = Plan(
-        model=manifest.model.name,
-        suite=manifest.suite,
-        selection=manifest.selection if case_ids is None else Selection(ids=tuple(case_ids)),
-        options={**named, **(options or {})},
-        mode=manifest.setting.mode,
-        edit=manifest.setting.edit,
-        roles=roles,
-        rollouts=manifest.rollouts * repeats,
-        concurrency=manifest.concurrency,
-        name=f"regraded {manifest.name or manifest.model.name}",
-        shard=manifest.shard if case_ids is None else None,
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=run.path.parent,
-        further_models=tuple(gone_models(manifest, models_path, data_path)),
-        regraded=run.name,
-    )
+    plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, models_path, data_path)
     prepared = prepare(plan)
     made = prepared.manifest
     # the old options may lack ones of today, and what was adapted to the model must decode its old answers
@@ -99,6 +75,43 @@ def prepare_regrade(
         raise UsageError("has no judge, and what code grades is always graded alike", where="--repeats")
     made = msgspec.structs.replace(made, cases=len(planned), setup=sum(not case.graded for case in planned))
     return dataclasses.replace(prepared, manifest=made, earlier=earlier)
+
+
+def _plan(
+    run: RunFolder,
+    manifest: Manifest,
+    judge: str,
+    options: Mapping[str, Any],
+    case_ids: Collection[str] | None,
+    repeats: int,
+    models_path: Path | None,
+    data_path: Path | None,
+) -> Plan:
+    roles = {role: facts.name for role, facts in manifest.roles.items()}
+    if judge:
+        roles["judge"] = judge
+    named = dict(manifest.setting.options)
+    for role, name in roles.items():  # an option that names a model gives way to the role
+        if f"{role}_model" in named and named[f"{role}_model"] is not None:
+            named[f"{role}_model"] = name
+    return Plan(
+        model=manifest.model.name,
+        suite=manifest.suite,
+        selection=manifest.selection if case_ids is None else Selection(ids=tuple(case_ids)),
+        options={**named, **options},
+        mode=manifest.setting.mode,
+        edit=manifest.setting.edit,
+        roles=roles,
+        rollouts=manifest.rollouts * repeats,
+        concurrency=manifest.concurrency,
+        name=f"regraded {manifest.name or manifest.model.name}",
+        shard=manifest.shard if case_ids is None else None,
+        models_path=models_path,
+        data_path=data_path,
+        runs_path=run.path.parent,
+        further_models=tuple(gone_models(manifest, models_path, data_path)),
+        regraded=run.name,
+    )
 
 
 def _asked_anew(old: Manifest, new: Manifest, judge: str, repeats: int) -> set[str]:

@@ -245,35 +245,27 @@ class JournaledStage:
                 prefers=self._addresses.get(role, ""),
                 scripted=scripted,
             )
-            await self._host.before_call(self._key, n, request, role)
-            self._host.state(self._key, _STATES.get(role, "asking"))
-            self._host.began(Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time()))
-            endpoint, watch = self._host.endpoint(role), self._watch(n, role)
-            reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
-            address = watch.address
+            began = Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time())
+            reply, address = await self._send(request, began)
         self._addresses[role] = address
         prefix, new, changed = thread.condense(sent, tools)
         self._host.append(
-            Asked(
-                at=time.time(),
-                key=self._key,
-                n=n,
-                digest=name,
-                reply=reply,
-                role=role,
-                turn=turn,
-                step=step,
-                prefix=prefix,
-                messages=new,
-                tools=changed,
-                params=params,
-                address=address,
-                kept=earlier is not None,
-            )
-        )
+            Asked(at=time.time(), key=self._key, n=n, digest=name, reply=reply, role=role, turn=turn, step=step,
+                  prefix=prefix, messages=new, tools=changed, params=params, address=address, kept=earlier is not None)
+        )  # fmt: skip
         if role == "model" and AFTER_REPLY in self._states:
             self._host.state(self._key, self._states[AFTER_REPLY])
         return self._account(role, reply, is_kept=earlier is not None)
+
+    async def _send(self, request: ChatRequest, began: Began) -> tuple[Reply, str]:
+        """Send a request; return the reply and the address that answered."""
+        n, role = began.n, began.role
+        await self._host.before_call(self._key, n, request, role)
+        self._host.state(self._key, _STATES.get(role, "asking"))
+        self._host.began(msgspec.structs.replace(began, at=time.time()))
+        endpoint, watch = self._host.endpoint(role), self._watch(n, role)
+        reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
+        return reply, watch.address
 
     def _opened(self, messages: list[dict[str, Any]], role: str) -> list[dict[str, Any]]:
         """Return the messages with the reader's opening, if there is one."""

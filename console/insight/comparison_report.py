@@ -83,7 +83,7 @@ def _cost(spent: Spent) -> str:
     return money(cost, at_least=bool(spent.cost_unknown))
 
 
-def caveats(comparison: RunComparison) -> list[str]:
+def comparability_notes(comparison: RunComparison) -> list[str]:
     """Return a sentence for each way in which the runs may not be comparable. Parts are foreign text."""
     words = (pairing_words(comparison), grading_words(comparison.a.manifest, comparison.b.manifest))
     return [sentence for sentence in words if sentence]

@@ -14,7 +14,7 @@ from console.exchange.exports.junit import safe_xml
 from console.exchange.exports.markdown import escaped, section_parts, table
 from console.exchange.json_kind import JsonKind
 from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
-from console.insight.comparison_report import caveats, change_words, comparison_sections, verdict_words
+from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate, GateVerdict
 from console.insight.number_format import plural
@@ -182,7 +182,7 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
         *([f"{_GATE_MARKS[gate.verdict]} **{escaped(gate.sentence)}**"] if gate is not None else []),
         f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {basis} in both"
         + (f", {part.left_out} left out without two grades" if part.left_out else ""),
-        *map(escaped, caveats(comparison)),
+        *map(escaped, comparability_notes(comparison)),
         f"**{verdict_words(comparison)}**",
         *(part for section in comparison_sections(comparison) for part in section_parts(section)),
     ]
