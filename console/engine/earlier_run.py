@@ -12,6 +12,7 @@ from console.core.tally import without_output
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
 from console.store.journal_index import JournalIndex
 from console.store.runs import RunFolder
+from console.suites.catalog import RECORDED
 
 
 @dataclass(slots=True)
@@ -23,6 +24,8 @@ class EarlierRun:
     repeats: int
     """How often each is graded."""
     asked_anew: frozenset[str]
+    is_imported: bool = False
+    """True if another tool played them."""
 
     def has(self, slot: Slot) -> bool:
         """Return whether the conversation behind a rollout of the new run was played."""
@@ -36,7 +39,7 @@ class EarlierRun:
             if not isinstance(record, Finished):
                 effects.add(record)
         effects.records.clear()
-        return EarlierPlay(effects, finished, self.asked_anew, is_closed=True)
+        return EarlierPlay(effects, finished, self.asked_anew, is_closed=True, is_taken_whole=self.is_imported)
 
     def _old(self, slot: Slot) -> Slot:
         return slot[0], slot[1] // self.repeats
@@ -54,15 +57,16 @@ def earlier_run(manifest: Manifest, runs_root: Path) -> EarlierRun | None:
     if not folder.has_journal:
         hint = "Put it back, or grade another run again."
         raise UsageError("the run whose conversations are graded again is gone", where=str(folder.path), hint=hint)
+    is_imported = manifest.format == RECORDED
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
     for record in journal.iter_all():
-        _add(finished, record)
+        _add(finished, record, keeps_output=is_imported)
     played = {slot: record for slot, record in finished.items() if record.verdict.outcome is not Outcome.NOT_RUN}
-    return EarlierRun(journal, played, manifest.judge_repeats, frozenset(manifest.asked_anew))
+    return EarlierRun(journal, played, manifest.judge_repeats, frozenset(manifest.asked_anew), is_imported)
 
 
-def _add(finished: dict[Slot, Finished], record: AnyRecord) -> None:
+def _add(finished: dict[Slot, Finished], record: AnyRecord, *, keeps_output: bool) -> None:
     if not isinstance(record, Finished):
         return
-    kept = record if record.verdict.outcome is Outcome.BROKEN else without_output(record)
+    kept = record if keeps_output or record.verdict.outcome is Outcome.BROKEN else without_output(record)
     finished[record.key.case, record.key.rollout] = kept

@@ -20,7 +20,7 @@ from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.stage import JournaledStage, StageContext, Unanswered
 from console.suites.guard import SuiteError, describe_error, place_of
-from console.suites.suite import Suite
+from console.suites.suite import EarlierOutput, Suite
 
 _LONG = 20_000
 """Replies with more characters are judged in a thread, as decoding them may take a second."""
@@ -76,7 +76,7 @@ class LocalConversation:
 
     async def _play(self) -> Finished:
         try:
-            output = await self.suite.play(self.job.case, self.stage, self.setting)
+            output = await self._output()
             verdict = await self._score(output)
             if self._stray is not None:
                 raise self._stray
@@ -93,6 +93,17 @@ class LocalConversation:
             if isinstance(error, GeneratorExit) and self._is_being_closed:
                 raise
             return self._broken_by(error)
+
+    async def _output(self) -> Any:
+        """Play the conversation, or replay the one that is graded again."""
+        earlier, case = self.recorded.earlier, self.job.case
+        if earlier is None or not earlier.is_closed or earlier.finished is None:
+            return await self.suite.play(case, self.stage, self.setting)
+        if earlier.is_taken_whole:
+            self.stage.take_over_all()
+        asked = tuple(earlier.effects.threads["model"].messages)
+        output = EarlierOutput(earlier.finished.output, earlier.finished.verdict, asked)
+        return await self.suite.play_again(case, self.stage, self.setting, output)
 
     def _broken_by(self, error: BaseException) -> Finished:
         """Return the record of a conversation that an error ended; it breaks one rollout, never the run."""

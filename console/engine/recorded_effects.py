@@ -47,6 +47,8 @@ class ConversationEffects:
     """All records in order, for a worker that continues the conversation."""
     earlier: "EarlierPlay | None" = None
     """An earlier play of the conversation whose answers are kept."""
+    in_order: list[Effect] = field(default_factory=list[Effect])
+    """All effects in order."""
     failed_role: str = ""
     """Role of the last call that was given up."""
 
@@ -56,15 +58,19 @@ class ConversationEffects:
         match record:
             case Asked():
                 self.threads[record.role].expand(record)
-                self.effects[record.digest].append(record)
+                self._add_effect(record)
             case Embedded() | Performed():
-                self.effects[record.digest].append(record)
+                self._add_effect(record)
             case Scored() | Noted():
                 self.notes[fingerprint(record)] += 1
             case Tried(role=role, wait_s=None):
                 self.failed_role = role
             case _:
                 pass
+
+    def _add_effect(self, effect: Effect) -> None:
+        self.effects[effect.digest].append(effect)
+        self.in_order.append(effect)
 
     def pop_next(self, digest: str) -> Effect | None:
         """Return and consume the next effect of a request, or None."""
@@ -95,6 +101,8 @@ class EarlierPlay:
     """Roles whose answers are not taken over."""
     is_closed: bool = False
     """True if only judges, and the roles asked anew, may be asked what this play was not."""
+    is_taken_whole: bool = False
+    """True if another tool played it, so that all calls are taken over at once, whatever is asked now."""
 
 
 def broken_in_judge(effects: ConversationEffects, finished: Finished) -> EarlierPlay | None:

@@ -14,9 +14,10 @@ import msgspec
 from console.core.fault import UsageError
 from console.core.run import Manifest, Selection
 from console.engine.earlier_run import earlier_run
-from console.engine.plan import Plan, PreparedRun, check_playable, gone_models, prepare
+from console.engine.plan import Plan, PreparedRun, gone_models, prepare, prepare_imported
 from console.engine.recorded_effects import JUDGES
 from console.store.runs import RunFolder
+from console.suites.catalog import RECORDED
 from console.suites.grading import GRADING_ROLES
 
 MOST_REPEATS = 100
@@ -47,16 +48,16 @@ def prepare_regrade(
         UsageError: the run is being played, has no finished conversation, or cannot be graded here.
     """
     manifest = run.manifest()
-    check_playable(manifest)
+    is_imported = manifest.format == RECORDED
     if run.is_live:
         raise UsageError("is still running", where=run.name, hint="Grade it again after it has ended.")
     if not 1 <= repeats <= MOST_REPEATS:
         raise UsageError(f"must be from 1 to {MOST_REPEATS}, not {repeats}", where="--repeats")
     plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, models_path, data_path)
-    prepared = prepare(plan)
-    made = prepared.manifest
-    # the old options may lack ones of today, and what was adapted to the model must decode its old answers
-    setting = msgspec.structs.replace(manifest.setting, options=made.setting.options)
+    prepared = prepare_imported(run, plan) if is_imported else prepare(plan)
+    made, setting = prepared.manifest, prepared.manifest.setting
+    if not is_imported:  # what was adapted to the model must decode its old answers
+        setting = msgspec.structs.replace(manifest.setting, options=setting.options)
     made = msgspec.structs.replace(
         made,
         model=manifest.model,
@@ -104,7 +105,7 @@ def _plan(
         roles=roles,
         rollouts=manifest.rollouts * repeats,
         concurrency=manifest.concurrency,
-        name=f"regraded {manifest.name or manifest.model.name}",
+        name=f"regraded {(manifest.name or manifest.model.name).removeprefix('regraded ')}",
         shard=manifest.shard if case_ids is None else None,
         models_path=models_path,
         data_path=data_path,

@@ -278,6 +278,14 @@ class JournaledStage:
             )
         return messages if edited is None else edited
 
+    def take_over_all(self) -> None:
+        """Journal all calls of an earlier play but those of judges, in order, unless an earlier session did."""
+        earlier = self._recorded.earlier
+        for effect in earlier.effects.in_order if earlier is not None else ():
+            n = self._issue()
+            if isinstance(effect, Asked) and effect.role not in JUDGES and self._replayed(effect.digest, Asked) is None:
+                self._host.append(msgspec.structs.replace(effect, at=time.time(), key=self._key, n=n, kept=True))
+
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
         """Embed texts; see suites/stage.py."""
         n, listed = self._issue(), list(texts)

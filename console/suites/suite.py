@@ -198,6 +198,15 @@ Row = dict[str, Any]
 """One line of `check`: a JSON object."""
 
 
+class EarlierOutput(msgspec.Struct, frozen=True):
+    """What a conversation that is graded again ended with."""
+
+    output: Any
+    verdict: Verdict
+    messages: tuple[dict[str, Any], ...]
+    """The last request to the model."""
+
+
 class LineChecker(Protocol):
     """Judges the lines of one file, in order."""
 
@@ -331,6 +340,10 @@ class Suite:
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
         """Run the conversation and return its output, a JSON value for `score`."""
         raise TypeError("this suite has no `play`")
+
+    async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
+        """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""
+        return await self.play(case, stage, setting)
 
     def effect_states(self) -> Mapping[str, str]:
         """Return the status shown during an effect, by its kind (see `Stage.perform`), and for `AFTER_REPLY`.

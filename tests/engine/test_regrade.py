@@ -247,3 +247,26 @@ def test_a_run_whose_source_is_gone_says_so() -> None:
     old.path.rename(old.path.with_name("elsewhere"))
     with pytest.raises(UsageError, match="graded again is gone"):
         reopen(new, None, None)
+
+
+def test_an_imported_run_is_graded_by_a_judge_of_ours(tmp_path: Path) -> None:
+    from support.inspect_logs import sample, write_json_log
+
+    from console.exchange.imports.formats import ImportSettings, find_items
+
+    path = write_json_log(tmp_path / "log.json", [sample(n, "CI"[n % 2], answer=f"it is {n}") for n in range(6)])
+    (item,) = find_items(path)
+    (report,) = item.form.load(path, ImportSettings(tmp_path / "runs"))
+    old = RunFolder(tmp_path / "runs" / report.run)
+    with pytest.raises(UsageError, match="only a judge can grade"):
+        prepare_regrade(old)
+    new, records = regraded(old, judge="sim/judge", options={"rubric": "It is a number."})
+    judged = asked_now(records, "judge")
+    assert asked_now(records, "model") == []
+    assert len(judged) == 6
+    assert all("It is a number." in str(it.messages) for it in judged if isinstance(it, Asked))
+    assert any("it is 3" in str(it.messages) for it in judged if isinstance(it, Asked))
+    assert (new.summary().tally.passed, new.summary().tally.failed) == (3, 3)
+    kept = [it for it in records if isinstance(it, Asked) and it.kept]
+    assert len(kept) == 6
+    assert len(play(new, reopen(new, None, None))) == len(records) + 2  # nothing is left but opening and closing

@@ -139,7 +139,7 @@ def _code(summary: Summary) -> Exit:
 
 
 def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
-    from console.core.grading import grading_differences
+    from console.core.grading import NOT_RECORDED, grading_differences
     from console.exchange.exports.comparison import difference_fields
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare
@@ -166,7 +166,9 @@ def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
     output, mark = args.output, f"  ({summary.simulated_note})" if summary.simulated else ""
     output.text(f"{new.name}{mark}", "strong")
     output.text(f"regraded from {old.name}: {_asked_words(summary)}")
-    for words in differs or ["graded alike: the same grader on the same answers"]:
+    is_known = comparison.a.manifest.grader is not None
+    alike = "graded alike: the same grader on the same answers" if is_known else f"{NOT_RECORDED} for the old run"
+    for words in differs or [alike]:
         output.prose(words, "faint")
     _show_difference(args, comparison)
     show_section(output, changed)
