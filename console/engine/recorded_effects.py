@@ -1,4 +1,4 @@
-"""Effects that a journal holds of unfinished conversations, so that replaying them pays nothing twice."""
+"""Journaled effects of unfinished conversations, replayed so that nothing is paid for twice."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,6 @@
-"""`models add` in a subprocess, as the app needs the network only for this: known servers, their models, a new one."""
+"""`models add` in a subprocess, since the app needs the network for nothing else: servers, their models, a new
+model.
+"""
 
 import json
 import subprocess
