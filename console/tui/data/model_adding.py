@@ -1,6 +1,4 @@
-"""`models add` in a subprocess, since the app needs the network for nothing else: servers, their models, a new
-model.
-"""
+"""`models add` in a subprocess, since the app needs the network for nothing else."""
 
 import json
 import subprocess
