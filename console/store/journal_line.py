@@ -14,6 +14,7 @@ import msgspec
 
 from console.core.fault import FaultKind
 from console.core.outcome import Outcome, Verdict
+from console.core.ready_type import ready_type
 from console.core.record import SCHEMA, AnyRecord, Finished
 
 _HEAD = b'{"v":%d,' % SCHEMA
@@ -21,7 +22,7 @@ _TAIL = b',"crc":"%08x"}\n'
 _TAIL_LENGTH = len(_TAIL % 0)
 _encode = msgspec.json.Encoder().encode
 _LONE = re.compile("[\ud800-\udfff]")
-_decode = msgspec.json.Decoder(AnyRecord).decode
+_decode = msgspec.json.Decoder(ready_type(AnyRecord)).decode
 
 
 class _Version(msgspec.Struct):
@@ -62,7 +63,7 @@ def check_round_trip(value: Any, kind: Any) -> bytes:
     """
     try:
         data = as_json(value)
-        back = msgspec.json.decode(data, type=kind)
+        back = msgspec.json.decode(data, type=ready_type(kind))
     except (TypeError, OverflowError, RecursionError) as error:
         raise ValueError(str(error)) from error
     if back != value and (lost := next(_lost(value, back, ""), "")):
@@ -100,7 +101,7 @@ def decode(line: bytes) -> AnyRecord:
 
 def _decode_error(line: bytes, error: Exception) -> BadLine:
     try:
-        version = msgspec.json.decode(line, type=_Version).v
+        version = msgspec.json.decode(line, type=ready_type(_Version)).v
     except (msgspec.DecodeError, RecursionError):
         return BadLine(f"not readable: {error}")
     if version <= SCHEMA:
