@@ -70,13 +70,7 @@ class JournalIndex(JournalReader):
         start = self.offset
         for line in self._new_lines(limit_bytes):
             line_start, start = start, start + len(line) + 1
-            self.lines += 1
-            if not line:
-                continue
-            try:
-                record = decode(line)
-            except BadLine as error:
-                self.damages.append(Damage(self.lines, str(error), error.is_newer))
+            if (record := self._record(line)) is None:
                 continue
             self.place = line_start, len(line)
             key = getattr(record, "key", None)

@@ -18,6 +18,8 @@ from console.core.ready_type import ready_type
 from console.core.record import SCHEMA, AnyRecord, Finished
 
 _HEAD = b'{"v":%d,' % SCHEMA
+SESSION_HEAD = _HEAD + b'"t":"opened",'
+"""Start of the first line of each session of a run."""
 _TAIL = b',"crc":"%08x"}\n'
 _TAIL_LENGTH = len(_TAIL % 0)
 _encode = msgspec.json.Encoder().encode
@@ -83,11 +85,12 @@ def encode_foreign(record: AnyRecord) -> bytes:
 
 
 def decode(line: bytes) -> AnyRecord:
-    """Decode one line without its newline.
+    """Decode one line without its newline; a carriage return, which some tools add to copies, is ignored.
 
     Raises:
         BadLine: damaged, not a record, or written by a newer version.
     """
+    line = line.removesuffix(b"\r")
     if len(line) < _TAIL_LENGTH or not line.endswith(b'"}') or line[1 - _TAIL_LENGTH : -10] != b',"crc":"':
         raise BadLine("not a journal line")
     body, crc = line[: 1 - _TAIL_LENGTH], line[-10:-2]
