@@ -117,6 +117,18 @@ class Arguments(argparse.Namespace):
         return Output(machine=self.json, quiet=self.quiet, color=not self.no_color, ascii_only=self.ascii)
 
 
+def read_input(path: Path) -> str:
+    """Return the text of a file given as an option; `-` is stdin.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
+
+
 class Parser(argparse.ArgumentParser):
     """An argparse parser that raises UsageError, with the nearest known word."""
 

@@ -268,6 +268,11 @@ class CompareController:
         self.sorting = (self.sorting or Sorting("")).toggled(column) if column else None
         self._list()
 
+    def reverse_order(self) -> None:
+        """Reverse the chosen order."""
+        if self.sorting is not None:
+            self.sort(self.sorting.column)
+
     def _sort_key(self, sorting: Sorting) -> Callable[[CasePair], Any]:
         if sorting.column == BY_ID:
             return lambda case: case.name

@@ -42,9 +42,10 @@ from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.keep_actions import KeepActions
 from console.tui.screens.review.label_actions import LabelActions
-from console.tui.screens.review.list_actions import FilterActions, RunSearch, SortActions, StepActions, ViewActions
+from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
+from console.tui.screens.sorting import SortActions
 from console.tui.services import Services, Severity
 from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import RowList
