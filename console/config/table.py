@@ -11,6 +11,7 @@ import msgspec
 from console.config.model import Limits, ModelConfig, Price, Secret
 from console.config.toml import TomlFile
 from console.core.provider import PROVIDERS
+from console.core.ready_type import ready_type
 from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
@@ -161,7 +162,7 @@ def _convert(
     try:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is not a usable number")
-        converted = msgspec.convert(value, kind, dec_hook=_hidden)
+        converted = msgspec.convert(value, ready_type(kind), dec_hook=_hidden)
         if keys[0] in _CHECKS:
             _CHECKS[keys[0]](converted)
         return converted

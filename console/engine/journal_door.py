@@ -13,6 +13,7 @@ from console.config.redaction import Redactor
 from console.core.live import Began
 from console.core.outcome import Outcome
 from console.core.ranges import Count
+from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Finished, Noted, Performed, Scored, Started
 from console.store.journal_line import as_json, check_round_trip
 from console.suites.guard import SuiteError
@@ -42,7 +43,7 @@ class JournalDoor:
         data = _checked(record)
         if self._redact.may_be_in(data):
             redacted = self._redact.known_value(msgspec.json.decode(data))
-            record = _same_identity(msgspec.convert(redacted, type(record)), record)
+            record = _same_identity(msgspec.convert(redacted, ready_type(type(record))), record)
         if isinstance(record, Finished) and record.verdict.outcome is Outcome.BROKEN:
             record = self._without_likely_keys(record)
         self._admitted = record
@@ -67,7 +68,7 @@ def check_request(turn: int, step: int, parts: list[Any]) -> None:
         SuiteError: not numbers that can be stored, or a value that would not survive the journal.
     """
     try:
-        msgspec.convert((turn, step), _Place)
+        msgspec.convert((turn, step), ready_type(_Place))
     except msgspec.ValidationError as error:
         raise _unreadable("turn and step of a call", str(error)) from error
     try:

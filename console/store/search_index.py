@@ -23,6 +23,7 @@ import msgspec
 
 from console.core.case import Key
 from console.core.fault import Fault
+from console.core.ready_type import ready_type
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
 from console.store.lock import RunLock, RunLocked
 
@@ -103,7 +104,7 @@ class Entry(msgspec.Struct):
     facts: bytes
 
 
-_decode_place = msgspec.msgpack.Decoder(Place).decode
+_decode_place = msgspec.msgpack.Decoder(ready_type(Place)).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 

@@ -16,6 +16,7 @@ import msgspec
 from console.core.chat import Reply
 from console.core.fault import UsageError
 from console.core.json_text import decode_as, read_json
+from console.core.ready_type import ready_type
 from console.exchange.imports.chat import conversation
 from console.exchange.imports.json_stream import LARGEST_BYTES, line_at, placed_lines
 from console.exchange.imports.jsonl import first_line
@@ -134,7 +135,7 @@ def _read_line(line: bytes) -> _Line:
     try:
         return decode_as(line, _Line)
     except ValueError:  # NaN and the like, which strict JSON forbids
-        return msgspec.convert(read_json(line), _Line)
+        return msgspec.convert(read_json(line), ready_type(_Line))
 
 
 def _results(path: Path, time: str, problems: list[Problem]) -> Table:

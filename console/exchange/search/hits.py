@@ -13,6 +13,7 @@ import msgspec
 from console.core.annotation import NO_ANNOTATION
 from console.core.case import Key, Slot
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.exchange.search.indexing import LAYOUT, ConversationFacts, RunFacts, conversation_of
 from console.insight.passage import Passage
 from console.insight.rollout import Rollout
@@ -26,8 +27,8 @@ FEW_HITS = 3
 """Hits shown of each run unless one run is asked for."""
 _PATIENCE_S = 0.1
 """Seconds after which the first hits of a run with very many are shown."""
-_decode_run = msgspec.msgpack.Decoder(RunFacts).decode
-_decode_conversation = msgspec.msgpack.Decoder(ConversationFacts).decode
+_decode_run = msgspec.msgpack.Decoder(ready_type(RunFacts)).decode
+_decode_conversation = msgspec.msgpack.Decoder(ready_type(ConversationFacts)).decode
 
 
 @dataclass(frozen=True, slots=True)
