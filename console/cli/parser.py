@@ -88,7 +88,7 @@ def all_verbs() -> dict[str, Verb]:
     verbs: dict[str, Verb] = {}
     for benchmark in benchmarks_with("verbs"):
         if not benchmark.is_built_in:
-            with suppress(UsageError):  # said by `doctor`
+            with suppress(UsageError):  # reported by `doctor`
                 offered: Mapping[str, Verb] = benchmark.load("verbs")
                 verbs |= {name: verb._replace(benchmark=benchmark) for name, verb in offered.items()}
     return own_verbs() | {name: verb for name, verb in verbs.items() if name not in {*own_verbs(), *HIDDEN}}

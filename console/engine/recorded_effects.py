@@ -1,4 +1,4 @@
-"""Effects that a journal holds, so that resuming, retrying or grading a conversation again pays nothing twice."""
+"""Journaled effects, replayed so that resuming, retrying or grading a conversation again pays nothing twice."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator

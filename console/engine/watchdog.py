@@ -40,11 +40,11 @@ class Watchdog:
             self._process = None
 
     def beat(self) -> None:
-        """Say that signals are handled."""
+        """Report that signals are handled."""
         if self._process is not None and self._process.stdin is not None:
             try:
                 os.write(self._process.stdin.fileno(), b".")
-            except OSError:  # somebody has ended it
+            except OSError:  # it was killed
                 self.close()
 
     def close(self) -> None:

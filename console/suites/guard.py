@@ -40,7 +40,7 @@ _SAYS_ITS_PLACE = WrongType | TookTooLong
 
 
 def is_of_code(error: BaseException) -> bool:
-    """Return whether an exception counts as a fault of code: any, `KeyboardInterrupt` too, except those of signals."""
+    """Return whether an exception counts as a fault of code: any but those of signals, even `KeyboardInterrupt`."""
     return not isinstance(error, BySignal)
 
 

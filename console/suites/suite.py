@@ -94,7 +94,7 @@ class Estimate(msgspec.Struct, frozen=True):
     roles: dict[str, "Estimate"] = msgspec.field(default_factory=dict[str, "Estimate"])
     """Additional cost of other roles (`judge`, `embedding`); the numbers above are the model's only."""
     most: "Estimate | None" = None
-    """The same if the conversation becomes as long as it may; None if nothing limits it."""
+    """The same for the longest conversation possible; None if its length is unlimited."""
     bound: str = ""
     """When that happens, in words, such as `every loop to round 20`."""
 
@@ -375,7 +375,7 @@ class Suite:
         raise TypeError("this suite has no `compare`")
 
     def own_row(self, recorded: RecordedCase) -> OwnRow:
-        """Return a played case as a row of a suite of questions in a file, checked as here if checks can say it.
+        """Return a played case as a row of a suite of questions, with equivalent checks if there are any.
 
         Raises:
             UsageError: a row cannot express the case; says why in a sentence.

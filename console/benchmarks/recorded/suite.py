@@ -107,7 +107,7 @@ def _cannot_be_played(name: str) -> UsageError:
 
 
 def _score_row(name: str, value: Any, verdict: Verdict) -> Row:
-    """Return the row of a score; of a failed rollout, those that are right by themselves are marked so."""
+    """Return the row of a score; if the rollout failed, only scores of at least 1 are marked as right."""
     is_right = verdict.outcome is Outcome.PASSED or verdict.scores.get(name, 0.0) >= 1
     return Row(mark=Mark.SAME if is_right else Mark.DIFFERS, name=f"score {name}", actual=_text(value))
 
