@@ -18,6 +18,7 @@ from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.notes import READER_LABEL, Note, Notes, reader_labels, user_name
 from console.store.runs import RunFolder
+from console.suites.run_suite import open_run_suite
 
 _JUDGE = "judge"
 
@@ -25,13 +26,14 @@ _JUDGE = "judge"
 class LabelQueue:
     """The answers of a run, one by one, for one reader."""
 
-    def __init__(self, folder: RunFolder, reader: str = "", *, settles: bool = False) -> None:
+    def __init__(self, folder: RunFolder, reader: str = "", *, settles: bool = False, data: Path | None = None) -> None:
         """Read the run.
 
         Args:
             folder: the run.
             reader: name of the reader; empty for the user's name.
             settles: draw only what readers see differently.
+            data: folder of suites, if one was named.
 
         Raises:
             UsageError: the folder is not a run, or nothing in it is graded.
@@ -39,6 +41,7 @@ class LabelQueue:
         self.folder = folder
         self.reader = reader or user_name() or "reader"
         self._run, self._notes, self._settles = RunReader(folder), Notes(folder.path), settles
+        self._suite = open_run_suite(self._run.manifest, data)
         grader = self._run.manifest.grader
         self._grader = grader.digest if grader is not None else ""
         if not any(rollout.outcome is not None and rollout.outcome.is_graded for rollout in self._rollouts):
@@ -58,7 +61,10 @@ class LabelQueue:
     def read(self, rollout: Rollout) -> tuple[str, str]:
         """Return what the answer is graded by, without the verdict, and the answer."""
         conversation = self._run.conversation(rollout.key)
-        return _question(conversation), actual_text(conversation)
+        comparison = self._suite.compare(conversation.case, conversation.finished)
+        expected = [pair.expected for pair in comparison.pairs if pair.expected] if comparison is not None else []
+        shown = [_question(conversation), *(["expected:\n" + "\n".join(expected)] if expected else [])]
+        return "\n\n".join(shown), actual_text(conversation)
 
     def label(self, rollout: Rollout, word: str, label: ReaderLabel) -> None:
         """Save a verdict.

@@ -61,7 +61,9 @@ def run(args: LabelArguments) -> int:
     Raises:
         UsageError: no such run, or it has no graded answers.
     """
-    queue = LabelQueue(find_run(find_runs_root(args.runs), args.which), args.reader, settles=args.settle)
+    queue = LabelQueue(
+        find_run(find_runs_root(args.runs), args.which), args.reader, settles=args.settle, data=args.data
+    )
     if args.limit is not None and args.limit < 1:
         raise UsageError(f"must be at least 1, not {args.limit}", where="--limit")
     _Session(args.output, queue, is_blind=args.blind).go(args.limit)

@@ -66,7 +66,8 @@ class LabelScreen(ModalScreen[None]):
     @work(exclusive=True)
     async def _open(self) -> None:
         try:
-            self._queue = await asyncio.to_thread(LabelQueue, self._run, settles=self._settles)
+            data = self._services.paths.data
+            self._queue = await asyncio.to_thread(LabelQueue, self._run, settles=self._settles, data=data)
         except UsageError as error:
             self._services.refuse(error)
             self.dismiss(None)
