@@ -119,6 +119,16 @@ def test_what_it_writes_to_the_descriptors_is_clean_and_not_among_the_data(conso
     assert not {"\x1b", "\x07"} & set(ended.stderr + ended.stdout)
 
 
+def test_what_it_writes_to_the_descriptors_when_it_is_imported_is_not_among_the_data(console: Any, home: Path) -> None:
+    write_escaping_suite(home / "data", first="os.write(1, b'raw \\x1b[31m\\n')")
+    assert console("allow", "escapes").code == 0
+    for command in (["run", "-m", "sim/careful", "-s", "escapes"], ["suites"]):
+        ended = run_apart(home, *command, "--json")
+        assert ended.returncode == 0, ended.stderr
+        assert json.loads(ended.stdout)
+        assert "\x1b" not in ended.stderr
+
+
 def test_a_flood_on_the_descriptors_is_cut(console: Any, home: Path) -> None:
     write_escaping_suite(home / "data", play="for n in range(400): os.write(2, b'flood ' * 1000)")
     assert console("allow", "escapes").code == 0
