@@ -163,6 +163,20 @@ def test_a_copy_of_the_engine_that_it_forks_writes_no_record(console: Any, home:
     assert sorted(line["key"][0] for line in lines if line["t"] == "finished") == ["bad", "first", "last"]
 
 
+@pytest.mark.parametrize("first", [3, 6], ids=["all", "all but the terminal"])
+def test_an_engine_whose_files_it_closes_ends_with_a_sentence_and_resume_continues(
+    console: Any, home: Path, first: int
+) -> None:
+    write_escaping_suite(
+        home / "data", play=f"not os.path.exists('closed') and (open('closed', 'w'), os.closerange({first}, 200))"
+    )
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "closed")
+    assert ended.returncode in (70, -9), ended.stderr
+    assert "`eval-console resume` continues the run" in ended.stderr
+    assert run_apart(home, "resume", "closed").returncode == 0
+
+
 def test_it_cannot_close_the_stream_of_the_report(console: Any, home: Path) -> None:
     write_escaping_suite(home / "data", play="sys.stdout.close(); sys.stderr.close()")
     assert console("allow", "escapes").code == 0
