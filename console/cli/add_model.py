@@ -64,7 +64,7 @@ _HEAD = """\
 _SHOWN = 20
 _LOOK_S = 1.5
 _TRIAL_TOKENS = 300
-"""Tokens of the two calls that try a model, about: a few words each, and the description of a tool."""
+"""Approximate tokens of the two calls that try a model: a few words each, and the description of a tool."""
 
 
 def add(args: AddModelArguments) -> int:
@@ -126,7 +126,7 @@ def _with_id(draft: ModelConfig, server: KnownServer, id: str, served: "Sequence
 
 
 async def find_local_servers() -> dict[str, bool]:
-    """Return for each known program of this machine whether something answers at its usual port."""
+    """Return, for each known local server, whether something answers at its usual port."""
     local = [server for server in KNOWN_SERVERS if server.is_local]
     return dict(zip((each.name for each in local), await asyncio.gather(*map(_answers, local)), strict=True))
 

@@ -53,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def run_to_the_end(argv: Sequence[str]) -> int:
-    """Run a command line after which the process ends; then code of suites has no last word."""
+    """Run a command line as the last thing of this process; exit handlers of suite code do not run."""
     code = _run(argv)
     folder_code = sys.modules.get("console.suites.folder_code")  # not imported by most commands
     if folder_code is not None and folder_code.has_run():

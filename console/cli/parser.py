@@ -24,6 +24,7 @@ _VERBS = {
     "resume": "continue a run that was interrupted or stopped",
     "merge": "merge runs of one plan, such as its shards, into one run",
     "retry": "retry broken cases (with --status failed, wrong answers too)",
+    "regrade": "grade runs again, by another judge, checker or data, without asking the model",
     "branch": "replay one case as a run of its own: another model, an edited prompt",
     "watch": "follow a run",
     "review": "step through the failures of a run",
@@ -87,7 +88,7 @@ def all_verbs() -> dict[str, Verb]:
     verbs: dict[str, Verb] = {}
     for benchmark in benchmarks_with("verbs"):
         if not benchmark.is_built_in:
-            with suppress(UsageError):  # said by `doctor`
+            with suppress(UsageError):  # reported by `doctor`
                 offered: Mapping[str, Verb] = benchmark.load("verbs")
                 verbs |= {name: verb._replace(benchmark=benchmark) for name, verb in offered.items()}
     return own_verbs() | {name: verb for name, verb in verbs.items() if name not in {*own_verbs(), *HIDDEN}}

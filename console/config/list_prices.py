@@ -75,7 +75,7 @@ def _entry(provider: str, model_id: str) -> _Entry | None:
 
 
 def _price(entry: _Entry) -> Price:
-    """Return the price; none if reasoning tokens have another one than the rest of the output, or if it is zero."""
+    """Return the price; none if it is zero, or if reasoning tokens are priced differently from other output."""
     reasoning = entry.output_cost_per_reasoning_token
     if not entry.input_cost_per_token or (reasoning is not None and reasoning != entry.output_cost_per_token):
         return Price()

@@ -7,7 +7,7 @@ networks truncate what they echo; in base64, where four characters carry three, 
 
 Escapes of JSON, Python, JavaScript, URLs and HTML (`\u0076`, `\x76`, `\166`, `\N{DIGIT ONE}`, `\u{76}`, `%76`,
 `&#118;`) and letters that Unicode folds into ASCII count as what a decoder makes of them, each character by itself.
-Controls, colors and characters without a width between them count as nothing, as on a screen.
+Controls, colors and zero-width characters between them are ignored, as on a screen.
 """
 
 import base64
@@ -42,7 +42,7 @@ _SECRET_NAME = re.compile(
 )
 
 _UNSEEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"
-"""Characters that are not seen between others: controls, joiners, marks of direction, accents of their own."""
+"""Characters that are invisible between others: controls, joiners, directional marks, combining accents."""
 _COLOR = r"\[[0-9;]*[A-Za-z]"
 _BACKSLASHED = (
     r"\\+(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}"
@@ -53,7 +53,7 @@ _ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|quot|apos|lt|gt);"
 _ESCAPE = re.compile(
     rf"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033)){_COLOR}|{_BACKSLASHED}|({_PERCENT})|({_ENTITY})|[{_UNSEEN}]"
 )
-"""Any escape of one character, its backslashes doubled or not; colors, line ends and what is unseen mean nothing."""
+"""An escaped character, its backslashes doubled or not, or what is ignored: colors, line ends and `_UNSEEN`."""
 _BACKSLASHES, _PERCENTS, _ENTITIES = map(re.compile, (_BACKSLASHED, _PERCENT, _ENTITY))
 _IS_UNSEEN, _BLANKS = re.compile(f"[{_UNSEEN}]"), re.compile(rf"\x1b{_COLOR}|[{_UNSEEN}]+")
 _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})

@@ -29,7 +29,7 @@ _PARAMETERS = frozenset(
         *("reasoning_effort", "max_completion_tokens"),
     }
 )
-"""Request parameters that files of other tools have beside our keys."""
+"""Request parameters that files of other tools have next to our keys."""
 _LITELLM_PROVIDER = "custom_llm_provider"
 """Key of such files for litellm."""
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")

@@ -1,4 +1,4 @@
-"""The event loop of an engine or worker, which code of a suite can neither stop nor leave by an exception.
+"""The event loop of an engine or worker, which suite code can neither stop nor end by an exception.
 
 `asyncio.run` ends with the first `KeyboardInterrupt` or `SystemExit` of any task or callback and when anybody calls
 `loop.stop`, and then waits for every task and thread, however long they take. Here such an error belongs to the
@@ -111,7 +111,7 @@ class EngineLoop:
             loop.default_exception_handler(context)
 
     def _attribute(self, error: BaseException, context: Context | None) -> bool:
-        """Break the conversation to which an error belongs, or report the error; False if it is not of the suite."""
+        """Break the conversation to which an error belongs, or report the error; False if it is not the suite's."""
         conversation = context.get(PLAYING) if context is not None else None
         if not is_of_code(error) or not (_is_raised_in(error, self._is_of_suite) or not isinstance(error, Exception)):
             return False

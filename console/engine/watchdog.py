@@ -46,11 +46,11 @@ class Watchdog:
             self._process = None
 
     def beat(self) -> None:
-        """Say that signals are handled."""
+        """Report that signals are handled."""
         if self._process is not None and self._process.stdin is not None:
             try:
                 os.write(self._process.stdin.fileno(), b".")
-            except BrokenPipeError:  # somebody has ended it
+            except BrokenPipeError:  # it was killed
                 self.close()
             except OSError:  # the pipe was closed here, which it notices
                 self._process = None

@@ -54,14 +54,14 @@ def as_json(value: Any) -> bytes:
 
 
 def check_round_trip(value: Any, kind: Any) -> bytes:
-    """Return a value as JSON that gives it back: tuples as lists, lone surrogates as U+FFFD, all else as it is.
+    """Return a value as JSON that decodes to the same value, but for tuples (lists) and lone surrogates (U+FFFD).
 
     Args:
         value: a record, or a JSON value.
         kind: type to decode it as.
 
     Raises:
-        ValueError: it does not come back; names the first place.
+        ValueError: it would decode to something else; names the first place.
     """
     try:
         data = as_json(value)
@@ -74,7 +74,7 @@ def check_round_trip(value: Any, kind: Any) -> bytes:
 
 
 def encode_foreign(record: AnyRecord) -> bytes:
-    """Return an imported record as one line; an ending that would not come back as it is counts as broken."""
+    """Return an imported record as one line; a `Finished` that would not survive the journal becomes broken."""
     if isinstance(record, Finished):
         try:
             check_round_trip(record, Finished)
@@ -115,7 +115,7 @@ def _decode_error(line: bytes, error: Exception) -> BadLine:
 
 
 def _lost(given: Any, back: Any, place: str) -> Iterator[str]:
-    """Yield a sentence for each part that a journal does not give back."""
+    """Yield a sentence for each part that would not survive the journal."""
     if isinstance(given, msgspec.Struct) and type(given) is type(back):
         for name in given.__struct_fields__:
             yield from _lost(getattr(given, name), getattr(back, name), f"{place}.{name}".removeprefix("."))

@@ -288,7 +288,7 @@ def _cost(row: Row) -> Row:
     actual = cast("dict[str, Any]", read_values(arguments.actual_arguments))
     try:
         return {"result": mismatch_cost(expected, actual)}
-    except TypeError as error:  # a name or a type that is a list, with which the reference crashes, too
+    except TypeError as error:  # a name or a type that is a list crashes the reference, too
         raise EvaluatorError(str(error)) from None
 
 

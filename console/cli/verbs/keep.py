@@ -1,7 +1,7 @@
-"""Keep a case of a run as a row of a suite of your own, so that it is asked in every later run.
+"""Keep a case of a run as a row in a suite of your own, so that every later run of the suite includes it.
 
-The row has the conversation, its tools and checks, what the model answered, and where it comes from; the suite is made
-if there is none of this name. Other rows stay as they are, and the same case is kept only once.
+The row holds the conversation, its tools and checks, the model's answers, and its origin. The suite is created if it
+does not exist; its other rows stay unchanged, and the same case is kept only once.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""List the models of models.toml, and whether each one's key is available; keys themselves are never shown. Or add one.
+"""List the models of models.toml with the state of their keys (the keys themselves are never shown), or add a model.
 
 With --ping, ask the server of one model for its model list, free of charge. `models add` asks for a server and one of
 its models, tries it with two short calls, and appends it to models.toml.

@@ -41,7 +41,7 @@ _LONGEST_PROBE_S = 30.0
 _RATE_LIMITED = "rate limited"
 _ASKED_TO_WAIT = "the provider asks to wait"
 _SHARED_PAUSES = 4
-"""Rate limits that pause all calls after several were refused in a row, until it is seen again that they would be."""
+"""Rate limits that pause all calls after several refusals in a row, until refusals in a row are seen again."""
 _ANSWER_TIME_WEIGHT = 0.1
 """Weight of the latest good answer in the moving average of answer times."""
 

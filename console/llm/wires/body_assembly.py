@@ -1,4 +1,4 @@
-"""Assembly of an answer that is one JSON body, for APIs without a stream of ours."""
+"""Assembly of an answer that is one JSON body, for APIs that are not streamed here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

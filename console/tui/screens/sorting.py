@@ -12,7 +12,7 @@ class SortedList(Protocol):
     """A list that is sorted by a column."""
 
     def sort(self, column: str) -> None:
-        """Sort by a column, the other way if it is chosen again; an empty name restores the list's own order."""
+        """Sort by a column, reversed if it is chosen again; an empty name restores the list's own order."""
         ...
 
     def reverse_order(self) -> None:

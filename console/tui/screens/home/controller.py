@@ -139,7 +139,7 @@ class HomeController:
         self._is_reversed = words.startswith("-") and name in _ORDERS
 
     def sort(self, column: str) -> None:
-        """Sort by a column, the other way if it is chosen again; an empty name restores the first order."""
+        """Sort by a column, reversed if it is chosen again; an empty name restores the first order."""
         order = column or NEWEST
         self._is_reversed = order == self._order and not self._is_reversed
         self._order = order

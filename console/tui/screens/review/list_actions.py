@@ -262,7 +262,7 @@ class ViewActions:
         self.draw()
 
     def action_fold(self) -> None:
-        """Show all that is folded or left out because it is equal, or else hide what is equal; or fold one block."""
+        """In a diff, show all equal parts if any is hidden, else hide them; in other views, fold one block."""
         if self.pane.folds_same():
             equal = diff.Equal.SHOWN if self.pane.hides_equal else diff.Equal.HIDDEN
             self.controller.restyle(equal=equal)
