@@ -24,6 +24,7 @@ _VERBS = {
     "resume": "continue a run that was interrupted or stopped",
     "merge": "merge runs of one plan, such as its shards, into one run",
     "retry": "retry broken cases (with --status failed, wrong answers too)",
+    "regrade": "grade runs again, by another judge, checker or data, without asking the model",
     "branch": "replay one case as a run of its own: another model, an edited prompt",
     "watch": "follow a run",
     "review": "step through the failures of a run",

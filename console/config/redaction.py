@@ -11,6 +11,7 @@ Controls, colors and zero-width characters between them are ignored, as on a scr
 """
 
 import base64
+import codecs
 import contextlib
 import functools
 import html
@@ -330,19 +331,29 @@ def _letters(character: str) -> str:
 
 
 def _spellings(secret: str) -> Iterator[_Spelling]:
-    """Yield the secret itself, URL-encoded, in every JSON escaping, in hexadecimal, and in base64 at its alignments."""
+    """Yield the secret in each encoding; pieces are as long as twelve characters of it are."""
     raw = secret.encode("utf-8", "surrogatepass")
     written = secret.replace("\\", "\\\\").replace('"', '\\"')
     for text in {secret, quote(secret, safe=""), quote_plus(secret), written, written.replace("/", "\\/")}:
         yield _Spelling(text, SHORTEST_PIECE)
+    for text in {secret[::-1], codecs.encode(secret, "rot13")}:
+        yield _Spelling(text, SHORTEST_PIECE)
+    yield _Spelling(" ".join(secret), SHORTEST_PIECE * 2 - 1)
     for text in {raw.hex(), raw.hex().upper()}:
         yield _Spelling(text, SHORTEST_PIECE * 2)
     for digits in ("04x", "04X"):
         yield _Spelling("".join(f"\\u{ord(character):{digits}}" for character in secret), SHORTEST_PIECE * 6)
-    for offset in range(3):
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            text = encode(b"\0" * offset + raw).decode("ascii").rstrip("=")
-            # The first and last characters also carry bits of their neighbors, so only the middle is certain.
-            core = text[(0, 2, 3)[offset] : len(text) - (0 if (offset + len(raw)) % 3 == 0 else 1)]
-            if len(core) >= SHORTEST_SECRET:
-                yield _Spelling(core, SHORTEST_PIECE * 4 // 3)
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        yield from _in_blocks(raw, encode, 3, 4)
+    for core in _in_blocks(raw, base64.b32encode, 5, 8):
+        yield from (core, _Spelling(core.text.lower(), core.shortest))
+
+
+def _in_blocks(raw: bytes, encode: Callable[[bytes], bytes], size: int, length: int) -> Iterator[_Spelling]:
+    """Yield a secret at each alignment of an encoding that makes `length` characters of `size` bytes."""
+    for offset in range(size):
+        text = encode(b"\0" * offset + raw).decode("ascii").rstrip("=")
+        # The first and last characters also carry bits of their neighbors, so only the middle is certain.
+        core = text[-(-offset * length // size) : len(text) - (0 if (offset + len(raw)) % size == 0 else 1)]
+        if len(core) >= SHORTEST_SECRET:
+            yield _Spelling(core, -(-SHORTEST_PIECE * length // size))

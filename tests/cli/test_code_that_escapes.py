@@ -119,6 +119,16 @@ def test_what_it_writes_to_the_descriptors_is_clean_and_not_among_the_data(conso
     assert not {"\x1b", "\x07"} & set(ended.stderr + ended.stdout)
 
 
+def test_what_it_writes_to_the_descriptors_when_it_is_imported_is_not_among_the_data(console: Any, home: Path) -> None:
+    write_escaping_suite(home / "data", first="os.write(1, b'raw \\x1b[31m\\n')")
+    assert console("allow", "escapes").code == 0
+    for command in (["run", "-m", "sim/careful", "-s", "escapes"], ["suites"]):
+        ended = run_apart(home, *command, "--json")
+        assert ended.returncode == 0, ended.stderr
+        assert json.loads(ended.stdout)
+        assert "\x1b" not in ended.stderr
+
+
 def test_a_flood_on_the_descriptors_is_cut(console: Any, home: Path) -> None:
     write_escaping_suite(home / "data", play="for n in range(400): os.write(2, b'flood ' * 1000)")
     assert console("allow", "escapes").code == 0
@@ -151,6 +161,20 @@ def test_a_copy_of_the_engine_that_it_forks_writes_no_record(console: Any, home:
     [journal] = (home / "runs").glob("*/journal.jsonl")
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     assert sorted(line["key"][0] for line in lines if line["t"] == "finished") == ["bad", "first", "last"]
+
+
+@pytest.mark.parametrize("first", [3, 6], ids=["all", "all but the terminal"])
+def test_an_engine_whose_files_it_closes_ends_with_a_sentence_and_resume_continues(
+    console: Any, home: Path, first: int
+) -> None:
+    write_escaping_suite(
+        home / "data", play=f"not os.path.exists('closed') and (open('closed', 'w'), os.closerange({first}, 200))"
+    )
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "closed")
+    assert ended.returncode in (70, -9), ended.stderr
+    assert "`eval-console resume` continues the run" in ended.stderr
+    assert run_apart(home, "resume", "closed").returncode == 0
 
 
 def test_it_cannot_close_the_stream_of_the_report(console: Any, home: Path) -> None:

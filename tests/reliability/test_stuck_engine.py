@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli.test_code_that_escapes import write
 from reliability.conftest import COMMAND
 from server.openai_server import OpenAIServer
+from support.escaping_suite import write_escaping_suite
 from support.lookup_suite import only_run, results, right, until, write_models, write_suite
 
 from console.core.record import Finished
@@ -33,7 +33,7 @@ BUSY = {
 
 @pytest.mark.parametrize("name", BUSY)
 def test_a_second_interrupt_ends_an_engine_whose_loop_is_busy(console, home: Path, start: Start, name: str) -> None:
-    write(home, play=BUSY[name])
+    write_escaping_suite(home / "data", play=BUSY[name])
     assert console("allow", "escapes").code == 0
     process = start([*COMMAND, "run", "-m", "sim/careful", "-s", "escapes"])
     until(lambda: (home / "busy").exists())

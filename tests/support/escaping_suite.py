@@ -51,9 +51,9 @@ async def until_stopped():
 """
 
 
-def write_escaping_suite(data: Path, play: str = "pass", score: str = "pass") -> None:
-    """Write the suite `escapes`, whose case `bad` runs this code while it is played or scored."""
+def write_escaping_suite(data: Path, play: str = "pass", score: str = "pass", first: str = "") -> None:
+    """Write the suite `escapes`, which runs this code first, and whose case `bad` when it is played or scored."""
     folder = data / "escapes"
     folder.mkdir(parents=True)
     (folder / "suite.toml").write_text('module = "suite.py"\n')
-    (folder / "suite.py").write_text(SUITE.replace("PLAY", play).replace("SCORE", score))
+    (folder / "suite.py").write_text(SUITE.replace("PLAY", play).replace("SCORE", score) + first)
