@@ -44,6 +44,8 @@ _VERBS = {
     "leaderboard": "rank all models on each suite, by its official formula",
     "tag": "tag a failure, comment on it, or mark it as reviewed",
     "dispute": "dispute the ground truth of a case, or list what is disputed",
+    "label": "label answers yourself, blind, to see how far the judge can be trusted",
+    "labels": "show, export or import people's labels",
     "keep": "keep a case as a row of a suite of your own",
     "export": "write a run as a table, report, web page or log, or in a benchmark's own layout",
     "import": "import logs and results of other tools as runs",
