@@ -169,15 +169,12 @@ def forecast_runs(plans: Sequence[Plan], is_stale: Callable[[], bool] = never_st
             if str(error) not in [str(other) for other in total.refusals]:
                 total.refusals.append(error)
         else:
-            total.runs.append(forecast_of(prepared))
+            run = forecast_of(prepared)
+            total.runs.append(run)
             total.models.append(prepared.models)
-            notes = [*prepared.warnings, *_basis_notes(total.runs[-1])]
+            notes = [*prepared.warnings, *([f"{run.suite}: {run.basis}"] if run.basis else [])]
             total.warnings += [warning for warning in notes if warning not in total.warnings]
     return total
-
-
-def _basis_notes(run: RunForecast) -> list[str]:
-    return [f"{run.suite}: {run.basis}"] if run.basis else []
 
 
 def forecast_of(prepared: PreparedRun) -> RunForecast:
