@@ -7,6 +7,7 @@ import msgspec
 import tomli
 
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.store.atomic import write_atomically
 
 FOLDER = "errata"
@@ -46,7 +47,7 @@ def read_errata(path: Path) -> dict[str, Erratum]:
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot be read: {error}", where=str(path)) from None
     try:
-        listed = msgspec.convert(table.get("erratum", []), list[Erratum])
+        listed = msgspec.convert(table.get("erratum", []), ready_type(list[Erratum]))
     except msgspec.ValidationError as error:
         raise UsageError(f"is no file of errata: {error}", where=str(path)) from None
     for number, erratum in enumerate(listed, 1):
