@@ -499,7 +499,7 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         yield "compare-pick"
         await see(stage.at("compare"), "escape")
         app.navigator.open_compare(again[0], again[1])
-        await see("4/4   1/4")
+        await see("4/4  1/4")
         await see("repeat 4", "right")
         yield "compare-repeats"
         app.navigator.open_grid([*two, third])
