@@ -223,11 +223,11 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see("[x] ▾ small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
         stage.on(LaunchScreen).controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
         stage.on(LaunchScreen).apply_change()
-        await see("options fit")
+        await see("estimated from")
         yield "launch-filled"
         await see("Did you mean why-3", "x", "j", "j", "space", *"why-99")
         yield "launch-mistake"
-        await see("options fit", "escape")
+        await see("estimated from", "escape")
         await see("Save as preset", "w", *"small")
         yield "launch-save"
         await see(stage.at("launch"), "escape")

@@ -52,7 +52,9 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
                 *_warnings(forecast.warnings)]  # fmt: skip
     if sample_runs:
         return [_sample_run_line(sample_run, width) for sample_run in sample_runs]
-    size, protocols = _size(forecast).append("   ").append(_price(forecast)), _protocols(forecast, width)
+    sizes = [_size(forecast).append("   ").append(_price(forecast, with_bound=words)) for words in (True, False)]
+    size = next((line for line in sizes if line.cell_length <= width), sizes[-1])
+    protocols = _protocols(forecast, width)
     first_lines = [size, *(protocols or [_tokens(forecast)])]  # a protocol's line includes tokens
     warnings = _warnings(preflight.role_warnings) or _detectable(forecast, width)[:1]
     warnings += _warnings(forecast.warnings)
@@ -100,7 +102,7 @@ def _tokens(forecast: Forecast) -> Content:
     )  # fmt: skip
 
 
-def _price(forecast: Forecast) -> Content:
+def _price(forecast: Forecast, *, with_bound: bool = True) -> Content:
     if all(run.simulated for run in forecast.runs):
         return Content.styled("simulated, free", f"italic {MUTED}")
     if forecast.is_free:
@@ -110,7 +112,7 @@ def _price(forecast: Forecast) -> Content:
         if forecast.most_usd is None:
             return about
         most = Content.assemble(", at most ", (number_format.money(forecast.most_usd), "bold"))
-        return about.append(most).append(one_line(f": {forecast.bound}", 60, MUTED))
+        return about.append(most).append(one_line(f": {forecast.bound}", 60, MUTED) if with_bound else "")
     least = number_format.money(forecast.cost_usd, at_least=True) if forecast.cost_usd else "price unknown"
     names = ", ".join(forecast.unpriced)
     return Content.assemble((least, "bold $fail"), ("; no price for ", MUTED), one_line(names, 40, MUTED))
