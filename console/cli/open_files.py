@@ -15,7 +15,7 @@ _HINT = "Raise the limit, for example with `ulimit -n 1024`."
 
 
 def raise_limit() -> int:
-    """Raise a low limit as far as the system allows and return it; -1 if there is none or it cannot be read.
+    """Raise a low limit as far as the system allows, and return the new one; -1 if there is none or it cannot be read.
 
     Raises:
         UsageError: the limit is too low for any run.
@@ -23,7 +23,7 @@ def raise_limit() -> int:
     limit, most = _limits()
     if limit in range(PLENTY) and limit != most:
         raised = PLENTY if most == resource.RLIM_INFINITY else min(PLENTY, most)
-        with contextlib.suppress(OSError, ValueError):  # refused: the old one stays
+        with contextlib.suppress(OSError, ValueError):  # refused, so the old limit stays
             resource.setrlimit(resource.RLIMIT_NOFILE, (raised, most))
             limit = raised
     if limit in range(LEAST):
@@ -40,7 +40,7 @@ def shortage_text() -> str:
     """Return a message about the shortage, with a remedy."""
     limit, _ = _limits()
     held = f"; this process may hold {limit} at once" if limit >= 0 else ""
-    return f"too many open files{held}\n  {_HINT} Finished cases are kept; `eval-console resume` goes on with a run."
+    return f"too many open files{held}\n  {_HINT} Finished cases are kept; `eval-console resume` continues a run."
 
 
 def _limits() -> tuple[int, int]:

@@ -110,7 +110,7 @@ def find_runs_root(explicit: Path | str | None = None, *, may_be_new: bool = Fal
 
 
 def make_new_folder(path: Path) -> None:
-    """Create a folder that was named for runs and is not there yet.
+    """Create the runs folder that the user named, which does not exist yet.
 
     Raises:
         UsageError: it cannot be created.
@@ -118,7 +118,7 @@ def make_new_folder(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{path} cannot be made: {error.strerror}", where="--runs") from None
+        raise UsageError(f"{path} cannot be created: {error.strerror}", where="--runs") from None
 
 
 def _usual_runs() -> Path:

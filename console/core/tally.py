@@ -140,7 +140,7 @@ class RunFold(msgspec.Struct):
             case Started():
                 self._start(record)
             case Asked():
-                self.tally.calls += 1
+                self.tally.calls += not record.kept
                 add_call(self.unsettled.setdefault(record.key, {}), record)
             case Embedded():
                 add_call(self.unsettled.setdefault(record.key, {}), record)
@@ -299,6 +299,9 @@ class RunFold(msgspec.Struct):
             lost=self.lost,
             name=manifest.name,
             parent=manifest.parent,
+            grader=manifest.grader,
+            regraded=manifest.regraded,
+            judge_repeats=manifest.judge_repeats,
             category=manifest.selection.categories[0] if len(manifest.selection.categories) == 1 else "",
         )
 

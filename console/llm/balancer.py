@@ -108,7 +108,7 @@ class Address:
             return state
         why = state.why
         if self._is_passed_over:
-            why = f"passed over: {self._refusal or f'the last {state.faults_in_a_row} calls failed'}"
+            why = f"skipped: {self._refusal or f'the last {state.faults_in_a_row} calls failed'}"
         return msgspec.structs.replace(state, name=self.name, why=why)
 
 
@@ -156,6 +156,11 @@ class Balancer:
             patience_s = max(_LEAST_PATIENCE_S, change_s) if sound else inf
             if granted := await _first_granted(sound or usable, patience_s, watch, max_wait_s, is_retry=is_retry):
                 return granted
+
+    @property
+    def is_paused(self) -> bool:
+        """True while an address asks to wait."""
+        return any(address.limiter.pause_s for address in self.addresses)
 
     def retry_now(self) -> None:
         """End all pauses."""

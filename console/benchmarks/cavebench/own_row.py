@@ -8,7 +8,7 @@ from console.suites.own_row import OwnRow, RecordedCase, Row, conversation_row, 
 
 
 def own_row(recorded: RecordedCase) -> OwnRow:
-    """Return a conversation as a row whose turns expect its calls, or without checks if none says what is judged.
+    """Return a conversation as a row whose turns expect its calls, or without checks if none expresses what is judged.
 
     Raises:
         UsageError: a hook changes the scenario between turns, or its tools have a state.
@@ -26,24 +26,24 @@ def own_row(recorded: RecordedCase) -> OwnRow:
 
 
 class _Unsaid(Exception):
-    """Something is judged that no check of a row says; the message is a sentence about it."""
+    """No check of a row can express what is judged; the message says what."""
 
 
 def _turn(turn: dict[str, Any], number: int) -> Row:
     wanted = read_expectation(turn)
     if turn.get("validator"):
-        raise _Unsaid(f"turn {number} is judged by code of its scenario, which no check says")
+        raise _Unsaid(f"turn {number} is judged by code of its scenario, which no check can express")
     if wanted.reads or wanted.writes:
-        raise _Unsaid(f"turn {number} expects variables to be read or written, which no check says")
+        raise _Unsaid(f"turn {number} expects variables to be read or written, which no check can express")
     calls = [_call(call, number) for call in wanted.calls]
     return {"user": turn.get("query", ""), "expect": [{"calls": calls}] if calls else []}
 
 
 def _call(call: ExpectedCall, number: int) -> Row:
     if not call.required:
-        raise _Unsaid(f"turn {number} may leave out its call of {call.name}, which no check says")
+        raise _Unsaid(f"turn {number} may leave out its call of {call.name}, which no check can express")
     free = next((item.name for item in call.arguments if item.value is None), "")
     if free:
-        raise _Unsaid(f"turn {number} takes any {free} in its call of {call.name}, which no check says")
+        raise _Unsaid(f"turn {number} takes any {free} in its call of {call.name}, which no check can express")
     values = {item.name: [item.value, *([] if item.required else [""])] for item in call.arguments}
     return {call.name: values}

@@ -2,8 +2,8 @@
 
 A reason counts if it belongs to the API, if a provider listed here is known to send it, or if the user accepts it.
 Anything else (an unknown reason, an error in any format, no reason) is a machinery fault and never an answer.
-`docs/reliability.md` shows the same table; a test keeps the two equal. What was streamed, what the end says and what is
-handed on must agree; parts that cannot be read are faults where they are read (`parts`).
+`docs/reliability.md` shows the same table; a test keeps the two equal. The streamed text, the end
+of the answer and the reply must agree; unreadable parts are faults where they are read (`parts`).
 """
 
 from collections.abc import Callable, Mapping
@@ -186,7 +186,7 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
     if not calls and reply.finish == "tool_calls":
         raise unread("the finish reason is tool_calls, but there are no calls")
     if not calls and streamed("tool"):
-        raise unread("the server streamed calls, but its last word has none")
+        raise unread("the server streamed calls, but its final message has none")
     if not all(call.name for call in calls):
         raise unread("a tool call has no name")
     if len(set(calls)) < len(calls):
@@ -194,7 +194,7 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
     if reply.finish not in CUT and any(_is_deep(call.arguments) for call in calls):
         raise unread("the arguments of a tool call are nested too deeply")
     if not (agree(streamed("text"), reply.content or "") and agree(streamed("reasoning"), reply.reasoning)):
-        raise unread("what the server streamed is not what its last word says")
+        raise unread("what the server streamed differs from its final message")
 
 
 def agree(said: str, whole: str) -> bool:

@@ -1,9 +1,8 @@
-"""Keeping the case shown in Review as a row of a suite of the reader's own, edited first or as it is."""
+"""Keeps the case shown in Review as a row in one of the reader's own suites, as it is or edited first."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from textual.content import Content
@@ -18,6 +17,7 @@ from console.suites.run_suite import open_run_suite
 from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.editor import edit_text
+from console.tui.render.catalog_details import display_path
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.screens.review.controller import ReviewController
@@ -29,7 +29,7 @@ _SUITE = "keep in"
 """Name of the stored setting: the suite of the last kept case."""
 _COLUMNS = (Column("suite", 24, 1), Column("what", 40, 3))
 _NEW = "+"
-"""Key of the row that makes a suite; no suite can have this name."""
+"""Key of the row that creates a suite; no suite can have this name."""
 
 
 class StartWorker(Protocol):
@@ -115,12 +115,7 @@ class KeepActions:
     def _done(self, added: AddedRow, suite: str, model: str) -> Content:
         words = command("run", "-m", model, "-s", suite, places=self.services.paths)
         done = "Kept as " if added.is_new else "Kept before, as "
-        place = f"{_near(added.file)}:{added.line}"
+        place = f"{display_path(added.file)}:{added.line}"
         text = Content.assemble(done, one_line(added.id, 60, "bold"), " in ", one_line(place, 200), ". Play it:\n")
         text = text + one_line(words, 300)
         return text if not added.note else Content.assemble(text, "\n", one_line(added.note, 200, "$undecided"))
-
-
-def _near(path: Path) -> str:
-    """Return a path as short as it can be written from here."""
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
