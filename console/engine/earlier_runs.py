@@ -99,6 +99,8 @@ def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
             summary = run.summary()
         except (UsageError, OSError):
             continue
+        if summary.regraded:  # its calls are those of judges, and its answers those of another run
+            continue
         if summary.suite == suite and summary.state == "completed" and summary.tally.graded:
             listed.append((run, summary))
     return listed
