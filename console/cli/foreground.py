@@ -23,6 +23,7 @@ def play(
     *,
     retry: RetryScope = RetryScope.NONE,
     only: frozenset[str] = frozenset(),
+    to_the_end: bool = False,
     player: PlayerFactory = LocalPlayer,
     also: Callable[[AnyRecord], None] | None = None,
 ) -> Ending:
@@ -33,7 +34,7 @@ def play(
         Fault: writing failed.
     """
     output.info(f"run {folder.name}")
-    progress = Progress(output, prepared.manifest.cases, prepared.manifest.setup)
+    progress = Progress(output, prepared.manifest)
 
     def see(record: AnyRecord) -> None:
         progress(record)
@@ -47,6 +48,7 @@ def play(
                 prepared,
                 retry=retry,
                 only=only,
+                to_the_end=to_the_end,
                 player=player,
                 on_start=progress.count_by,
                 on_record=see,

@@ -34,6 +34,7 @@ def resume_run(
     retry: RetryScope,
     only: frozenset[str] = frozenset(),
     fail_under: str | None = None,
+    to_the_end: bool = False,
 ) -> int:
     """Play the remaining rollouts of a run, report on all of it, and return the exit code.
 
@@ -43,6 +44,9 @@ def resume_run(
         UsageError: the run's models, suite or data are missing or changed.
     """
     output, target = args.output, target_of(args)
+    if not to_the_end and (summary := folder.summary()).state == "decided":
+        hint = f"`eval-console resume {folder.name} --to-the-end` plays the rest"
+        return output.error(f"{folder.name} is decided: {summary.message}; {hint}", Exit.LOCKED)
     prepared = reopen(folder, args.models, args.data)
     least = threshold(fail_under, [(prepared.suite, prepared.manifest.setting)])
     budget = budget_of(args, prepared.manifest.budget)
@@ -56,7 +60,7 @@ def resume_run(
     output.info(f"{len(due):,} of {prepared.manifest.cases:,} {words} are left to run")
     try:
         with player_factory(target) as player:
-            ending = play(folder, prepared, output, retry=retry, only=only, player=player)
+            ending = play(folder, prepared, output, retry=retry, only=only, to_the_end=to_the_end, player=player)
     except RunLocked as locked:
         return output.error(f"{locked}; `eval-console watch {folder.name}` follows it", Exit.LOCKED)
     history = read_history(ending.folder)

@@ -8,20 +8,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from console import __version__
 from console.config.model import USUAL_CONCURRENCY, ModelConfig
 from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
 from console.config.weights import digests_of, find_weights
-from console.core.case import Case, PromptEdit, Setting
+from console.core.case import Case, PromptEdit, Setting, Slot
 from console.core.fault import UsageError
+from console.core.looks import LookPlan, Rule, Until
+from console.core.outcome import Verdict
 from console.core.ranges import LARGEST_COUNT
 from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
+from console.engine.looks import Baseline, plan_looks, planned_order, read_baseline
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.engine.sharding import part_of
+from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import RECORDED, Catalog
 from console.suites.modes import find_mode
@@ -55,6 +61,8 @@ class Plan:
     runs_path: Path | None = None
     shard: Shard | None = None
     """Part of the cases to play; None for all."""
+    until: Until | None = None
+    """The rule by which its looks may end the run, with the name of the baseline as the user gives it."""
     target: ComputeTarget = LOCAL
     further_models: tuple[ModelConfig, ...] = ()
     """Additional models supplied by the caller."""
@@ -71,6 +79,8 @@ class PreparedRun:
     """Models by role, always including `model`."""
     runs_root: Path
     data: DataRoots
+    baseline: Baseline = field(default_factory=dict[Slot, Verdict])
+    """Results of the run to compare with, if its looks decide by one."""
     warnings: list[str] = field(default_factory=list[str])
 
 
@@ -97,6 +107,8 @@ def prepare(plan: Plan) -> PreparedRun:
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
     if plan.shard is not None:
         cases = part_of(cases, plan.shard)
+    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_modes(suite, cases, setting)
     _check_keys(models)
     suite.check_needs(cases, setting)
@@ -122,12 +134,39 @@ def prepare(plan: Plan) -> PreparedRun:
         format=suite.entry.format,
         headline=suite.headline,
         shard=plan.shard,
+        looks=looks,
     )
     of_weights = [warning] if (warning := weights_warning(weights)) else []
     of_suite = [*catalog.hidden_by(plan.suite), *suite.notices(setting)]
     warnings = [*book.warnings, *of_weights, *of_suite, *idle_roles(plan.roles, models, plan.suite)]
-    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
-    return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings)
+    return PreparedRun(manifest, suite, cases, models, runs_root, roots, baseline, warnings)
+
+
+def _planned_looks(
+    plan: Plan, cases: list[Case], suite: Suite, runs_root: Path
+) -> tuple[LookPlan | None, list[Case], Baseline]:
+    """Return the looks of a run, its cases in planned order, and the results of its baseline.
+
+    Raises:
+        UsageError: the rule that ends the run does not fit it.
+    """
+    until, baseline = plan.until, dict[Slot, Verdict]()
+    if until is None:
+        return plan_looks(cases, plan.rollouts, None, None), cases, baseline
+    where = f"--until {until.rule}" if until.rule is not Rule.WIDTH else "--until"
+    if plan.shard is not None:
+        hint = "Play the plan with --on ray or --workers, or leave --shard out."
+        raise UsageError("a shard sees only its own cases and can decide nothing", where=where, hint=hint)
+    if until.rule is Rule.WIDTH and suite.headline:
+        hint = "Use --until decided, or another suite."
+        raise UsageError(f"the headline of {plan.suite} is {suite.headline}, not a rate", where=where, hint=hint)
+    seed = plan.selection.seed or 0
+    ordered = planned_order(cases, seed)
+    if until.baseline:
+        folder = find_run(runs_root, until.baseline)
+        baseline, digest = read_baseline(folder, ordered, plan.rollouts)
+        until = msgspec.structs.replace(until, baseline=folder.name, baseline_digest=digest)
+    return plan_looks(ordered, plan.rollouts, seed, until), ordered, baseline
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> PreparedRun:
@@ -150,6 +189,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         concurrency=manifest.concurrency,
         budget=manifest.budget,
         shard=manifest.shard,
+        until=manifest.looks.until if manifest.looks is not None else None,
         models_path=models_path,
         data_path=data_path,
         runs_path=run.path.parent,
@@ -175,7 +215,31 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
             where=str(run.path),
             hint="Start a new run, or give the old weights with --data PATH.",
         )
+    _check_same_looks(manifest, prepared.manifest)
     return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
+
+
+def _check_same_looks(manifest: Manifest, now: Manifest) -> None:
+    """Check that a run which is ended by its looks would be looked at as planned.
+
+    Raises:
+        UsageError: its baseline, or this program's order, is no longer the same.
+    """
+    planned, current = manifest.looks, now.looks
+    if planned is None or planned.until is None or current is None or current.until is None:
+        return
+    if planned.until.baseline_digest != current.until.baseline_digest:
+        raise UsageError(
+            f"the results of the baseline {planned.until.baseline} have changed since the run started",
+            where=manifest.id,
+            hint="Start a new run against it.",
+        )
+    if planned.digest != current.digest:
+        raise UsageError(
+            "this version would play the cases in another order than planned",
+            where=manifest.id,
+            hint="Continue with the version that started the run, or start a new run.",
+        )
 
 
 def check_playable(manifest: Manifest) -> None:

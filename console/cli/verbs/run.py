@@ -27,6 +27,7 @@ from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:  # engine code is imported when needed, which keeps `run --help` fast
+    from console.config.preset import Preset
     from console.engine.forecast import Forecast, RunForecast
     from console.engine.plan import PreparedRun
     from console.engine.player import PlayerFactory
@@ -68,9 +69,7 @@ class RunArguments(PresetArguments):
     """Options of `run`."""
 
     fail_under: str | None
-    baseline: str | None
     fail_if_worse: bool
-    margin: str | None
     metric: str | None
     dry_run: bool
     detach: bool
@@ -85,7 +84,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_preset_arguments(parser)
     add_target_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
-    parser.add_argument("--baseline", metavar="RUN", help="compare with this run at the end")
     add_gate_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only show the number of calls and the cost")
     parser.add_argument("--detach", action="store_true", help="play in the background and print the run's name")
@@ -110,7 +108,7 @@ def run(args: RunArguments) -> int:
     from console.engine.sharding import read_shard
 
     preset = preset_of(args)
-    baseline = _baseline(args, in_background=preset.queue or args.detach)
+    baseline = _baseline(args, preset)
     shard = read_shard(args.shard) if args.shard is not None else None
     places = WorkspacePaths(args.models, args.data, args.runs)
     target = target_of(args)
@@ -140,7 +138,7 @@ def run(args: RunArguments) -> int:
         return _play_all(args, prepared, pass_rate, baseline, player)
 
 
-def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
+def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
     """Return the run to compare with, resolved before any call.
 
     Raises:
@@ -149,13 +147,18 @@ def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
     from console.config.paths import find_runs_root
     from console.store.run_list import find_run
 
+    if preset.until == "decided":
+        if args.metric is not None:
+            hint = "Leave it out: the headline is compared."
+            raise UsageError("does not go with --until decided", where="--metric", hint=hint)
+        return find_run(find_runs_root(args.runs), preset.baseline) if preset.baseline else None
     margin_of(args)
     if args.baseline is None:
         if args.fail_if_worse:
             raise UsageError("needs a run to compare with", where="--fail-if-worse",
                              hint="Add --baseline RUN.")  # fmt: skip
         return None
-    if in_background:
+    if preset.queue or args.detach:
         raise UsageError("compares after the run, which is not possible in the background", where="--baseline",
                          hint="Leave --detach and --queue out, or compare the two runs later.")  # fmt: skip
     return find_run(find_runs_root(args.runs), args.baseline)
@@ -366,8 +369,10 @@ def _play(
     report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
     show_report(output, history, report)
     code = exit_code(history.summary, report, pass_rate, ending.signal)
-    if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE):
+    if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE, Exit.BELOW):
         return code
+    if prepared.manifest.looks is not None and prepared.manifest.looks.until is not None:
+        return code  # the report has the looks and what they have decided
     gate = _compare(args, baseline, folder)
     return code if gate is None else gate_code(gate)
 

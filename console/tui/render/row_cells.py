@@ -35,11 +35,16 @@ _MOST_MODEL = 14
 """Maximum width of the model column in a narrow list."""
 
 
+def score_words(summary: Summary) -> str:
+    """Return the score of a run in a list."""
+    return number_format.headline(summary, brief=True)
+
+
 def runs_narrow(lines: Sequence[RunLine]) -> tuple[Column, ...]:
     """Return RUNS_NARROW with model and score fitted to what they hold, so that the suite gets the room."""
     summaries = [line.summary for line in lines if line.summary is not None]
     longest = min(max([5, *(len(summary.model) for summary in summaries)]), _MOST_MODEL)
-    widest = max([5, *(len(number_format.headline(summary)) for summary in summaries)])
+    widest = max([5, *(len(score_words(summary)) for summary in summaries)])
     mark, model, suite, score, *others = RUNS_NARROW
     replace = msgspec.structs.replace
     return mark, replace(model, width=longest), suite, replace(score, width=widest), *others
@@ -63,7 +68,7 @@ def run_narrow(line: RunLine, parent: RunLine | None, now: float) -> Face:
     """Return the cells of RUNS_NARROW; `parent` is the run it branched from, if listed."""
     if line.summary is None:
         return _damage(line)
-    score = Content.empty() if line.is_queued else Content(number_format.headline(line.summary))
+    score = Content.empty() if line.is_queued else Content(score_words(line.summary))
     model, suite = _model_and_suite(line, parent, now)
     return _state_mark(line), model, suite, score, _result(line), _cost(line), _when(line, now, wide=False)
 
@@ -81,9 +86,7 @@ def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
         Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
         _broken_and_undecided(tally),
         _left_and_not_run(line),
-        Content.styled(f"queued {line.place}", "$live")
-        if line.is_queued
-        else Content(number_format.headline(line.summary)),
+        Content.styled(f"queued {line.place}", "$live") if line.is_queued else Content(score_words(line.summary)),
         _cost(line),
     )
 
@@ -162,7 +165,7 @@ def _result(line: RunLine) -> Content:
         if count or not place
     ]
     if line.summary is not None and number_format.scored_by(line.summary):
-        cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
+        cells[0] = Content.styled(score_words(line.summary), "$pass")
     cells += not_run_words(tally)
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
@@ -188,7 +191,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
         _result(line), (f" of {_planned(summary)}   score ", MUTED),
-        number_format.headline(summary),
+        score_words(summary),
     )  # fmt: skip
     spent = Content.assemble(
         (number_format.count(tally.input_tokens), ""),
