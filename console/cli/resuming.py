@@ -7,7 +7,7 @@ import msgspec
 from console.cli.budget_arguments import BudgetArguments, budget_of
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
-from console.cli.history import read_history
+from console.cli.history import read_history, shown_results
 from console.cli.run_report import exit_code, show_report, threshold
 from console.cli.target_arguments import target_of
 from console.engine.plan import reopen
@@ -64,6 +64,6 @@ def resume_run(
     except RunLocked as locked:
         return output.error(f"{locked}; `eval-console watch {folder.name}` follows it", Exit.LOCKED)
     history = read_history(ending.folder)
-    report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
+    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
     show_report(output, history, report)
     return exit_code(history.summary, report, least, ending.signal)

@@ -12,6 +12,8 @@ from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
 SIMULATED = "simulated"
+SHOWN_BY_LOOK = frozenset({"running", "decided"})
+"""States of runs whose score is that of their newest look."""
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -285,7 +287,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     @property
     def is_shown_by_look(self) -> bool:
         """True if the newest look gives its score, because what happened to finish is no fair sample."""
-        return self.state in ("running", "decided")
+        return self.state in SHOWN_BY_LOOK
 
     @property
     def left(self) -> int:

@@ -1,8 +1,4 @@
-"""Looks at a run: planning its order and looks before the first call, and taking the looks while it plays.
-
-The order is stratified: within each category the units (clusters, or independent cases) come in a seeded random order,
-and categories are merged so that every prefix holds them in proportion. Setup cases come first and are not counted.
-"""
+"""Looks at a run: planned before the first call, and taken while it plays."""
 
 import hashlib
 from collections import Counter
@@ -30,8 +26,8 @@ from console.core.statistics.sequential import (
     width_looks,
 )
 from console.core.tally import Ended, RunFold
-from console.engine.sharding import linked_groups
 from console.store.runs import RunFolder
+from console.suites.planned_order import planned_slots, units_in_order
 from console.suites.suite import Result, Suite
 
 Baseline = Mapping[Slot, Verdict]
@@ -39,59 +35,6 @@ Baseline = Mapping[Slot, Verdict]
 
 
 # Planning ------------------------------------------------------------------------------------------------------------
-
-
-def planned_order(cases: Sequence[Case], seed: int | None) -> list[Case]:
-    """Return cases in the order in which they are played and looked at.
-
-    Args:
-        cases: in the order of the suite.
-        seed: of the random order; None: the order of the suite.
-    """
-    if seed is None:
-        return list(cases)
-    setup = [case for case in cases if not case.graded]
-    return [*setup, *(case for unit in _units(cases, seed) for case in unit)]
-
-
-def _units(cases: Iterable[Case], seed: int | None) -> list[list[Case]]:
-    """Return independent groups of graded cases in planned order: clusters, and cases that depend on one another."""
-    graded = {case.id: case for case in cases if case.graded}
-    first_of: dict[tuple[str, str], str] = {}
-    linked = [
-        msgspec.structs.replace(
-            case, depends_on=(*case.depends_on, first_of.setdefault((case.category, case.cluster), case.id))
-        )
-        if case.cluster
-        else case
-        for case in graded.values()
-    ]
-    units = [[graded[case_id] for case_id in ids] for ids in linked_groups(linked)]
-    if seed is None:
-        return units
-    drawn = sorted(units, key=lambda unit: _draw(seed, unit[0].id))
-    sizes = Counter(unit[0].category for unit in units)
-    places = Counter[str]()
-    ranks: list[tuple[float, list[Case]]] = []
-    for unit in drawn:
-        category = unit[0].category
-        ranks.append(((places[category] + _draw(seed, unit[0].id, "rank")) / sizes[category], unit))
-        places[category] += 1
-    return [unit for _, unit in sorted(ranks, key=lambda ranked: ranked[0])]
-
-
-def _draw(seed: int, *words: str) -> float:
-    """Return a uniform number from 0 to 1 that any version of Python draws alike."""
-    digest = hashlib.sha256("\0".join([str(seed), *words]).encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8]) / 2**64
-
-
-def planned_slots(cases: Iterable[Case], rollouts: int, *, by_case: bool) -> list[Slot]:
-    """Return the graded rollouts in planned order: all of a case in a row, or all cases before any is repeated."""
-    ids = [case.id for case in cases if case.graded]
-    if by_case:
-        return [(case_id, rollout) for case_id in ids for rollout in range(rollouts)]
-    return [(case_id, rollout) for rollout in range(rollouts) for case_id in ids]
 
 
 def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: Until | None) -> LookPlan | None:
@@ -110,7 +53,7 @@ def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: 
     if until is None:
         at = tuple(cases for cases, _ in even_looks([1] * (len(graded) * rollouts)))
         return LookPlan((Question(at),), seed, digest)
-    sizes = [len(unit) for unit in _runs_of_units(graded)]
+    sizes = [len(unit) for unit in units_in_order(graded)]
     if until.rule is Rule.WIDTH:
         return LookPlan((Question(tuple(look * rollouts for look in width_looks(sizes))),), seed, digest, until)
     if not until.by_category:
@@ -122,12 +65,6 @@ def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: 
     )
 
 
-def _runs_of_units(graded: Sequence[Case]) -> list[list[Case]]:
-    """Return the units of cases that are in planned order already."""
-    place = {case.id: number for number, case in enumerate(graded)}
-    return sorted(_units(graded, None), key=lambda unit: place[unit[0].id])
-
-
 def _question(sizes: Sequence[int], rollouts: int, until: Until) -> Question:
     looks = even_looks(sizes, least_units=LEAST_CLUSTERS, least_cases=LEAST_CASES)
     shares = tuple(share for _, share in looks)
@@ -137,7 +74,7 @@ def _question(sizes: Sequence[int], rollouts: int, until: Until) -> Question:
 
 def _question_of_category(graded: Sequence[Case], category: str, rollouts: int, until: Until) -> Question:
     own = [case for case in graded if case.category == category]
-    question = _question([len(unit) for unit in _runs_of_units(own)], rollouts, until)
+    question = _question([len(unit) for unit in units_in_order(own)], rollouts, until)
     places = [number for number, case in enumerate(graded, 1) if case.category == category]
     at = tuple(places[own_count // rollouts - 1] * rollouts for own_count in question.at)
     return msgspec.structs.replace(question, at=at, rollouts=question.at, category=category)

@@ -24,14 +24,15 @@ from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
-from console.engine.looks import Baseline, plan_looks, planned_order, read_baseline
+from console.engine.looks import Baseline, plan_looks, read_baseline
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
-from console.engine.sharding import part_of
 from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import RECORDED, Catalog
 from console.suites.modes import find_mode
+from console.suites.planned_order import planned_order
 from console.suites.selection import select_cases
+from console.suites.sharding import part_of
 from console.suites.suite import Option, Suite
 
 MOST_ROLLOUTS = 1_000_000

@@ -20,11 +20,12 @@ from console.core.record import AnyRecord, Closed, Finished, Looked
 from console.core.run import Summary
 from console.engine import endpoints
 from console.engine.engine import Engine
-from console.engine.looks import plan_looks, planned_order
+from console.engine.looks import plan_looks
 from console.engine.plan import PreparedRun
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
+from console.suites.planned_order import planned_order
 
 
 class Model:

@@ -12,8 +12,9 @@ from support.killable_run import prepared
 from console.core.case import Case, Setting, Slot
 from console.core.looks import Rule, Until
 from console.core.outcome import Outcome, Verdict
-from console.engine.looks import plan_looks, planned_order
+from console.engine.looks import plan_looks
 from console.engine.plan import PreparedRun
+from console.suites.planned_order import planned_order
 from console.suites.suite import Metric, Report, Result
 
 PASSED, FAILED = Verdict(Outcome.PASSED), Verdict(Outcome.FAILED, reason="wrong_number")

@@ -105,7 +105,7 @@ def run(args: RunArguments) -> int:
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
     from console.engine.player_factory import player_factory
-    from console.engine.sharding import read_shard
+    from console.suites.sharding import read_shard
 
     preset = preset_of(args)
     baseline = _baseline(args, preset)
@@ -357,7 +357,7 @@ def _play(
     player: "PlayerFactory",
 ) -> Exit:
     from console.cli.foreground import play
-    from console.cli.history import read_history
+    from console.cli.history import read_history, shown_results
     from console.cli.run_report import exit_code, show_report
     from console.store.runs import create_run
     from console.suites.summing import summed_up
@@ -366,7 +366,7 @@ def _play(
     ending = play(folder, prepared, output, player=player)
     folder = ending.folder
     history = read_history(folder)
-    report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
+    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
     show_report(output, history, report)
     code = exit_code(history.summary, report, pass_rate, ending.signal)
     if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE, Exit.BELOW):

@@ -11,7 +11,7 @@ from textual.widgets import Static
 from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.tui.data.replay_feed import SPEEDS, Replay
-from console.tui.render.progress import facts_lines, notice_words, progress_line
+from console.tui.render.progress import facts_lines, look_words_of, notice_words, progress_line
 from console.tui.screens.live.controller import WatchedRun
 from console.tui.suite_views.suite_view import LiveView
 from console.tui.symbols import MUTED, SYMBOLS
@@ -78,7 +78,7 @@ class ProgressPane(Vertical):
             speeds: tokens per second, latest last.
             nothing_live: whether no run at all is live.
         """
-        average = self.view.average(run.overview)
+        average = look_words_of(run.overview, run.manifest) if run.is_live else self.view.average(run.overview)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)
         if run.damages:

@@ -190,7 +190,7 @@ class ReviewScreen(RunScreen):
                 fault = load_view(suite.format) if suite.format else ""
             except Exception as error:  # cases can be reviewed without the suite
                 fault = f"the suite of this run cannot be opened: {type(error).__name__}: {error}"
-                suite, severity = RunSuite(manifest.setting, None, fault), "error"
+                suite, severity = RunSuite(manifest, None, fault), "error"
             self._in_loop(partial(use, suite, fault, severity))
 
         self.run_worker(work, thread=True, group="suite")
