@@ -78,7 +78,7 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     end.add_argument(
         "--until", metavar="RULE", help="decided (worse than --baseline or not), best (of several -m), or 2pt (± 2)"
     )
-    end.add_argument("--by", metavar="category", help="with --until decided: ask the question of each category")
+    end.add_argument("--by", choices=("category",), help="with --until decided: ask the question of each category")
     end.add_argument("--baseline", metavar="RUN", help="compare with this run")
     add_budget_arguments(parser)
 

@@ -60,6 +60,17 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     """Empty: the whole run."""
 
 
+class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How long a run is expected to play before its looks end it."""
+
+    cases: Amount
+    difference: Amount | None = None
+    """If B differs by this much; None for a rule without a baseline."""
+    least: Amount = 0.0
+    """For `width`: cases at the rates of earlier runs that need fewest and most."""
+    most: Amount = 0.0
+
+
 class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is looked at and when; a part of the manifest."""
 
@@ -71,6 +82,15 @@ class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """Digest of the planned order."""
     until: Until | None = None
     """None: the looks end nothing."""
+    expected: tuple[Expected, ...] = ()
+    """Forecast of when the rule ends the run, made before the first call."""
+    rollouts: Count = 1
+    """Rollouts per case."""
+
+    @property
+    def cases(self) -> int:
+        """Graded cases in all."""
+        return self.questions[0].at[-1] // self.rollouts
 
     def boundary(self, question: Question, level: float = 1.0) -> Boundary:
         """Return the boundary of a question at a share of alpha."""

@@ -8,11 +8,12 @@ import msgspec
 
 from console.core.case import Case, Slot, case_digest
 from console.core.fault import UsageError
-from console.core.looks import REACHED, Look, LookPlan, Question, Rule, Until, decision_of
+from console.core.looks import REACHED, Expected, Look, LookPlan, Question, Rule, Until, decision_of
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Started
 from console.core.run import Manifest
 from console.core.statistics.intervals import WEIGHTED, Interval, mean_interval, rate_interval
+from console.core.statistics.power import Detectable
 from console.core.statistics.sample import Observation, sample_of
 from console.core.statistics.sequential import (
     LEAST_CASES,
@@ -20,8 +21,10 @@ from console.core.statistics.sequential import (
     LEFT_OUT_SHARE,
     Boundary,
     Decision,
+    cases_for_width,
     decide,
     even_looks,
+    expected_cases,
     is_narrow,
     width_looks,
 )
@@ -30,6 +33,8 @@ from console.store.runs import RunFolder
 from console.suites.planned_order import planned_slots, units_in_order
 from console.suites.suite import Result, Suite
 
+FORESEEN = -0.1
+"""Difference for which the number of cases is forecast."""
 Baseline = Mapping[Slot, Verdict]
 """Graded results of the run to compare with."""
 
@@ -50,6 +55,11 @@ def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: 
     if not graded:
         return None
     digest = hashlib.sha256("\0".join(case.id for case in graded).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    plan = _plan(graded, rollouts, seed, digest, until)
+    return msgspec.structs.replace(plan, rollouts=rollouts)
+
+
+def _plan(graded: Sequence[Case], rollouts: int, seed: int | None, digest: str, until: Until | None) -> LookPlan:
     if until is None:
         at = tuple(cases for cases, _ in even_looks([1] * (len(graded) * rollouts)))
         return LookPlan((Question(at),), seed, digest)
@@ -78,6 +88,41 @@ def _question_of_category(graded: Sequence[Case], category: str, rollouts: int, 
     places = [number for number, case in enumerate(graded, 1) if case.category == category]
     at = tuple(places[own_count // rollouts - 1] * rollouts for own_count in question.at)
     return msgspec.structs.replace(question, at=at, rollouts=question.at, category=category)
+
+
+def forecast_ends(plan: LookPlan, detectable: Detectable, earlier: Interval | None) -> LookPlan:
+    """Return the plan with a forecast of when its rule ends the run.
+
+    Args:
+        plan: a plan with a rule.
+        detectable: how two runs of these cases differ, from earlier runs.
+        earlier: rate of the baseline, or of the newest run of the suite; None: any rate is possible.
+    """
+    until, question = plan.until, plan.questions[-1]
+    if until is None:
+        return plan
+    at = [place // plan.rollouts for place in question.rollouts or question.at]
+    if until.rule is Rule.WIDTH:
+        rates = [earlier.value, earlier.low or 0.0, earlier.high or 1.0] if earlier is not None else [0.5, 0.02, 0.5]
+        rates += [0.5] * (rates[1] < 0.5 < rates[2])
+        cases = [cases_for_width(rate, until.half_width, at) for rate in rates]
+        return msgspec.structs.replace(plan, expected=(Expected(cases[0], None, min(cases), max(cases)),))
+    boundary = plan.boundary(question, 1 / max(len(plan.questions) - 1, 1))
+    looks = list(zip(at, question.shares, strict=True))
+    share = detectable.within_share
+    expected = tuple(
+        Expected(
+            expected_cases(
+                looks,
+                boundary,
+                effect + until.margin,
+                max(detectable.discordance, abs(effect)) * (1 - share + share / plan.rollouts) - effect**2,
+            ),
+            effect,
+        )
+        for effect in (FORESEEN, 0.0)
+    )
+    return msgspec.structs.replace(plan, expected=expected)
 
 
 def read_baseline(folder: RunFolder, cases: Iterable[Case], rollouts: int) -> tuple[Baseline, str]:

@@ -24,7 +24,8 @@ from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
-from console.engine.looks import Baseline, plan_looks, read_baseline
+from console.engine.earlier_runs import detectable, earlier_rate
+from console.engine.looks import Baseline, forecast_ends, plan_looks, read_baseline
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
@@ -167,7 +168,11 @@ def _planned_looks(
         folder = find_run(runs_root, until.baseline)
         baseline, digest = read_baseline(folder, ordered, plan.rollouts)
         until = msgspec.structs.replace(until, baseline=folder.name, baseline_digest=digest)
-    return plan_looks(ordered, plan.rollouts, seed, until), ordered, baseline
+    looks = plan_looks(ordered, plan.rollouts, seed, until)
+    if looks is not None:
+        expected = detectable(runs_root, plan.suite, looks.cases, plan.rollouts)
+        looks = forecast_ends(looks, expected, earlier_rate(runs_root, plan.suite))
+    return looks, ordered, baseline
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> PreparedRun:

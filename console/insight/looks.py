@@ -4,13 +4,18 @@ from typing import Any
 
 import msgspec
 
-from console.core.looks import REACHED, Look, Rule, Until
+from console.core.looks import REACHED, Look, LookPlan, Rule, Until
 from console.core.price import dollars
 from console.core.run import Manifest, Summary
 from console.core.statistics.sequential import Decision
 from console.insight.number_format import bounds, count, plural, rate, score_value, signed, with_interval
-from console.insight.planning import points
 from console.insight.report import Row, Section
+
+
+def points(share: float) -> str:
+    """Format a share or difference in points: `1 point`, `2.5 points`."""
+    text = f"{share * 100:.1f}".removesuffix(".0")
+    return f"{text} {'point' if text == '1' else 'points'}"
 
 
 def until_words(until: Until) -> str:
@@ -22,6 +27,33 @@ def until_words(until: Until) -> str:
     margin = f", margin {points(until.margin)}" if until.margin else ""
     each = ", each category by itself" if until.by_category else ""
     return f"until decided against {until.baseline}{margin}{each}"
+
+
+def expected_words(plan: LookPlan, calls: float = 0.0) -> str:
+    """Describe when the rule is expected to end a run: `decided: −10 points after about 230 cases, …`.
+
+    Args:
+        plan: the looks, with their forecast.
+        calls: expected calls of the whole run; 0 leaves calls out.
+    """
+    if plan.until is None:
+        return ""
+    each = calls / plan.cases if plan.cases else 0.0
+
+    def size(cases: float) -> str:
+        return f"{count(cases)} cases ({count(cases * each)} calls)" if each else f"{count(cases)} cases"
+
+    if plan.until.rule is Rule.WIDTH:
+        parts = [
+            f"± {points(plan.until.half_width)}: about {size(item.cases)}, {count(item.least)} to {count(item.most)}"
+            for item in plan.expected
+        ]
+        return f"{', '.join(parts) or until_words(plan.until)}, at most {size(plan.cases)}"
+    parts = [
+        f"{signed(item.difference, points)} after about {size(item.cases)}" for item in plan.expected if item.difference
+    ]
+    rule = "race" if plan.until.rule is Rule.BEST else "decided"
+    return f"{rule}: {', '.join(parts)}{', ' if parts else ''}equal models: all {size(plan.cases)}"
 
 
 def look_words(look: Look, until: Until | None, headline: str = "") -> str:

@@ -58,6 +58,7 @@ FORECAST = JsonKind(
         "most_usd": "optional: cost if every conversation becomes as long as it may",
         "basis": "optional: source of the estimate, if not from the suite",
         "detectable": "optional: smallest difference that the run can show",
+        "until": "optional: cases after which the looks are expected to end the run, and at most",
         "protocols": "optional: calls, tokens and cost by each protocol of the suite",
     },
     is_stream=True,
@@ -194,7 +195,7 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for run in forecast.runs:
             output.text(_forecast_text(run))
-            for line in (*_basis_lines(run), *_protocol_lines(run), *_detectable_lines(run)):
+            for line in (*_basis_lines(run), *_protocol_lines(run), *_detectable_lines(run), *_end_lines(run)):
                 output.text(line)
         if len(forecast.runs) > 1:
             output.text(f"together: {_total_text(forecast)}")
@@ -217,6 +218,7 @@ def _forecast_fields(run: "RunForecast") -> dict[str, Any]:
         **_numbers(run),
         **({"basis": run.basis} if run.basis else {}),
         **_detectable_numbers(run),
+        **_end_numbers(run),
         **({"protocols": protocols} if protocols else {}),
     }
 
@@ -226,6 +228,22 @@ def _detectable_lines(run: "RunForecast") -> list[str]:
 
     plan = run.detectable
     return [f"  {words}" for words in (detectable_words(plan), doubling_words(plan)) if words] if plan else []
+
+
+def _end_lines(run: "RunForecast") -> list[str]:
+    from console.insight.looks import expected_words
+
+    return [f"  {expected_words(run.looks, run.calls)}"] if run.looks is not None else []
+
+
+def _end_numbers(run: "RunForecast") -> dict[str, Any]:
+    """Return when the looks are expected to end a run."""
+    import msgspec
+
+    if run.looks is None:
+        return {}
+    most = {"cases": run.looks.cases, "calls": run.calls}
+    return {"until": {"expected": msgspec.to_builtins(run.looks.expected), "most": most}}
 
 
 def _detectable_numbers(run: "RunForecast") -> dict[str, Any]:
@@ -307,7 +325,7 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
     import sys
 
     for run in forecast.runs:
-        for line in (_forecast_text(run), *_basis_lines(run), *_protocol_lines(run)):
+        for line in (_forecast_text(run), *_basis_lines(run), *_protocol_lines(run), *_end_lines(run)):
             args.output.info(line)
     if not forecast.cost_warning:
         return

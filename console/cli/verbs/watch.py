@@ -82,8 +82,8 @@ def _follow(folder: RunFolder, output: Output) -> int:
 def _print_record(output: Output, record: AnyRecord, fold: RunFold, manifest: Manifest) -> None:
     if output.machine:
         output.data(RECORD, {"record": msgspec.to_builtins(record)})
-    elif isinstance(record, Looked):
-        output.text(look_words(record.look, manifest.looks.until if manifest.looks else None, manifest.headline))
+    elif isinstance(record, Looked) and manifest.looks is not None and manifest.looks.until is not None:
+        output.text(look_words(record.look, manifest.looks.until, manifest.headline))
     elif isinstance(record, Finished):
         verdict = record.verdict
         why = f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}" if verdict.reason else ""

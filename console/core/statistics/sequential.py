@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 from console.core.statistics.distributions import normal_quantile, t_quantile
-from console.core.statistics.intervals import Interval
+from console.core.statistics.intervals import Interval, wilson
 from console.core.statistics.sample import Observation, Sample, sample_of
 
 ALPHA = 0.05
@@ -260,3 +260,33 @@ def _case_means(observations: Sequence[Observation]) -> dict[tuple[str, str], Ob
         case: listed[0]._replace(value=math.fsum(item.value for item in listed) / len(listed))
         for case, listed in values.items()
     }
+
+
+def expected_cases(looks: Sequence[tuple[int, float]], boundary: Boundary, shift: float, variance: float) -> float:
+    """Return about how many cases a run will play until it is decided.
+
+    The estimate is taken to be normal at each look, and a run to go on for as long as its least favorable look so far.
+
+    Args:
+        looks: cases and share of the plan at each look.
+        boundary: of these looks.
+        shift: true difference plus margin; its sign does not matter.
+        variance: of the difference of one case.
+    """
+    going_on, expected, before = 1.0, 0.0, 0
+    for number, (cases, _) in enumerate(looks, 1):
+        expected += (cases - before) * going_on
+        before = cases
+        error = math.sqrt(max(variance, 1e-9) / cases)
+        reached = (abs(shift) / error - boundary.critical(number, max(cases, 2))) / math.sqrt(2)
+        going_on = min(going_on, math.erfc(reached) / 2)
+    return expected
+
+
+def cases_for_width(rate: float, half_width: float, looks: Sequence[int]) -> int:
+    """Return the cases after which the interval of a rate is narrow enough, at one of the looks; all if it never is."""
+    for cases in looks:
+        low, high = wilson(rate * cases, cases)
+        if (high - low) / 2 <= half_width:
+            return cases
+    return looks[-1] if looks else 0

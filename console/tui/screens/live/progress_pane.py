@@ -11,6 +11,7 @@ from textual.widgets import Static
 from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.tui.data.replay_feed import SPEEDS, Replay
+from console.tui.render.decision_plot import decision_lines, decision_title
 from console.tui.render.progress import facts_lines, look_words_of, notice_words, progress_line
 from console.tui.screens.live.controller import WatchedRun
 from console.tui.suite_views.suite_view import LiveView
@@ -43,6 +44,42 @@ MOST_FACTS = 7
 """Maximum lines of general facts below those of a suite's own view."""
 
 
+class DecisionPane(Static):
+    """Estimate and boundary over the looks at a run that they may end: one line on a small screen."""
+
+    DEFAULT_CSS = """
+    DecisionPane {
+        height: auto;
+        display: none;
+        &.-line { border: none; padding: 0 1; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="decision", classes="pane")
+
+    def show_run(self, run: WatchedRun, width: int, height: int) -> None:
+        """Draw the looks; hidden for other runs.
+
+        Args:
+            run: the watched run.
+            width: width of the screen in cells.
+            height: height of the screen in lines.
+        """
+        plan, fold = run.manifest.looks, run.overview.fold
+        is_shown = plan is not None and plan.until is not None
+        if self.display is not is_shown:
+            self.display = is_shown
+        if plan is None or plan.until is None:
+            return
+        lines = 1 if height < 30 else min(height // 5, 9)
+        self.set_class(lines == 1, "-line")
+        self.border_title = decision_title(plan.until)
+        is_decided = fold.closed is not None and fold.closed.reason == "decided"
+        ended = f"{fold.closed.message}" if is_decided and fold.closed is not None and lines > 1 else ""
+        tell(self, Content("\n").join(decision_lines(plan, fold.looks, ended, width - 4, lines)))
+
+
 class ProgressPane(Vertical):
     """The lines above the lists: replay clock, progress, and a warning if any."""
 
@@ -61,11 +98,13 @@ class ProgressPane(Vertical):
         self._replay = Static(id="replay")
         self._progress = Static(id="progress")
         self._notice = Static(id="notice")
+        self._decision = DecisionPane()
 
     def compose(self) -> ComposeResult:
         yield self._replay
         yield self._progress
         yield self._notice
+        yield self._decision
 
     def show_run(
         self, run: WatchedRun, width: int, speeds: Sequence[float | None] = (), *, nothing_live: bool = False
@@ -88,6 +127,7 @@ class ProgressPane(Vertical):
         if bool(words) != self._notice.display:
             self._notice.display = bool(words)
         tell(self._notice, words)
+        self._decision.show_run(run, width, self.screen.size.height)
 
     def show_replay(self, replay: Replay | None, width: int) -> None:
         """Draw the clock of a replay; None hides it."""

@@ -340,7 +340,7 @@ class ReviewScreen(RunScreen):
         if feed is None:
             return
         labeling = self._labels.progress
-        status = status_text(controller, feed.overview, feed.manifest, width - len(labeling))
+        status = status_text(controller, feed.overview, feed.manifest, width - len(labeling), live=feed.is_live)
         if labeling:
             status = Content.styled(labeling, "$live").append("   ").append(status)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
