@@ -232,7 +232,7 @@ class Looks:
     def words(self) -> str:
         """What the looks have decided, for the record of the run's end."""
         last = self._taken[-1]
-        return f"{self.decision} at look {last.number} of {last.of}, after {last.rollouts} of {last.planned}"
+        return f"{self.decision} at look {last.number} of {last.of}, after {last.rollouts:,} of {last.planned:,}"
 
     def take(self, fold: RunFold) -> list[Look]:
         """Return the looks that have become possible, in planned order; none after the decision."""

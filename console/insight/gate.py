@@ -8,12 +8,13 @@ large loss is inconclusive. Unfinished runs and runs with many broken cases are 
 from dataclasses import dataclass
 
 from console.core.fault import UsageError
-from console.core.looks import Margin
+from console.core.looks import Look, Margin
 from console.core.run import Summary
 from console.core.statistics.paired import Difference
-from console.core.statistics.sequential import LEFT_OUT_SHARE, Decision, decide
+from console.core.statistics.sequential import LEFT_OUT_SHARE, REPEATED, Decision, decide
 from console.core.suggestion import nearest
 from console.insight.comparison import RunComparison
+from console.insight.comparison_report import planned_look, verdict_words
 from console.insight.number_format import bounds, number, signed
 
 TOO_WIDE = 0.05
@@ -57,12 +58,27 @@ def judge(
         hint = "Write 1pt or 0.01." if is_rate else f"Write a number of {name}."
         raise UsageError(f"the margin does not fit {name}", where="--margin", hint=hint)
     allowed = None if margin is None else margin.value
+    look = planned_look(comparison)
+    if look is not None and metric in (None, name):
+        return _as_planned(comparison, look, name, allowed)
     why = _not_to_be_judged(comparison, a, b, difference)
     if why:
         return Gate(Decision.CANNOT_TELL, f"inconclusive: {why}", name, allowed, difference)
     widest = TOO_WIDE if is_rate else TOO_WIDE * abs(mean)
     verdict, words = _weigh(difference, name, allowed, widest, is_rate=is_rate)
     return Gate(verdict, f"{verdict}: {words}", name, allowed, difference)
+
+
+def _as_planned(comparison: RunComparison, look: Look, name: str, allowed: float | None) -> Gate:
+    """Return the answer of the look that has ended B, as planned before its first call."""
+    plan = comparison.b.manifest.looks
+    planned = plan.until.margin if plan is not None and plan.until is not None else 0.0
+    if allowed not in (None, planned):
+        hint = "Leave the margin out: another one cannot be chosen after the looks."
+        raise UsageError(f"the run was planned with a margin of {number(planned)}", where="--margin", hint=hint)
+    cases = look.rollouts - look.left_out
+    difference = Difference(look.difference or 0.0, look.below, look.above, None, cases, cases, method=REPEATED)
+    return Gate(Decision(look.decision), verdict_words(comparison), name, planned, difference)
 
 
 def _measured(comparison: RunComparison, name: str) -> tuple[Difference, float]:

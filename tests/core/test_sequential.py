@@ -9,7 +9,7 @@ import pytest
 
 from console.core.statistics.distributions import t_quantile
 from console.core.statistics.intervals import rate_interval
-from console.core.statistics.sample import Cluster, Observation, Sample, sample_of
+from console.core.statistics.sample import Cluster, Observation, Sample
 from console.core.statistics.sequential import (
     Boundary,
     Decision,
@@ -19,7 +19,6 @@ from console.core.statistics.sequential import (
     is_narrow,
     paired,
     race,
-    whole_from_part,
     width_looks,
 )
 
@@ -140,15 +139,6 @@ def test_pairs_are_means_over_rollouts_of_cases_that_both_have() -> None:
     a = [Observation("x", 1.0), Observation("x", 0.0), Observation("y", 1.0)]
     b = [Observation("x", 1.0), Observation("z", 1.0)]
     assert paired(a, b) == [Observation("x", 0.5)]
-
-
-def test_a_part_estimates_the_whole_with_the_help_of_a_baseline() -> None:
-    changes = sample_of(Observation(str(n), change) for n, change in enumerate([0.0] * 170 + [-1.0] * 20 + [1.0] * 10))
-    estimate = whole_from_part(0.662, changes, Boundary(), 1)
-    assert estimate.value == pytest.approx(0.612)
-    assert estimate.low is not None
-    assert estimate.high is not None
-    assert estimate.high - estimate.low == pytest.approx(2 * t_quantile(199) * changes.standard_error, abs=1e-6)
 
 
 def test_bounds_decide() -> None:

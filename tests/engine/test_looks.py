@@ -115,7 +115,7 @@ async def test_a_regression_of_ten_points_ends_early(tmp_path: Path, model: Inst
     assert last.rollouts <= 300
     assert last.above is not None
     assert last.above < -0.01
-    assert closed.message == f"worse at look {last.number} of 20, after {last.rollouts} of 1000"
+    assert closed.message == f"worse at look {last.number} of 20, after {last.rollouts} of 1,000"
     assert len(engine.fold.latest) <= last.rollouts + 8
     assert summary(engine).state == "decided"
     assert summary(engine).decision == "worse"

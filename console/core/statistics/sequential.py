@@ -226,22 +226,6 @@ def race(
     return leader, standings
 
 
-def whole_from_part(whole_a: float, part: Sample, boundary: Boundary, number: int) -> Interval:
-    """Estimate B's mean on all cases from A's, which are all known, and the difference on those that B has played.
-
-    Where the runs mostly agree, this needs fewer cases than B's own mean would.
-
-    Args:
-        whole_a: A's mean over all cases.
-        part: differences B - A of the cases that B has played.
-        boundary: of the run's looks, as the run may have ended early by them.
-        number: number of the look.
-    """
-    low, high = boundary.interval(part, number)
-    value = whole_a + part.mean
-    return Interval(value, whole_a + low, whole_a + high, part.cases, part.rollouts, part.cluster_count, REPEATED)
-
-
 def paired(a: Sequence[Observation], b: Sequence[Observation]) -> list[Observation]:
     """Return B - A of the means over rollouts of each case that both have."""
     of_a, of_b = _case_means(a), _case_means(b)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.looks import Look, LookPlan, Rule, Until
-from console.core.statistics.sequential import Decision
 from console.insight.looks import difference_words, expected_words, points, until_words, worse_beyond
 from console.insight.number_format import count, rate, signed, with_interval
 from console.tui.sanitize import one_line
@@ -16,7 +15,6 @@ _LABEL = 7
 _SLOT = 3
 """Cells per look."""
 _DOT = "●"
-_STYLES = {Decision.WORSE.value: "bold $fail", Decision.CANNOT_TELL.value: "bold $undecided"}
 
 
 def decision_title(until: Until) -> Content:
@@ -24,13 +22,12 @@ def decision_title(until: Until) -> Content:
     return one_line(f"Decision · {until_words(until)}", 100)
 
 
-def decision_lines(plan: LookPlan, looks: Sequence[Look], ended: str, width: int, height: int) -> list[Content]:
+def decision_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) -> list[Content]:
     """Return the newest look in a line and, if there is room, a plot below it.
 
     Args:
         plan: of a run that its looks may end.
         looks: at the run so far.
-        ended: how the run has ended, in words; empty while it plays.
         width: width in cells.
         height: height in lines.
     """
@@ -39,15 +36,12 @@ def decision_lines(plan: LookPlan, looks: Sequence[Look], ended: str, width: int
     lines = [_newest(plan, asked)]
     category = asked[-1].category if asked else ""
     drawn = [look for look in asked if look.category == category]
-    rows = height - 1 - bool(ended)
+    rows = height - 1
     if drawn and rows >= 3:
         last = drawn[-1].of
         lines += _plot(plan.until, drawn, min(last, max((width - _LABEL - 2) // _SLOT, 1)), rows)
-    elif not ended and height > 1:
+    elif height > 1:
         lines.append(muted(expected_words(plan)))
-    if ended:
-        style = _STYLES.get(looks[-1].decision if looks else "", "bold $pass")
-        lines.append(one_line(ended, width, style))
     return lines[:height]
 
 
@@ -62,18 +56,21 @@ def _newest(plan: LookPlan, looks: Sequence[Look]) -> Content:
     parts += [look.category] * bool(look.category)
     if look.difference is not None:
         parts.append(f"B − A  {difference_words(look)}")
-        parts.append(f"worse beyond {signed(worse_beyond(look, plan.until), rate)}")
+        if not look.decision:
+            parts.append(f"worse beyond {signed(worse_beyond(look, plan.until), rate)}")
     elif look.value is not None:
         parts.append(with_interval(look.value, look.low, look.high))
         if look.low is not None and look.high is not None and plan.until.rule is Rule.WIDTH:
             parts.append(f"± {points((look.high - look.low) / 2)} of ± {points(plan.until.half_width)}")
+    parts += [str(look.decision)] * bool(look.decision)
     return one_line("   ".join(parts), 200, "bold")
 
 
 def _plot(until: Until, looks: Sequence[Look], slots: int, rows: int) -> list[Content]:
     """Draw the estimate of each look and what it would take to decide."""
     series = [_series(until, look) for look in looks[-slots:]]
-    reach = max([0.02, *(abs(value) for row in series for value in row if value is not None)])
+    estimates = [abs(row[0] or 0.0) for row in series]
+    reach = max(0.02, 1.6 * max(estimates), *(1.3 * abs(bound) for bound in series[-1][1:] if bound is not None))
     top, bottom = (reach, -reach) if until.rule is Rule.DECIDED else (reach, 0.0)
     cells = [[" "] * (slots * _SLOT) for _ in range(rows)]
 
@@ -84,7 +81,7 @@ def _plot(until: Until, looks: Sequence[Look], slots: int, rows: int) -> list[Co
     cells[zero] = list("─" * (slots * _SLOT))
     for place, (estimate, *bounds) in enumerate(series):
         for bound in bounds:
-            if bound is not None:
+            if bound is not None and bottom <= bound <= top:  # those of the first looks are far away
                 cells[row_of(bound)][place * _SLOT : place * _SLOT + _SLOT] = "┄┄┄"
         cells[row_of(estimate or 0.0)][place * _SLOT + 1] = _DOT
     labels = {0: _percent(top, until), rows - 1: _percent(bottom, until), zero: _percent(0.0, until)}

@@ -249,11 +249,12 @@ def is_starting(overview: Overview, manifest: Manifest) -> bool:
     return not overview.fold.sessions and time.time() - manifest.at < STARTING_S
 
 
-def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) -> Content:
+def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_live: bool = False) -> Content:
     """Return why a run is stalled or ended early, and what to do; may be empty.
 
     Args:
         overview: the run.
+        manifest: its plan.
         live: whether it is being played.
         nothing_live: whether no run at all is being played.
     """
@@ -266,7 +267,8 @@ def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) 
     if live:
         return Content.empty()
     if closed is not None and closed.reason == "decided":
-        return Content.assemble((closed.message, "bold"), (" · r plays the rest", MUTED))
+        left = number_format.count(rollouts_left(overview, manifest))
+        return Content.assemble((closed.message, "bold"), (f" · {left} not played · r plays them", MUTED))
     if closed is not None and closed.message:
         return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r resumes it", MUTED))
     if closed is None and overview.fold.sessions:

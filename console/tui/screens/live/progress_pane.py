@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from console.core.run import SHOWN_BY_LOOK
 from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.tui.data.replay_feed import SPEEDS, Replay
@@ -57,6 +58,12 @@ class DecisionPane(Static):
 
     def __init__(self) -> None:
         super().__init__(id="decision", classes="pane")
+        self._run: WatchedRun | None = None
+
+    def on_resize(self) -> None:
+        """Draw again, with as many lines as the screen has room for."""
+        if self._run is not None:
+            self.show_run(self._run, self.screen.size.width, self.screen.size.height)
 
     def show_run(self, run: WatchedRun, width: int, height: int) -> None:
         """Draw the looks; hidden for other runs.
@@ -66,6 +73,7 @@ class DecisionPane(Static):
             width: width of the screen in cells.
             height: height of the screen in lines.
         """
+        self._run = run
         plan, fold = run.manifest.looks, run.overview.fold
         is_shown = plan is not None and plan.until is not None
         if self.display is not is_shown:
@@ -75,9 +83,7 @@ class DecisionPane(Static):
         lines = 1 if height < 30 else min(height // 5, 9)
         self.set_class(lines == 1, "-line")
         self.border_title = decision_title(plan.until)
-        is_decided = fold.closed is not None and fold.closed.reason == "decided"
-        ended = f"{fold.closed.message}" if is_decided and fold.closed is not None and lines > 1 else ""
-        tell(self, Content("\n").join(decision_lines(plan, fold.looks, ended, width - 4, lines)))
+        tell(self, Content("\n").join(decision_lines(plan, fold.looks, width - 4, lines)))
 
 
 class ProgressPane(Vertical):
@@ -117,13 +123,15 @@ class ProgressPane(Vertical):
             speeds: tokens per second, latest last.
             nothing_live: whether no run at all is live.
         """
-        average = look_words_of(run.overview, run.manifest) if run.is_live else self.view.average(run.overview)
+        overview = run.overview
+        by_look = overview.fold.state(run.is_live) in SHOWN_BY_LOOK
+        average = look_words_of(overview, run.manifest) if by_look else self.view.average(overview)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)
         if run.damages:
             line = line.append_text(f"   {number_format.plural(run.damages, 'unreadable line')}", "$broken")
         tell(self._progress, line)
-        words = notice_words(run.overview, live=run.is_live, nothing_live=nothing_live)
+        words = notice_words(run.overview, run.manifest, live=run.is_live, nothing_live=nothing_live)
         if bool(words) != self._notice.display:
             self._notice.display = bool(words)
         tell(self._notice, words)
