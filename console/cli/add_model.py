@@ -10,10 +10,11 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from console.cli.add_model_arguments import AddModelArguments
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.config.environment import origin
@@ -63,29 +64,10 @@ _HEAD = """\
 _SHOWN = 20
 _LOOK_S = 1.5
 _TRIAL_TOKENS = 300
-"""Tokens of the two calls that try a model, about: a few words each, and the description of a tool."""
+"""Approximate tokens of the two calls that try a model: a few words each, and the description of a tool."""
 
 
-class AddModelOptions(Protocol):
-    """Parsed options of `models add`."""
-
-    words: list[str]
-    look: bool
-    address: str | None
-    id: str | None
-    name: str | None
-    key_env: str | None
-    mode: str | None
-    no_try: bool
-    models: Path | None
-    json: bool
-    yes: bool
-
-    @property
-    def output(self) -> Output: ...
-
-
-def add(args: AddModelOptions) -> int:
+def add(args: AddModelArguments) -> int:
     """Add a model, or list what can be added.
 
     Raises:
@@ -144,7 +126,7 @@ def _with_id(draft: ModelConfig, server: KnownServer, id: str, served: "Sequence
 
 
 async def find_local_servers() -> dict[str, bool]:
-    """Return for each known program of this machine whether something answers at its usual port."""
+    """Return, for each known local server, whether something answers at its usual port."""
     local = [server for server in KNOWN_SERVERS if server.is_local]
     return dict(zip((each.name for each in local), await asyncio.gather(*map(_answers, local)), strict=True))
 
@@ -252,7 +234,7 @@ def _served(draft: ModelConfig, *, is_needed: bool) -> "list[ServedModel]":
         raise UsageError(f"{draft.base_url or draft.provider}: {fault.message}", hint=hint) from None
 
 
-def _add(args: AddModelOptions, server: KnownServer, model: ModelConfig, *, asks: bool) -> int:
+def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, asks: bool) -> int:
     path = find_models_file(args.models) or Path("models.toml").absolute()
     taken = load_models(path if path.exists() else None).models
     model = msgspec.structs.replace(model, name=args.name or _free_name(model.model_id, taken))

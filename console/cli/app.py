@@ -9,14 +9,14 @@ def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
     """Open the app, at a run (and case) if given, and return the exit code.
 
     Raises:
-        UsageError: there is no terminal, or a given folder or theme does not exist, or the one for runs cannot be made.
+        UsageError: there is no terminal, a folder or theme does not exist, or the runs folder cannot be created.
     """
     # Imported late: `--help` needs neither.
     from console.config.paths import WorkspacePaths, find_runs_root, make_new_folder
     from console.tui.start import run_app
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # which the app's loop replaces
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # replaced by the app's loop
     root = find_runs_root(args.runs, may_be_new=True)
     if args.runs is not None and not root.exists():
         make_new_folder(root)

@@ -1,12 +1,10 @@
 """Plays a run in the foreground of a headless command."""
 
-import contextlib
 import gc
 from collections.abc import Callable
 
-from console.cli import open_files
 from console.cli.history import save_overview
-from console.cli.output import Output, separate_descriptors
+from console.cli.output import Output
 from console.cli.progress import Progress
 from console.core.record import AnyRecord
 from console.engine.launch import Ending, run_in_foreground
@@ -42,19 +40,18 @@ def play(
             also(record)
 
     try:
-        with separate_descriptors() if open_files.raise_limit() >= open_files.PLENTY else contextlib.nullcontext():
-            ending = run_in_foreground(
-                folder,
-                prepared,
-                retry=retry,
-                only=only,
-                to_the_end=to_the_end,
-                player=player,
-                on_start=progress.count_by,
-                on_record=see,
-                on_signal=progress.info,
-                beside=progress.beat,
-            )
+        ending = run_in_foreground(
+            folder,
+            prepared,
+            retry=retry,
+            only=only,
+            to_the_end=to_the_end,
+            player=player,
+            on_start=progress.count_by,
+            on_record=see,
+            on_signal=progress.info,
+            beside=progress.beat,
+        )
     finally:
         progress.close()
     gc.collect()  # free the engine before the journal of a long run is read

@@ -13,7 +13,7 @@ from console.store.search import conversations_with
 
 
 def listed_failures(
-    folder: RunFolder, chosen: Filter, annotations: Mapping[Slot, Annotation]
+    folder: RunFolder, chosen: Filter, annotations: Mapping[Slot, Annotation], *, passed_too: bool = False
 ) -> tuple[list[Rollout], list[Rollout]]:
     """Return all rollouts, and those selected by a filter, which covers failures unless it names other outcomes.
 
@@ -21,13 +21,14 @@ def listed_failures(
         folder: the run.
         chosen: the filter.
         annotations: annotations by rollout.
+        passed_too: let the filter cover all rollouts in any case.
     """
     words_by_slot = conversations_with(folder.journal_path, chosen.words)
     rollouts = list(read_overview(folder).rollouts.values())
     kept = [
         rollout
         for rollout in rollouts
-        if (rollout.is_failure or "is:" in chosen.text)
+        if (passed_too or rollout.is_failure or "is:" in chosen.text)
         and chosen.matches(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
     ]
     return rollouts, kept

@@ -4,6 +4,7 @@ Never a traceback on the terminal. Unexpected errors are written to a crash file
 without local variables and values, because those may hold prompts or keys.
 """
 
+import contextlib
 import errno
 import os
 import signal
@@ -16,7 +17,14 @@ from console import __version__
 from console.cli import open_files
 from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
-from console.cli.output import Output, flush, open_missing_streams, separate_prints, silence_stdout
+from console.cli.output import (
+    Output,
+    flush,
+    open_missing_streams,
+    separate_descriptors,
+    separate_prints,
+    silence_stdout,
+)
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack_size import ensure_stack_size
 from console.core.fault import Fault, UsageError
@@ -45,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
 
 
 def run_to_the_end(argv: Sequence[str]) -> int:
-    """Run a command line after which the process ends; then code of suites has no last word."""
+    """Run a command line as the last thing of this process; exit handlers of suite code do not run."""
     code = _run(argv)
     folder_code = sys.modules.get("console.suites.folder_code")  # not imported by most commands
     if folder_code is not None and folder_code.has_run():
@@ -89,7 +97,8 @@ def _run(argv: Sequence[str]) -> int:
 def _dispatch(args: Arguments) -> int:
     if args.verb is not None:
         _mark_interrupts()
-        return args.handler(args)
+        with separate_descriptors() if open_files.raise_limit() >= open_files.PLENTY else contextlib.nullcontext():
+            return args.handler(args)
     if args.serve:
         return _serve(args)
     if not is_interactive():

@@ -15,7 +15,7 @@ _HINT = "Raise the limit, for example with `ulimit -n 1024`."
 
 
 def raise_limit() -> int:
-    """Raise a low limit as far as the system allows and return it; -1 if there is none or it cannot be read.
+    """Raise a low limit as far as the system allows, and return the new one; -1 if there is none or it cannot be read.
 
     Raises:
         UsageError: the limit is too low for any run.
@@ -23,7 +23,7 @@ def raise_limit() -> int:
     limit, most = _limits()
     if limit in range(PLENTY) and limit != most:
         raised = PLENTY if most == resource.RLIM_INFINITY else min(PLENTY, most)
-        with contextlib.suppress(OSError, ValueError):  # refused: the old one stays
+        with contextlib.suppress(OSError, ValueError):  # refused, so the old limit stays
             resource.setrlimit(resource.RLIMIT_NOFILE, (raised, most))
             limit = raised
     if limit in range(LEAST):

@@ -101,7 +101,7 @@ class Output:
         _write(sys.stdout, self._styled(self._clean(visible(text)), style) + "\n")
 
     def parts(self, parts: Iterable[tuple[str, str]]) -> None:
-        """Write a line of readable text, given as texts with their styles, to stdout."""
+        """Write a line to stdout, given as texts with their styles."""
         _write(sys.stdout, "".join(self._styled(self._clean(visible(text)), style) for text, style in parts) + "\n")
 
     def prose(self, text: str, style: str = "") -> None:
@@ -231,7 +231,7 @@ def silence_stdout() -> None:
 
 
 def open_missing_streams() -> None:
-    """Open standard streams that were closed by the caller on nothing; else the next files would get their numbers."""
+    """Open closed standard streams on the null device; otherwise the next files opened would get their descriptors."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)
@@ -298,7 +298,7 @@ def separate_descriptors() -> Generator[None]:
 
 
 def _separate_descriptors(undo: contextlib.ExitStack) -> None:
-    """Redirect both descriptors to a thread; what is to be undone is added to `undo` as it is done.
+    """Redirect both descriptors to a thread; each step adds its reversal to `undo`.
 
     Raises:
         OSError: the streams have no descriptors, or there are too few.
@@ -330,14 +330,14 @@ def _same_place(stream: TextIO) -> TextIO:
 
 
 def _show_clean(source: int, target: int) -> None:
-    """Copy bytes from one descriptor to another until the end, as visible text, and at most so many."""
+    """Copy bytes from one descriptor to another as visible text, up to a limit."""
     decoder, left = codecs.getincrementaldecoder("utf-8")("backslashreplace"), _MOST_FOREIGN
     with open(source, "rb", buffering=0) as pipe, open(target, "wb", buffering=0) as shown:
         while piece := pipe.read(1 << 16):
             text = decoder.decode(piece)
             if left > 0:
                 more = "\n… more was written and is not shown\n" if len(text) > left else ""
-                with contextlib.suppress(OSError):  # nobody reads any more
+                with contextlib.suppress(OSError):  # the reader is gone
                     shown.write(visible_file(text[:left] + more).encode("utf-8", "backslashreplace"))
                 left -= len(text)
 

@@ -24,6 +24,7 @@ _VERBS = {
     "resume": "continue a run that was interrupted or stopped",
     "merge": "merge runs of one plan, such as its shards, into one run",
     "retry": "retry broken cases (with --status failed, wrong answers too)",
+    "regrade": "grade runs again, by another judge, checker or data, without asking the model",
     "branch": "replay one case as a run of its own: another model, an edited prompt",
     "watch": "follow a run",
     "review": "step through the failures of a run",
@@ -43,6 +44,8 @@ _VERBS = {
     "leaderboard": "rank all models on each suite, by its official formula",
     "tag": "tag a failure, comment on it, or mark it as reviewed",
     "dispute": "dispute the ground truth of a case, or list what is disputed",
+    "label": "label answers yourself, blind, to see how far the judge can be trusted",
+    "labels": "show, export or import people's labels",
     "keep": "keep a case as a row of a suite of your own",
     "export": "write a run as a table, report, web page or log, or in a benchmark's own layout",
     "import": "import logs and results of other tools as runs",
@@ -87,7 +90,7 @@ def all_verbs() -> dict[str, Verb]:
     verbs: dict[str, Verb] = {}
     for benchmark in benchmarks_with("verbs"):
         if not benchmark.is_built_in:
-            with suppress(UsageError):  # said by `doctor`
+            with suppress(UsageError):  # reported by `doctor`
                 offered: Mapping[str, Verb] = benchmark.load("verbs")
                 verbs |= {name: verb._replace(benchmark=benchmark) for name, verb in offered.items()}
     return own_verbs() | {name: verb for name, verb in verbs.items() if name not in {*own_verbs(), *HIDDEN}}
@@ -115,6 +118,18 @@ class Arguments(argparse.Namespace):
     def output(self) -> Output:
         """Return the output requested by the options."""
         return Output(machine=self.json, quiet=self.quiet, color=not self.no_color, ascii_only=self.ascii)
+
+
+def read_input(path: Path) -> str:
+    """Return the text of a file given as an option; `-` is stdin.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
 
 
 class Parser(argparse.ArgumentParser):

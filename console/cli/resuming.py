@@ -10,9 +10,11 @@ from console.cli.foreground import play
 from console.cli.history import read_history, shown_results
 from console.cli.run_report import exit_code, show_report, threshold
 from console.cli.target_arguments import target_of
+from console.core.fault import UsageError
+from console.engine.engine import jobs_left
 from console.engine.plan import reopen
 from console.engine.player_factory import player_factory
-from console.engine.queue import RetryScope, plan_jobs
+from console.engine.queue import RetryScope
 from console.engine.recorded_effects import JournalEffects
 from console.store.journal import JournalReader
 from console.store.lock import RunLocked
@@ -48,12 +50,14 @@ def resume_run(
         hint = f"`eval-console resume {folder.name} --to-the-end` plays the rest"
         return output.error(f"{folder.name} is decided: {summary.message}; {hint}", Exit.LOCKED)
     prepared = reopen(folder, args.models, args.data)
+    if target.on and prepared.earlier is not None:
+        raise UsageError("a run that grades another again cannot be played on workers", where="--on")
     least = threshold(fail_under, [(prepared.suite, prepared.manifest.setting)])
     budget = budget_of(args, prepared.manifest.budget)
     prepared = dataclasses.replace(prepared, manifest=msgspec.structs.replace(prepared.manifest, budget=budget))
     recorded, reader = JournalEffects(), JournalReader(folder.journal_path)
     recorded.add_all(reader.iter_all())
-    due = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only)
+    due = jobs_left(prepared, recorded, retry, only)
     if not due and not folder.is_unconfirmed:
         return output.error(f"nothing left to do in {folder.name}", Exit.LOCKED)
     words = "cases" if prepared.manifest.rollouts == 1 else "rollouts"

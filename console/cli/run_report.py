@@ -91,7 +91,7 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
     if not math.isfinite(least):
         raise UsageError(f"{text!r} is not a number", where="--fail-under", hint="Write 0.8 or 80%.")
     for suite, setting in measures:
-        metrics = summed_up(suite, [], setting).metrics  # without results, for its unit
+        metrics = summed_up(suite, [], setting).metrics  # no results are needed for the unit
         is_rate = bool(metrics) and metrics[0].unit == "rate"
         if is_rate and not 0 <= least <= 1:
             message = f"{text} is out of range: the score of {suite.entry.name} is a rate from 0 to 1"

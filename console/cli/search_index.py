@@ -1,4 +1,4 @@
-"""The search index as verbs use it: brought up to date before anything is sought."""
+"""Access to the search index for verbs, which update it before they search."""
 
 import contextlib
 import time
@@ -33,7 +33,7 @@ def open_search(root: Path, output: Output) -> Search:
         try:
             IndexUpdate(root, told=tell).run()
             search = Search(root)
-        except (RunLocked, NoIndex):  # another process is at it
+        except (RunLocked, NoIndex):  # another process is updating it
             time.sleep(_LOOK_EVERY_S)
             continue
         if shown:
@@ -42,11 +42,11 @@ def open_search(root: Path, output: Output) -> Search:
 
 
 @contextlib.contextmanager
-def damage_said() -> Generator[None]:
-    """Raise a UsageError if the index turns out to be damaged while it is read."""
+def reporting_damage() -> Generator[None]:
+    """Raise a UsageError if the index proves to be damaged while it is read."""
     try:
         yield
     except NoIndex as error:
         raise UsageError(
-            f"the search index could not be read: {error}", hint="Search again: a damaged index is made anew."
+            f"the search index could not be read: {error}", hint="Search again: a damaged index is rebuilt."
         ) from None

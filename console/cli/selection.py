@@ -6,6 +6,7 @@ A preset given with --preset is the base; other options override it.
 import argparse
 import dataclasses
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
@@ -122,7 +123,7 @@ def preset_of(args: PresetArguments) -> Preset:
         base,
         **changed,
         roles=base.roles | roles,
-        options=base.options | dict(_option(text) for text in args.option) | _variation(args.vary),
+        options=base.options | read_options(args.option) | _variation(args.vary),
         budget=budget_of(args, base.budget),
     )
 
@@ -167,6 +168,15 @@ def _check_counts(args: PresetArguments) -> None:
         raise UsageError("--sample and --limit exclude each other", hint="Give one of them.")
     if args.seed is not None and args.sample is None and not args.preset:
         raise UsageError("a seed needs a number of cases to draw", where="--seed", hint="Add --sample N.")
+
+
+def read_options(texts: Iterable[str]) -> dict[str, Any]:
+    """Return suite options written as `name=value`; values are JSON or text.
+
+    Raises:
+        UsageError: not of that form.
+    """
+    return dict(map(_option, texts))
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -15,6 +15,7 @@ import msgspec
 from console.config.known_servers import AZURE, KNOWN_SERVERS
 from console.config.model import ModelConfig, Price
 from console.core.provider import provider_of
+from console.core.ready_type import ready_type
 
 _FILE = "model_prices_and_context_window_backup.json"
 _AZURE_HOST = ".openai.azure.com"
@@ -65,7 +66,7 @@ def _entry(provider: str, model_id: str) -> _Entry | None:
     own_id = model_id.removeprefix(f"{provider}/")
     for name in (f"{provider}/{own_id}", own_id):
         try:
-            entry = msgspec.json.decode(_list().get(name, b"{}"), type=_Entry)
+            entry = msgspec.json.decode(_list().get(name, b"{}"), type=ready_type(_Entry))
         except msgspec.DecodeError:
             continue
         if entry.litellm_provider.startswith(provider):
@@ -74,7 +75,7 @@ def _entry(provider: str, model_id: str) -> _Entry | None:
 
 
 def _price(entry: _Entry) -> Price:
-    """Return the price; none if reasoning tokens have another one than the rest of the output, or if it is zero."""
+    """Return the price; none if it is zero, or if reasoning tokens are priced differently from other output."""
     reasoning = entry.output_cost_per_reasoning_token
     if not entry.input_cost_per_token or (reasoning is not None and reasoning != entry.output_cost_per_token):
         return Price()

@@ -114,9 +114,9 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     rename: dict[str, _Filled] = {}
     """Parameters to send under another name: `{ max_tokens = "max_completion_tokens" }`."""
     accept: tuple[_Filled, ...] = ()
-    """List of words of this server that this program does not know: finish reasons after which answers are whole, such
-    as `"FUNCTION_CALL"`, and types of parts that say nothing, such as `"container_upload"`; the message about such a
-    reply names the entry; reasons that name a failure (`error`, `abort`) are never accepted."""
+    """List of words of this server to accept although this program does not know them: finish reasons of complete
+    answers, such as `"FUNCTION_CALL"`, and types of parts to ignore, such as `"container_upload"`; the message about
+    such a reply names the entry; reasons that name a failure (`error`, `abort`) are never accepted."""
     price_source: str = ""
     """Source of a price that is not in the file, such as `litellm 1.92.0`; not set in the file."""
     line: int = 0

@@ -110,7 +110,7 @@ def find_runs_root(explicit: Path | str | None = None, *, may_be_new: bool = Fal
 
 
 def make_new_folder(path: Path) -> None:
-    """Create a folder that was named for runs and is not there yet.
+    """Create the runs folder that the user named, which does not exist yet.
 
     Raises:
         UsageError: it cannot be created.

@@ -7,10 +7,11 @@ networks truncate what they echo; in base64, where four characters carry three, 
 
 Escapes of JSON, Python, JavaScript, URLs and HTML (`\u0076`, `\x76`, `\166`, `\N{DIGIT ONE}`, `\u{76}`, `%76`,
 `&#118;`) and letters that Unicode folds into ASCII count as what a decoder makes of them, each character by itself.
-Controls, colors and characters without a width between them count as nothing, as on a screen.
+Controls, colors and zero-width characters between them are ignored, as on a screen.
 """
 
 import base64
+import codecs
 import contextlib
 import functools
 import html
@@ -41,7 +42,7 @@ _SECRET_NAME = re.compile(
 )
 
 _UNSEEN = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f\xad\u0300-\u036f\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"
-"""Characters that are not seen between others: controls, joiners, marks of direction, accents of their own."""
+"""Characters that are invisible between others: controls, joiners, directional marks, combining accents."""
 _COLOR = r"\[[0-9;]*[A-Za-z]"
 _BACKSLASHED = (
     r"\\+(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|u\{([0-9a-fA-F]{1,6})\}"
@@ -52,7 +53,7 @@ _ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|amp|quot|apos|lt|gt);"
 _ESCAPE = re.compile(
     rf"(?:\x1b|\\+(?:u001[bB]|x1[bB]|033)){_COLOR}|{_BACKSLASHED}|({_PERCENT})|({_ENTITY})|[{_UNSEEN}]"
 )
-"""Any escape of one character, its backslashes doubled or not; colors, line ends and what is unseen mean nothing."""
+"""An escaped character, its backslashes doubled or not, or what is ignored: colors, line ends and `_UNSEEN`."""
 _BACKSLASHES, _PERCENTS, _ENTITIES = map(re.compile, (_BACKSLASHED, _PERCENT, _ENTITY))
 _IS_UNSEEN, _BLANKS = re.compile(f"[{_UNSEEN}]"), re.compile(rf"\x1b{_COLOR}|[{_UNSEEN}]+")
 _CONTROLS = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
@@ -330,19 +331,29 @@ def _letters(character: str) -> str:
 
 
 def _spellings(secret: str) -> Iterator[_Spelling]:
-    """Yield the secret itself, URL-encoded, in every JSON escaping, in hexadecimal, and in base64 at its alignments."""
+    """Yield the secret in each encoding; pieces are as long as twelve characters of it are."""
     raw = secret.encode("utf-8", "surrogatepass")
     written = secret.replace("\\", "\\\\").replace('"', '\\"')
     for text in {secret, quote(secret, safe=""), quote_plus(secret), written, written.replace("/", "\\/")}:
         yield _Spelling(text, SHORTEST_PIECE)
+    for text in {secret[::-1], codecs.encode(secret, "rot13")}:
+        yield _Spelling(text, SHORTEST_PIECE)
+    yield _Spelling(" ".join(secret), SHORTEST_PIECE * 2 - 1)
     for text in {raw.hex(), raw.hex().upper()}:
         yield _Spelling(text, SHORTEST_PIECE * 2)
     for digits in ("04x", "04X"):
         yield _Spelling("".join(f"\\u{ord(character):{digits}}" for character in secret), SHORTEST_PIECE * 6)
-    for offset in range(3):
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            text = encode(b"\0" * offset + raw).decode("ascii").rstrip("=")
-            # The first and last characters also carry bits of their neighbors, so only the middle is certain.
-            core = text[(0, 2, 3)[offset] : len(text) - (0 if (offset + len(raw)) % 3 == 0 else 1)]
-            if len(core) >= SHORTEST_SECRET:
-                yield _Spelling(core, SHORTEST_PIECE * 4 // 3)
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        yield from _in_blocks(raw, encode, 3, 4)
+    for core in _in_blocks(raw, base64.b32encode, 5, 8):
+        yield from (core, _Spelling(core.text.lower(), core.shortest))
+
+
+def _in_blocks(raw: bytes, encode: Callable[[bytes], bytes], size: int, length: int) -> Iterator[_Spelling]:
+    """Yield a secret at each alignment of an encoding that makes `length` characters of `size` bytes."""
+    for offset in range(size):
+        text = encode(b"\0" * offset + raw).decode("ascii").rstrip("=")
+        # The first and last characters also carry bits of their neighbors, so only the middle is certain.
+        core = text[-(-offset * length // size) : len(text) - (0 if (offset + len(raw)) % size == 0 else 1)]
+        if len(core) >= SHORTEST_SECRET:
+            yield _Spelling(core, -(-SHORTEST_PIECE * length // size))

@@ -11,6 +11,7 @@ import msgspec
 from console.config.model import Limits, ModelConfig, Price, Secret
 from console.config.toml import TomlFile
 from console.core.provider import PROVIDERS
+from console.core.ready_type import ready_type
 from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
@@ -28,7 +29,7 @@ _PARAMETERS = frozenset(
         *("reasoning_effort", "max_completion_tokens"),
     }
 )
-"""Request parameters that files of other tools have beside our keys."""
+"""Request parameters that files of other tools have next to our keys."""
 _LITELLM_PROVIDER = "custom_llm_provider"
 """Key of such files for litellm."""
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")
@@ -161,7 +162,7 @@ def _convert(
     try:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is not a usable number")
-        converted = msgspec.convert(value, kind, dec_hook=_hidden)
+        converted = msgspec.convert(value, ready_type(kind), dec_hook=_hidden)
         if keys[0] in _CHECKS:
             _CHECKS[keys[0]](converted)
         return converted

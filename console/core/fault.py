@@ -2,7 +2,7 @@
 
     Fault
     ├── halting    auth, quota, not_found, bad_request, bad_tool_schema: retrying cannot help
-    ├── final      context, refused_by_us, data, suite, worker, internal: this rollout ends broken, the run goes on
+    ├── final      context, refused_by_us, data, suite, worker, internal, unanswered: the rollout ends broken
     └── retryable  rate_limit, server, connect, stalled, deadline, broken_stream, truncated, bad_answer
 
 A fault is never the model's answer and never a score (specs: reliability §1.3–1.4).
@@ -36,6 +36,8 @@ class FaultKind(StrEnum):
     WORKER = "worker"
     """Every worker that ran the rollout was lost."""
     INTERNAL = "internal"
+    UNANSWERED = "unanswered"
+    """A conversation that is graded again asks what was never answered."""
 
 
 HALTING = frozenset(

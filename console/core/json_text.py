@@ -9,6 +9,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from console.core.ready_type import ready_type
+
 DecodedT = TypeVar("DecodedT")
 DEEPEST = 200
 """Maximum nesting of objects and lists."""
@@ -44,7 +46,7 @@ def decode_as(text: bytes, kind: type[DecodedT]) -> DecodedT:
         ValueError: not JSON, not UTF-8, nested too deeply, or not of this type; the message says which.
     """
     try:
-        return msgspec.json.decode(text, type=kind)
+        return msgspec.json.decode(text, type=ready_type(kind))
     except RecursionError:
         raise TooDeepError from None
 

@@ -62,6 +62,8 @@ class Asked(Record, frozen=True):
     params: dict[str, Any] = {}
     address: str = ""
     """Address of the model that answered; empty if the model has only one."""
+    kept: bool = False
+    """True if the reply was taken from an earlier play of the conversation, so that nothing was paid."""
 
 
 class Embedded(Record, frozen=True):
@@ -77,7 +79,8 @@ class Embedded(Record, frozen=True):
     model: str = ""
     tokens: Count | None = None
     address: str = ""
-    """As in `Asked`."""
+    """As in `Asked`, as is `kept`."""
+    kept: bool = False
 
 
 class Performed(Record, frozen=True):

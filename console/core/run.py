@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from console.core.case import Setting
+from console.core.grader import Grader
 from console.core.looks import Look, LookPlan
 from console.core.ranges import Amount, Count, Duration, Moment
 from console.core.statistics.intervals import Interval, rate_interval
@@ -107,6 +108,14 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Ids of the runs combined in this one."""
     looks: LookPlan | None = None
     """What is looked at while it plays; None in runs that were imported, merged, or written before this field."""
+    grader: Grader | None = None
+    """What decides the verdicts; None in imported runs and in runs from before this field."""
+    regraded: str = ""
+    """Run whose conversations this one grades again."""
+    asked_anew: tuple[str, ...] = ()
+    """Roles whose answers are not taken from that run."""
+    judge_repeats: Count = 1
+    """How often each of its conversations is graded, as consecutive rollouts."""
 
     @property
     def is_whole(self) -> bool:
@@ -264,6 +273,10 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Which part is simulated, as in the manifest."""
     parent: str = ""
     """Run this one is a branch of."""
+    grader: Grader | None = None
+    """Same as in the manifest, as are the two below."""
+    regraded: str = ""
+    judge_repeats: Count = 1
     note: str = ""
     """A reader's note on the run; this and the two below are never in summary.json."""
     pinned: bool = False

@@ -11,8 +11,8 @@ _LEAST = 8
 def shorten_label(text: str, width: int) -> str:
     """Shorten a text to `width` characters with `…`.
 
-    Prose is cut at its end, and a name in the middle, as names differ in their last characters. Of a name with a
-    measure after it, the name is cut as long as some of it is left.
+    Prose is cut at its end, and a name in the middle, as names differ in their last characters. In a name
+    followed by a measure, only the name is cut while some of it is left.
     """
     if len(text) <= width:
         return text

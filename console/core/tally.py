@@ -144,7 +144,7 @@ class RunFold(msgspec.Struct):
             case Started():
                 self._start(record)
             case Asked() | Embedded():
-                self.tally.calls += isinstance(record, Asked)
+                self.tally.calls += isinstance(record, Asked) and not record.kept
                 add_call(self.unsettled.setdefault(record.key, {}), record)
             case Tried():
                 self.tally.retries += 1
@@ -306,6 +306,9 @@ class RunFold(msgspec.Struct):
             look=latest_look(self.looks),
             decision=decision_of(self.looks),
             looks=list(self.looks) if manifest.looks is not None and manifest.looks.until is not None else [],
+            grader=manifest.grader,
+            regraded=manifest.regraded,
+            judge_repeats=manifest.judge_repeats,
             category=manifest.selection.categories[0] if len(manifest.selection.categories) == 1 else "",
         )
 

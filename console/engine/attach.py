@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 
 from console.core.live import AnyFrame, Command
+from console.core.ready_type import ready_type
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(AnyFrame).decode
+_decode = msgspec.json.Decoder(ready_type(AnyFrame)).decode
 LIMIT_BYTES = 64 << 20
 HEARD_WITHIN_S = 2.0
 """Seconds to wait for an engine to read a command; it normally takes milliseconds."""

@@ -40,7 +40,7 @@ def _report_failure(task: "asyncio.Task[None]") -> None:
 
 
 async def stop(*tasks: "asyncio.Task[None] | None") -> None:
-    """Cancel tasks and wait until they have ended, however they end: what failed was reported when it did."""
+    """Cancel tasks and wait until they have ended; their errors were reported when they occurred."""
     present = [task for task in tasks if task is not None]
     for task in present:
         task.cancel()
@@ -68,7 +68,7 @@ def failures_reported(report: Report) -> Generator[None]:
         error, thread = args.exc_value, args.thread
         if isinstance(error, Exception) and _is_ours(error):
             name = f"thread {thread.name}" if thread is not None else "thread"
-            with contextlib.suppress(RuntimeError):  # the loop has ended, and with it what the thread was for
+            with contextlib.suppress(RuntimeError):  # the loop has ended, so the error no longer matters
                 loop.call_soon_threadsafe(report, name, error)
         else:
             hook(args)

@@ -94,7 +94,9 @@ class BudgetMeter:
         self._sent_lengths.pop(key, None)
 
     def add_call(self, record: Asked | Embedded, facts: ModelFacts) -> None:
-        """Count a journaled call; replies without a usage report are estimated from their length."""
+        """Count a journaled call, unless its reply was kept; without a usage report, usage is estimated from length."""
+        if record.kept:
+            return
         if isinstance(record, Embedded):
             self.cost_usd += cost_of_embedding(record, facts) or 0.0
             self.tokens += record.tokens or 0

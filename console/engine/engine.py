@@ -33,7 +33,7 @@ from console.engine.plan import PreparedRun
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
 from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
-from console.engine.recorded_effects import ConversationEffects, JournalEffects, read_whole
+from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings
 from console.engine.running import RunningConversations
@@ -88,6 +88,8 @@ class Engine:
         self._refusal: UsageError | None = None
         self._running = RunningConversations()
         self._recorded: dict[Key, ConversationEffects] = {}
+        self._ungraded: dict[Slot, EarlierPlay] = {}
+        """Attempts that a judge broke, until they are retried."""
         self._outputs = DependencyOutputs(prepared.cases)
         self._changed = asyncio.Event()
         self._state, self._manual_pause = "running", ManualPause()
@@ -155,12 +157,8 @@ class Engine:
         epoch = self.fold.sessions + 1
         opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__, epoch=epoch)
         self.journal.append(opened)
-        plan = self.manifest.looks
-        by_case = plan is not None and plan.seed is not None
-        jobs = plan_jobs(
-            self.prepared.cases, self.manifest.rollouts, recorded, self._retry, self._only, by_case=by_case
-        )
-        self._recorded = recorded.unfinished
+        jobs = jobs_left(self.prepared, recorded, self._retry, self._only)
+        self._recorded, self._ungraded = recorded.unfinished, recorded.ungraded
         self.queue = JobQueue(jobs, self.prepared.cases, _answered(recorded, jobs))
         self._open_looks(jobs)
         timer = asyncio.get_running_loop().call_later(
@@ -293,6 +291,7 @@ class Engine:
     async def _play(self, job: Job) -> None:
         """Play one conversation and record its outcome. Only cancellation and a used-up budget leave it open."""
         recorded = self._recorded.pop(job.key, None) or ConversationEffects()
+        recorded.earlier = self._earlier_play(job)
         conversation = self._player.conversation(job, recorded)
         try:
             finished = await conversation.play()
@@ -308,6 +307,12 @@ class Engine:
             self._finish_internal(job, error)
         finally:
             self._remove(job.key)
+
+    def _earlier_play(self, job: Job) -> EarlierPlay | None:
+        """Return an earlier play of a job's conversation whose answers are kept; None if it is played anew."""
+        if self.prepared.earlier is not None:
+            return self.prepared.earlier.play(job.key)
+        return self._ungraded.pop(job.slot, None) if job.key.attempt > 1 else None
 
     def _finish_internal(self, job: Job, error: Exception) -> None:
         text = f"{type(error).__name__}: {error}"[:400]
@@ -553,6 +558,17 @@ class Engine:
         next_key = Key(key.case, key.rollout, attempt)
         if next_key not in self._running:
             self.queue.add(Job(case, next_key))
+
+
+def jobs_left(
+    prepared: PreparedRun, recorded: JournalEffects, retry: RetryScope, only: frozenset[str] = frozenset()
+) -> list[Job]:
+    """Return the jobs of a run that are left to play (see `plan_jobs`)."""
+    plan = prepared.manifest.looks
+    by_case = plan is not None and plan.seed is not None
+    jobs = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only, by_case=by_case)
+    earlier = prepared.earlier
+    return jobs if earlier is None else [job for job in jobs if earlier.has(job.slot)]
 
 
 def _ignore_text(text: str) -> None:

@@ -1,4 +1,4 @@
-"""The event loop of an engine or worker, which code of a suite can neither stop nor leave by an exception.
+"""The event loop of an engine or worker, which suite code can neither stop nor end by an exception.
 
 `asyncio.run` ends with the first `KeyboardInterrupt` or `SystemExit` of any task or callback and when anybody calls
 `loop.stop`, and then waits for every task and thread, however long they take. Here such an error belongs to the
@@ -8,6 +8,7 @@ conversation in whose context it was raised, and the wait at the end is limited.
 import asyncio
 import concurrent.futures.thread
 import contextlib
+import os
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ from typing import Any, NoReturn, TypeVar
 from console.core.fault import Fault, FaultKind
 from console.engine.forced_exit import skip_shutdown
 from console.engine.local_conversation import PLAYING
+from console.engine.watchdog import WITHOUT_FILES_S
 from console.suites.code_place import files_of, place_at_work, place_of_frame, place_of_task
 from console.suites.guard import describe_error, is_of_code
 from console.suites.suite import Suite
@@ -26,6 +28,8 @@ from console.suites.suite import Suite
 ResultT = TypeVar("ResultT")
 GRACE_S = 2.0
 """Seconds for tasks, and then for threads, to end after the run."""
+_BROKEN_CODE = 70
+"""Exit code of a process whose loop fails: an internal error."""
 _IDLE = concurrent.futures.thread.__file__
 """A thread whose innermost frame is here waits for work, and ends with its pool when the program ends."""
 _RUN_HANDLE = asyncio.Handle._run.__code__  # pyright: ignore[reportPrivateUsage]
@@ -82,7 +86,22 @@ class EngineLoop:
             except BaseException as error:
                 if not is_of_code(error):
                     raise
-                self._attribute(error, _context_of(error))
+                context = _context_of(error)
+                if context is None and isinstance(error, OSError | ValueError):
+                    self._leave(error)
+                self._attribute(error, context)
+
+    def _leave(self, error: Exception) -> NoReturn:
+        """Leave the process, as the loop itself fails: its own files were closed, and those of the journal may be.
+
+        If the terminal's were, too, only the watchdog can say so, which needs a moment.
+        """
+        with contextlib.suppress(OSError):
+            self._notify(
+                f"the suite's code closed files of the engine ({error}); `eval-console resume` continues the run"
+            )
+        time.sleep(WITHOUT_FILES_S * 2)
+        os._exit(_BROKEN_CODE)
 
     def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """Handle an exception that nobody else handles: of a callback, or of a task whose result nobody wanted."""
@@ -92,7 +111,7 @@ class EngineLoop:
             loop.default_exception_handler(context)
 
     def _attribute(self, error: BaseException, context: Context | None) -> bool:
-        """Break the conversation to which an error belongs, or report the error; False if it is not of the suite."""
+        """Break the conversation to which an error belongs, or report the error; False if it is not the suite's."""
         conversation = context.get(PLAYING) if context is not None else None
         if not is_of_code(error) or not (_is_raised_in(error, self._is_of_suite) or not isinstance(error, Exception)):
             return False

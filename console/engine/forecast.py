@@ -101,7 +101,7 @@ class Forecast:
 
     @property
     def most_usd(self) -> float | None:
-        """Highest cost of all runs; None if that of one is unknown, or all cost what is expected."""
+        """Highest cost of all runs; None if that of one is unknown, or if no run has one."""
         if not any(run.most_usd for run in self.runs) or self.unpriced:
             return None
         bounds = [run.most_usd if run.cost_usd else 0.0 for run in self.runs]

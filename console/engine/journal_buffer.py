@@ -2,7 +2,8 @@
 
 Every record goes through `append`. When the disk refuses a record or does not confirm a sync, records wait in memory in
 order, the engine pauses the run (see `blocked_by`), and writing is retried; nothing is dropped and nothing is written
-twice. A deleted journal cannot come back: the run waits for a while and then ends.
+twice. A deleted journal cannot come back: the run waits for a while and then ends. One that something else has
+shortened or extended ends the run at once, as what was lost can only be played again.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from console.core.tally import RunFold, without_output
 from console.engine.background import start_task, stop
 from console.store.journal import JournalWriter
 
+_HELD = ": the run waits and keeps finished records in memory"
 ResultT = TypeVar("ResultT")
 RETRY_S = 2.0
 LOOK_EVERY_S = 2.0
@@ -51,7 +53,7 @@ class JournalBuffer:
             on_change: called when records were written, more is durable, or the disk fails.
             notify: called with a sentence when the disk fails, and when it accepts records again.
             on_loss: called with the reason why the run cannot continue: its journal was deleted and the user did not
-                end it, or another engine has taken it over.
+                end it, something else has written to it, or another engine has taken it over.
             successor: returns the name of the engine that has taken over, or an empty string.
         """
         self.journal = journal
@@ -87,10 +89,10 @@ class JournalBuffer:
         self.fold.apply(without_output(record))
         self._backlog.append(record)
         if self.blocked_by is None and (fault := self._drain()) is not None:
-            self._block(fault)
+            self._block(fault, ": the run ends" if self.is_lost else _HELD)
         self._on_change()
 
-    def _block(self, fault: Fault, consequence: str = ": the run waits and keeps finished records in memory") -> None:
+    def _block(self, fault: Fault, consequence: str = _HELD) -> None:
         """Queue all further records, and retry until the disk accepts them."""
         if self.blocked_by is None or self.is_lost:
             self._notify(f"{fault.message}{consequence}")
@@ -108,6 +110,8 @@ class JournalBuffer:
         """
         try:
             while self._backlog:
+                if self.journal.is_altered:
+                    return self._lose_altered()
                 self.journal.append(self._backlog[0])
                 record = self._backlog.popleft()
                 if isinstance(record, Closed) or self._ending:
@@ -120,6 +124,16 @@ class JournalBuffer:
             self._backlog.popleft()
             raise
         return None
+
+    def _lose_altered(self) -> Fault:
+        fault = Fault(
+            FaultKind.DISK,
+            f"the run's journal was changed by something else while the run played ({self.journal.path})",
+            hint="`eval-console resume` plays what is missing.",
+        )
+        self.is_lost = True
+        self._on_loss(f"{fault.message}. {fault.hint}")
+        return fault
 
     async def _write_again(self) -> None:
         while self.blocked_by is not None:
@@ -212,6 +226,8 @@ class JournalBuffer:
         try:
             unsynced = await self._sync_rest()
             blocked = self.blocked_by if self.is_lost else self._drain()
+            if blocked is None and self.journal.is_altered:
+                blocked = self._lose_altered()
             unsynced = unsynced or await self._sync_rest()
         finally:
             with contextlib.suppress(Fault):  # same as `unsynced`

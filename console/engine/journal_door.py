@@ -1,8 +1,8 @@
-"""The door of a run's journal: what a record holds comes back as it is, and without any secret of the run.
+"""The gate to a run's journal: records that pass can be read back unchanged, and hold no secret of the run.
 
-Values of a suite's code that JSON cannot give back (NaN, keys that are no strings, dates) are refused, as a verdict on
-them could not be repeated from the journal. Tuples come back as lists, and lone surrogates as U+FFFD. Secrets are
-looked for in the finished record, so also in what a suite decoded from an escaped spelling.
+Values of suite code that do not survive JSON (NaN, non-string keys, dates) are refused, since a verdict on them could
+not be reproduced from the journal. Tuples become lists, and lone surrogates U+FFFD. Secrets are searched for in the
+finished record, and so are found even if a suite decoded them from an escaped form.
 """
 
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from console.config.redaction import Redactor
 from console.core.live import Began
 from console.core.outcome import Outcome
 from console.core.ranges import Count
+from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Finished, Noted, Performed, Scored, Started
 from console.store.journal_line import as_json, check_round_trip
 from console.suites.guard import SuiteError
@@ -35,14 +36,14 @@ class JournalDoor:
         """Return the record as readers of the journal will see it.
 
         Raises:
-            SuiteError: a suite's value does not come back as it is.
+            SuiteError: a suite's value would not survive the journal.
         """
-        if record is self._admitted:  # who needs to see it first admits it again by writing it
+        if record is self._admitted:  # callers that need to see a record admit it before they write it
             return record
         data = _checked(record)
         if self._redact.may_be_in(data):
             redacted = self._redact.known_value(msgspec.json.decode(data))
-            record = _same_identity(msgspec.convert(redacted, type(record)), record)
+            record = _same_identity(msgspec.convert(redacted, ready_type(type(record))), record)
         if isinstance(record, Finished) and record.verdict.outcome is Outcome.BROKEN:
             record = self._without_likely_keys(record)
         self._admitted = record
@@ -64,10 +65,10 @@ def check_request(turn: int, step: int, parts: list[Any]) -> None:
     """Check a call's place and the new parts of its request before it is made.
 
     Raises:
-        SuiteError: not numbers that can be stored, or a value that does not come back as it is.
+        SuiteError: not numbers that can be stored, or a value that would not survive the journal.
     """
     try:
-        msgspec.convert((turn, step), _Place)
+        msgspec.convert((turn, step), ready_type(_Place))
     except msgspec.ValidationError as error:
         raise _unreadable("turn and step of a call", str(error)) from error
     try:
@@ -80,7 +81,7 @@ def _checked(record: AnyRecord | Began) -> bytes:
     """Return a record as JSON.
 
     Raises:
-        SuiteError: a suite's value does not come back as it is.
+        SuiteError: a suite's value would not survive the journal.
     """
     if not isinstance(record, _OF_SUITES):
         return as_json(record)
@@ -91,7 +92,7 @@ def _checked(record: AnyRecord | Began) -> bytes:
 
 
 def _same_identity(record: RecordT, given: RecordT) -> RecordT:
-    """Return a record with the names by which the run knows its cases, whatever they look like."""
+    """Return a record with its original ids and names, which are kept even if they look like secrets."""
     if isinstance(record, Started) and isinstance(given, Started):
         names = {name: getattr(given.case, name) for name in ("id", "category", "cluster", "depends_on")}
         record = msgspec.structs.replace(record, case=msgspec.structs.replace(record.case, **names))

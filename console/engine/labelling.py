@@ -247,7 +247,7 @@ async def _ask(endpoint: Endpoint, model: ModelConfig, question: Question, notes
 
 
 def _unreadable(problems: Sequence[str]) -> str:
-    """Say what replies were that could not be parsed, the most frequent first."""
+    """Summarize the problems of replies that could not be parsed, the most frequent first."""
     counts = Counter(problems).most_common()
     listed = "; ".join(f"{count} times {problem}" if count > 1 else problem for problem, count in counts[:3])
     more = f"; and {len(counts) - 3} others" if len(counts) > 3 else ""

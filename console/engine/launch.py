@@ -27,6 +27,7 @@ from console.engine.plan import Plan, PreparedRun, prepare
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.process import spawn_engine
 from console.engine.queue import RetryScope
+from console.engine.regrade import prepare_regrade
 from console.engine.runner import wake
 from console.engine.stall_limit import StallLimit
 from console.llm.limits.keeper_socket import LocalKeepers
@@ -71,6 +72,18 @@ def spawn(plan: Plan) -> RunFolder:
     run, _ = start(plan)
     spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path, target=plan.target)
     return run
+
+
+def spawn_regrade(run: RunFolder, *, judge: str, models_path: Path | None, data_path: Path | None) -> RunFolder:
+    """Grade a run again in an engine process of its own (see `regrade`).
+
+    Raises:
+        UsageError: the run cannot be graded again, or the engine cannot be started.
+    """
+    prepared = prepare_regrade(run, judge=judge, models_path=models_path, data_path=data_path)
+    graded = create_run(prepared.runs_root, prepared.manifest)
+    spawn_engine(graded, models_path=models_path, data_path=data_path)
+    return graded
 
 
 def enqueue(plans: Sequence[Plan]) -> list[RunFolder]:

@@ -18,9 +18,9 @@ from console.core.signalled import BySignal
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
-from console.engine.stage import JournaledStage, StageContext
+from console.engine.stage import JournaledStage, StageContext, Unanswered
 from console.suites.guard import SuiteError, describe_error, place_of
-from console.suites.suite import Suite
+from console.suites.suite import EarlierOutput, Suite
 
 _LONG = 20_000
 """Replies with more characters are judged in a thread, as decoding them may take a second."""
@@ -76,7 +76,7 @@ class LocalConversation:
 
     async def _play(self) -> Finished:
         try:
-            output = await self.suite.play(self.job.case, self.stage, self.setting)
+            output = await self._output()
             verdict = await self._score(output)
             if self._stray is not None:
                 raise self._stray
@@ -94,8 +94,24 @@ class LocalConversation:
                 raise
             return self._broken_by(error)
 
+    async def _output(self) -> Any:
+        """Play the conversation, or replay the one that is graded again."""
+        earlier, case = self.recorded.earlier, self.job.case
+        if earlier is None or not earlier.is_closed or earlier.finished is None:
+            return await self.suite.play(case, self.stage, self.setting)
+        if earlier.is_taken_whole:
+            self.stage.take_over_all()
+        asked = tuple(earlier.effects.threads["model"].messages)
+        output = EarlierOutput(earlier.finished.output, earlier.finished.verdict, asked)
+        return await self.suite.play_again(case, self.stage, self.setting, output)
+
     def _broken_by(self, error: BaseException) -> Finished:
         """Return the record of a conversation that an error ended; it breaks one rollout, never the run."""
+        earlier = self.recorded.earlier
+        if isinstance(error, Unanswered) and earlier is not None and earlier.finished is not None:
+            was = earlier.finished.verdict
+            # a conversation that broke in its model or machinery stays so, whoever grades it
+            return self.finished(was if was.outcome is Outcome.BROKEN else broken(error, error.detail))
         match error:
             case Fault():
                 fault = self.fault = error
@@ -123,6 +139,14 @@ class LocalConversation:
             return await asyncio.to_thread(suite.score, case, output, self.setting)
         return suite.score(case, output, self.setting)
 
+    @property
+    def _seconds(self) -> float:
+        """Seconds that the conversation took; those of the earlier play if it is only graded again."""
+        earlier = self.recorded.earlier
+        if earlier is not None and earlier.is_closed and earlier.finished is not None:
+            return earlier.finished.seconds
+        return round(time.monotonic() - self._began, 6)
+
     def finished(self, verdict: Verdict, output: Any = None) -> Finished:
         """Return the final record, including the conversation's cost.
 
@@ -141,7 +165,7 @@ class LocalConversation:
             key=self.job.key,
             verdict=verdict,
             output=output,
-            seconds=round(time.monotonic() - self._began, 6),
+            seconds=self._seconds,
             input_tokens=self.stage.input_tokens,
             output_tokens=self.stage.output_tokens,
             cost_usd=sum(prices) if len(prices) == len(costs) else None,
@@ -159,7 +183,9 @@ def cancelled_by_code(error: asyncio.CancelledError, suite: Suite) -> Verdict:
     return broken(Fault(FaultKind.SUITE, text))
 
 
-def broken(fault: Fault) -> Verdict:
+def broken(fault: Fault, detail: dict[str, Any] | None = None) -> Verdict:
     """Return the verdict for a machinery fault, which is never a score."""
     messages = (fault.message, fault.hint) if fault.hint else (fault.message,)
-    return Verdict(Outcome.BROKEN, reason=fault.kind.value, messages=messages, detail={"partial": fault.partial})
+    return Verdict(
+        Outcome.BROKEN, reason=fault.kind.value, messages=messages, detail=detail or {"partial": fault.partial}
+    )

@@ -18,6 +18,7 @@ import msgspec
 from console.config.paths import DataRoots
 from console.core.case import Case, Key, Slot
 from console.core.fault import UsageError
+from console.core.grading import grading_differences, regrade_command
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Performed, Started
 from console.core.run import Manifest
 from console.engine.outputs import has_answer
@@ -113,6 +114,12 @@ def _check_same_plan(sources: Sequence[_Source]) -> None:
             raise UsageError(f"{source.folder.name} is still running", hint="Merge it after it has ended.")
     first = sources[0]
     for source in sources[1:]:
+        manifests = first.manifest, source.manifest
+        if differs := grading_differences(*manifests):
+            raise UsageError(
+                f"{first.folder.name} and {source.folder.name} were graded differently: {'; '.join(differs)}",
+                hint=f"{regrade_command(*manifests)} grades them alike; merge the new runs.",
+            )
         for place, here, there in _differences(_plan_of(first.manifest), _plan_of(source.manifest)):
             raise UsageError(
                 f"{source.folder.name} and {first.folder.name} are of different plans: {place} is {there}, not {here}",

@@ -17,19 +17,23 @@ from console.config.paths import DataRoots, find_data_roots, find_models_file, f
 from console.config.weights import digests_of, find_weights
 from console.core.case import Case, PromptEdit, Setting, Slot
 from console.core.fault import UsageError
+from console.core.grader import differences
 from console.core.looks import LookPlan, Rule, Until
 from console.core.outcome import Verdict
 from console.core.ranges import LARGEST_COUNT
-from console.core.run import Budget, Manifest, Selection, Shard
+from console.core.record import Started
+from console.core.run import Budget, Manifest, ModelFacts, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
+from console.engine.earlier_run import EarlierRun, earlier_run
 from console.engine.earlier_runs import detectable, earlier_rate
 from console.engine.looks import Baseline, forecast_ends, plan_looks, read_baseline
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
-from console.suites.catalog import RECORDED, Catalog
+from console.suites.catalog import RECORDED, Catalog, find_suite
+from console.suites.grading import GRADING_ROLES, grader_of
 from console.suites.modes import find_mode
 from console.suites.planned_order import planned_order
 from console.suites.selection import select_cases
@@ -68,6 +72,8 @@ class Plan:
     target: ComputeTarget = LOCAL
     further_models: tuple[ModelConfig, ...] = ()
     """Additional models supplied by the caller."""
+    regraded: str = ""
+    """Run whose conversations are graded again; of its models, only judge and embedding may be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +87,11 @@ class PreparedRun:
     """Models by role, always including `model`."""
     runs_root: Path
     data: DataRoots
+    warnings: list[str] = field(default_factory=list[str])
+    earlier: EarlierRun | None = None
+    """The run whose conversations this one grades again; None if it plays its own."""
     baseline: Baseline = field(default_factory=dict[Slot, Verdict])
     """Results of the run to compare with, if its looks decide by one."""
-    warnings: list[str] = field(default_factory=list[str])
 
 
 def prepare(plan: Plan) -> PreparedRun:
@@ -107,14 +115,17 @@ def prepare(plan: Plan) -> PreparedRun:
     if not cases:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
+    selected = cases
     if plan.shard is not None:
         cases = part_of(cases, plan.shard)
     runs_root = find_runs_root(plan.runs_path, may_be_new=True)
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_modes(suite, cases, setting)
-    _check_keys(models)
-    suite.check_needs(cases, setting)
+    _check_keys({role: config for role, config in models.items() if not plan.regraded or role in GRADING_ROLES})
+    if not plan.regraded:
+        suite.check_needs(cases, setting)
     weights = weights_digests(weights_folder(models, suite, cases))
+    roles = {role: facts(config) for role, config in models.items() if role != "model"}
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
@@ -122,7 +133,7 @@ def prepare(plan: Plan) -> PreparedRun:
         model=facts(model),
         setting=setting,
         selection=plan.selection,
-        roles={role: facts(config) for role, config in models.items() if role != "model"},
+        roles=roles,
         rollouts=_positive(plan.rollouts, "rollouts"),
         concurrency=_positive(plan.concurrency or model.limits.concurrency or USUAL_CONCURRENCY, "concurrency"),
         budget=plan.budget,
@@ -132,16 +143,18 @@ def prepare(plan: Plan) -> PreparedRun:
         weights=weights,
         versions=program_versions(),
         parent=plan.parent,
+        regraded=plan.regraded,
         name=plan.name,
         format=suite.entry.format,
         headline=suite.headline,
         shard=plan.shard,
         looks=looks,
+        grader=grader_of(suite, selected, setting, roles, weights),
     )
     of_weights = [warning] if (warning := weights_warning(weights)) else []
     of_suite = [*catalog.hidden_by(plan.suite), *suite.notices(setting)]
     warnings = [*book.warnings, *of_weights, *of_suite, *idle_roles(plan.roles, models, plan.suite)]
-    return PreparedRun(manifest, suite, cases, models, runs_root, roots, baseline, warnings)
+    return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings, baseline=baseline)
 
 
 def _planned_looks(
@@ -199,8 +212,11 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         models_path=models_path,
         data_path=data_path,
         runs_path=run.path.parent,
+        regraded=manifest.regraded,
+        further_models=tuple(gone_models(manifest, models_path, data_path)) if manifest.regraded else (),
     )
-    prepared = prepare(plan)
+    is_imported = manifest.format == RECORDED
+    prepared = prepare_imported(RunFolder(run.path.parent / manifest.regraded), plan) if is_imported else prepare(plan)
     changed = sorted(
         name
         for name in manifest.dataset.keys() | prepared.manifest.dataset.keys()
@@ -222,7 +238,73 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
             hint="Start a new run, or give the old weights with --data PATH.",
         )
     _check_same_looks(manifest, prepared.manifest)
-    return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
+    new_grader, warnings = prepared.manifest.grader, prepared.warnings
+    if manifest.grader is not None and new_grader is not None and manifest.grader != new_grader:
+        differs = "; ".join(differences(manifest.grader, new_grader, same_cases=True))
+        words = f"the grader has changed since the run started ({differs}); `eval-console regrade {run.name}` grades"
+        warnings = [*warnings, f"{words} all of it alike afterwards"]
+    earlier = earlier_run(manifest, run.path.parent)
+    return dataclasses.replace(
+        prepared, manifest=manifest, runs_root=run.path.parent, warnings=warnings, earlier=earlier
+    )
+
+
+def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
+    """Prepare the grading of an imported run by a judge of ours.
+
+    Args:
+        source: the imported run.
+        plan: the requested grading; its model and suite are those of the imported run.
+
+    Raises:
+        UsageError: no judge is named, or the journal cannot be read.
+    """
+    manifest = source.manifest()
+    if "judge" not in plan.roles:
+        hint = "Name a model of models.toml: --judge NAME, and what it checks: --option rubric=TEXT."
+        raise UsageError("only a judge can grade what another tool recorded", where="--judge", hint=hint)
+    book = load_models(find_models_file(plan.models_path), plan.data_path)
+    suite, judge = find_suite(manifest, plan.data_path), pick_model(book, plan.roles["judge"])
+    _check_keys({"judge": judge})
+    options = check_options(suite.options, plan.options)
+    extras = {name: value for name, value in manifest.setting.extras.items() if name != "reported"}
+    setting = Setting(manifest.setting.mode, options, extras=extras)
+    cases = {record.case.id: record.case for record in source.reader().iter_all() if isinstance(record, Started)}
+    chosen = [case for case in cases.values() if not plan.selection.ids or case.id in plan.selection.ids]
+    roles = {"judge": facts(judge)}
+    made = msgspec.structs.replace(
+        manifest,
+        id=new_run_id(manifest.suite, manifest.model.name, name=plan.name),
+        at=time.time(),
+        setting=setting,
+        selection=plan.selection,
+        roles=roles,
+        rollouts=plan.rollouts,
+        concurrency=judge.limits.concurrency or USUAL_CONCURRENCY,
+        versions={**manifest.versions, **program_versions()},
+        regraded=plan.regraded,
+        name=plan.name,
+        headline="",
+        grader=grader_of(suite, chosen, setting, roles, {}),
+    )
+    roots = find_data_roots(plan.data_path)
+    models = {"model": _stand_in(manifest.model), "judge": judge}
+    return PreparedRun(made, suite, chosen, models, source.path.parent, roots, list(book.warnings))
+
+
+def gone_models(manifest: Manifest, models_path: Path | None, data_path: Path | None) -> list[ModelConfig]:
+    """Return stand-ins for models that answered and are no longer in models.toml, as nothing is asked of them."""
+    book = load_models(find_models_file(models_path), data_path)
+    answered = {"model": manifest.model, **manifest.roles}
+    return [
+        _stand_in(model)
+        for role, model in answered.items()
+        if role not in GRADING_ROLES and model.name not in book.models
+    ]
+
+
+def _stand_in(model: ModelFacts) -> ModelConfig:
+    return ModelConfig(name=model.name, model_id=model.model_id or model.name, base_url=model.base_url or None)
 
 
 def _check_same_looks(manifest: Manifest, now: Manifest) -> None:
@@ -249,12 +331,12 @@ def _check_same_looks(manifest: Manifest, now: Manifest) -> None:
 
 
 def check_playable(manifest: Manifest) -> None:
-    """Check that this program can play a run, unlike one imported from the log of another tool.
+    """Check that this program can play or grade a run, unlike one imported from the log of another tool.
 
     Raises:
         UsageError: it was imported.
     """
-    if manifest.format == RECORDED:
+    if manifest.format == RECORDED and not manifest.regraded:
         hint = "It can be reviewed and compared, but not played."
         raise UsageError("the run was recorded by another tool", where=manifest.id, hint=hint)
 

@@ -12,6 +12,7 @@ import msgspec
 
 from console.core.case import Key
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
+from console.core.ready_type import ready_type
 from console.engine.background import start_task, stop
 
 FLUSH_S = 0.1
@@ -24,7 +25,7 @@ BACKLOG_BYTES = 4 << 20
 """A watcher that falls this far behind is disconnected; it can attach again."""
 
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(Command).decode
+_decode = msgspec.json.Decoder(ready_type(Command)).decode
 
 
 class Publisher:

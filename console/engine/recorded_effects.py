@@ -1,4 +1,4 @@
-"""Effects that a journal holds of unfinished conversations, so that replaying them pays nothing twice."""
+"""Journaled effects, replayed so that resuming, retrying or grading a conversation again pays nothing twice."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
@@ -6,13 +6,27 @@ from dataclasses import dataclass, field
 
 from console.core.case import Case, Key, Slot
 from console.core.fault import UsageError
-from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost, Noted, Performed, Scored, Started
+from console.core.outcome import Outcome
+from console.core.record import (
+    AnyRecord,
+    Asked,
+    Embedded,
+    Finished,
+    Lost,
+    Noted,
+    Performed,
+    Scored,
+    Started,
+    Tried,
+)
 from console.core.request import Thread
 from console.core.tally import without_output
 from console.store.journal import JournalReader
 from console.store.journal_line import as_json
 
 Effect = Asked | Embedded | Performed
+JUDGES = frozenset({"judge", "second_judge"})
+"""Roles that grade answers and never write them."""
 
 
 def fingerprint(record: Scored | Noted) -> bytes:
@@ -31,6 +45,12 @@ class ConversationEffects:
     threads: dict[str, Thread] = field(default_factory=lambda: defaultdict(Thread))
     records: list[AnyRecord] = field(default_factory=list[AnyRecord])
     """All records in order, for a worker that continues the conversation."""
+    earlier: "EarlierPlay | None" = None
+    """An earlier play of the conversation whose answers are kept."""
+    in_order: list[Effect] = field(default_factory=list[Effect])
+    """All effects in order."""
+    failed_role: str = ""
+    """Role of the last call that was given up."""
 
     def add(self, record: AnyRecord) -> None:
         """Add a record of this conversation."""
@@ -38,13 +58,19 @@ class ConversationEffects:
         match record:
             case Asked():
                 self.threads[record.role].expand(record)
-                self.effects[record.digest].append(record)
+                self._add_effect(record)
             case Embedded() | Performed():
-                self.effects[record.digest].append(record)
+                self._add_effect(record)
             case Scored() | Noted():
                 self.notes[fingerprint(record)] += 1
+            case Tried(role=role, wait_s=None):
+                self.failed_role = role
             case _:
                 pass
+
+    def _add_effect(self, effect: Effect) -> None:
+        self.effects[effect.digest].append(effect)
+        self.in_order.append(effect)
 
     def pop_next(self, digest: str) -> Effect | None:
         """Return and consume the next effect of a request, or None."""
@@ -66,6 +92,34 @@ class ConversationEffects:
 
 
 @dataclass(slots=True)
+class EarlierPlay:
+    """An earlier play of a conversation, whose effects a new one takes over."""
+
+    effects: ConversationEffects
+    finished: Finished | None = None
+    asked_anew: frozenset[str] = frozenset()
+    """Roles whose answers are not taken over."""
+    is_closed: bool = False
+    """True if only judges, and the roles asked anew, may be asked what this play was not."""
+    is_taken_whole: bool = False
+    """True if another tool played it, so that all calls are taken over at once, whatever is asked now."""
+
+
+def broken_in_judge(effects: ConversationEffects, finished: Finished) -> EarlierPlay | None:
+    """Return a play that only a judge prevented from being graded, for another attempt; None for any other.
+
+    If the judge's replies could not be read, it is asked anew; if a call of it failed, its earlier replies are kept.
+    """
+    match finished.verdict.outcome:
+        case Outcome.BROKEN if effects.failed_role in JUDGES:
+            return EarlierPlay(effects, finished)
+        case Outcome.UNDECIDED if JUDGES & effects.threads.keys():
+            return EarlierPlay(effects, finished, JUDGES)
+        case _:
+            return None
+
+
+@dataclass(slots=True)
 class JournalEffects:
     """Effects and outcomes in a whole journal, for resuming."""
 
@@ -73,6 +127,8 @@ class JournalEffects:
     finished: dict[Slot, Finished] = field(default_factory=dict[Slot, Finished])
     unfinished: dict[Key, ConversationEffects] = field(default_factory=dict[Key, ConversationEffects])
     attempts: dict[Slot, int] = field(default_factory=dict[Slot, int])
+    ungraded: dict[Slot, EarlierPlay] = field(default_factory=dict[Slot, EarlierPlay])
+    """Last attempts that a judge broke or left undecided."""
 
     def add_all(self, records: Iterable[AnyRecord]) -> None:
         """Add records in journal order; effects of finished conversations are dropped."""
@@ -88,10 +144,15 @@ class JournalEffects:
                 self.unfinished.setdefault(key, ConversationEffects())
             case Finished(key=key) if key.case in self.cases:
                 self.finished[key.case, key.rollout] = without_output(record)
-                self.unfinished.pop(key, None)
+                effects = self.unfinished.pop(key, None)
+                earlier = None if effects is None else broken_in_judge(effects, record)
+                if earlier is not None:
+                    self.ungraded[key.case, key.rollout] = earlier
+                else:
+                    self.ungraded.pop((key.case, key.rollout), None)
             case Finished(key=key):  # its beginning is damaged and the rest unusable: one more attempt
                 self.attempts[key.case, key.rollout] = key.attempt + 1
-            case Asked() | Embedded() | Performed() | Scored() | Noted() | Lost():
+            case Asked() | Embedded() | Performed() | Scored() | Noted() | Lost() | Tried():
                 if record.key in self.unfinished:
                     self.unfinished[record.key].add(record)
             case _:

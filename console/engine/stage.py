@@ -5,6 +5,8 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
+import msgspec
+
 from console.core.case import Key, PromptEdit
 from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers
 from console.core.fault import Fault, FaultKind
@@ -13,13 +15,26 @@ from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Sc
 from console.core.request import digest
 from console.core.wait import wait_words
 from console.engine.journal_door import check_request
-from console.engine.recorded_effects import ConversationEffects, Effect
+from console.engine.recorded_effects import JUDGES, ConversationEffects, Effect
 from console.llm.endpoint import Endpoint
 from console.suites.suite import AFTER_REPLY
 
 EffectT = TypeVar("EffectT", bound=Effect)
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 AnswerT = TypeVar("AnswerT")
+
+
+class Unanswered(Fault):
+    """A conversation that is graded again asks what was never answered."""
+
+    def __init__(self, asks: list[Any], asked: list[Any]) -> None:
+        """Take the request, and the last one of its role in the earlier play."""
+        words = "cannot be graded again: asks what was never answered"
+        super().__init__(FaultKind.UNANSWERED, words, hint="Play the case anew with `eval-console branch` or `run`.")
+        same = next((number for number, pair in enumerate(zip(asks, asked, strict=False)) if pair[0] != pair[1]),
+                    min(len(asks), len(asked)))  # fmt: skip
+        self.detail = {"asks": asks[same:], "asked": asked[same:]}
+        """Both from the first difference on."""
 
 
 class StageContext(Protocol):
@@ -175,6 +190,8 @@ class JournaledStage:
         self._states = states or {}
         self._issued = 0
         self.input_tokens = self.output_tokens = self.calls = 0
+        self._has_begun = False
+        """True after the first reply of the model."""
         self.reply_characters = 0
         """Characters of the model's replies so far, including arguments of calls."""
         self.cut = self.model = ""
@@ -210,58 +227,64 @@ class JournaledStage:
         recorded = self._replayed(name, Asked)
         if recorded is not None:
             self._addresses[role] = recorded.address
-            return self._account(role, recorded.reply)
+            return self._account(role, recorded.reply, is_kept=recorded.kept)
+        earlier = self._taken_over(name, role, Asked, sent)
         thread = self._recorded.threads[role]
-        new = sent[thread.shared(sent) :]
-        check_request(turn, step, [new, params, list(tools) if list(tools) != thread.tools else []])
-        # With this seed, simulated models answer the same call in the same way after a resume.
-        seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
-        request = ChatRequest(
-            cast(list[Message], list(sent)),
-            list(tools),
-            params,
-            seed=seed,
-            prefers=self._addresses.get(role, ""),
-            scripted=scripted,
-        )
-        await self._host.before_call(self._key, n, request, role)
-        self._host.state(self._key, _STATES.get(role, "asking"))
-        self._host.began(Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time()))
-        endpoint, watch = self._host.endpoint(role), self._watch(n, role)
-        reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
-        self._addresses[role] = watch.address
+        if earlier is not None:
+            reply, address = earlier.reply, earlier.address
+        else:
+            new = sent[thread.shared(sent) :]
+            check_request(turn, step, [new, params, list(tools) if list(tools) != thread.tools else []])
+            # With this seed, simulated models answer the same call in the same way after a resume.
+            seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
+            request = ChatRequest(
+                cast(list[Message], list(sent)),
+                list(tools),
+                params,
+                seed=seed,
+                prefers=self._addresses.get(role, ""),
+                scripted=scripted,
+            )
+            began = Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time())
+            reply, address = await self._send(request, began)
+        self._addresses[role] = address
         prefix, new, changed = thread.condense(sent, tools)
         self._host.append(
-            Asked(
-                at=time.time(),
-                key=self._key,
-                n=n,
-                digest=name,
-                reply=reply,
-                role=role,
-                turn=turn,
-                step=step,
-                prefix=prefix,
-                messages=new,
-                tools=changed,
-                params=params,
-                address=watch.address,
-            )
-        )
+            Asked(at=time.time(), key=self._key, n=n, digest=name, reply=reply, role=role, turn=turn, step=step,
+                  prefix=prefix, messages=new, tools=changed, params=params, address=address, kept=earlier is not None)
+        )  # fmt: skip
         if role == "model" and AFTER_REPLY in self._states:
             self._host.state(self._key, self._states[AFTER_REPLY])
-        return self._account(role, reply)
+        return self._account(role, reply, is_kept=earlier is not None)
+
+    async def _send(self, request: ChatRequest, began: Began) -> tuple[Reply, str]:
+        """Send a request; return the reply and the address that answered."""
+        n, role = began.n, began.role
+        await self._host.before_call(self._key, n, request, role)
+        self._host.state(self._key, _STATES.get(role, "asking"))
+        self._host.began(msgspec.structs.replace(began, at=time.time()))
+        endpoint, watch = self._host.endpoint(role), self._watch(n, role)
+        reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
+        return reply, watch.address
 
     def _opened(self, messages: list[dict[str, Any]], role: str) -> list[dict[str, Any]]:
         """Return the messages with the reader's opening, if there is one."""
         if self._edit is None or role != "model":
             return messages
         edited = self._edit.apply(messages)
-        if edited is None and not self.calls:
+        if edited is None and not self._has_begun:
             raise Fault(
                 FaultKind.DATA, "the suite now begins this conversation differently from when its prompt was edited"
             )
         return messages if edited is None else edited
+
+    def take_over_all(self) -> None:
+        """Journal all calls of an earlier play but those of judges, in order, unless an earlier session did."""
+        earlier = self._recorded.earlier
+        for effect in earlier.effects.in_order if earlier is not None else ():
+            n = self._issue()
+            if isinstance(effect, Asked) and effect.role not in JUDGES and self._replayed(effect.digest, Asked) is None:
+                self._host.append(msgspec.structs.replace(effect, at=time.time(), key=self._key, n=n, kept=True))
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
         """Embed texts; see suites/stage.py."""
@@ -270,6 +293,10 @@ class JournaledStage:
         recorded = self._replayed(name, Embedded)
         if recorded is not None:
             return self._account_embedding(recorded)
+        if (earlier := self._taken_over(name, role, Embedded, listed)) is not None:
+            record = msgspec.structs.replace(earlier, at=time.time(), key=self._key, n=n, kept=True)
+            self._host.append(record)
+            return self._account_embedding(record)
         await self._host.wait_while_paused(self._key)
         self._host.state(self._key, "embedding")
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
@@ -288,6 +315,9 @@ class JournaledStage:
         recorded = self._replayed(name, Performed)
         if recorded is not None:
             return recorded.result
+        if (earlier := self._taken_over(name, "", Performed, [kind, request])) is not None:
+            self._host.append(msgspec.structs.replace(earlier, at=time.time(), key=self._key, n=n))
+            return earlier.result
         self._host.state(self._key, self._states.get(kind, kind.replace("_", " ")))
         result = await action()
         record = self._host.admit(
@@ -315,13 +345,34 @@ class JournaledStage:
         effect = self._recorded.pop_next(name)
         if effect is not None and not isinstance(effect, kind):
             raise Fault(FaultKind.INTERNAL, f"the journal has a different effect under digest {name}")
+        if effect is not None and (earlier := self._recorded.earlier) is not None:
+            earlier.effects.pop_next(name)  # it was taken over before this session
         return effect
 
-    def _account(self, role: str, reply: Reply) -> Reply:
-        self.calls += 1
+    def _taken_over(self, name: str, role: str, kind: type[EffectT], request: list[Any]) -> EffectT | None:
+        """Return the effect of an earlier play for the same request; None if it is to be performed now.
+
+        Raises:
+            Fault: the conversation is only graded again, and this was never asked (kind `unanswered`).
+        """
+        earlier = self._recorded.earlier
+        if earlier is None or role in earlier.asked_anew:
+            return None
+        effect = earlier.effects.pop_next(name)
+        if isinstance(effect, kind):
+            return effect
+        if not earlier.is_closed or role in JUDGES:
+            return None
+        raise Unanswered(request, earlier.effects.threads[role].messages if role else [])
+
+    def _account(self, role: str, reply: Reply, *, is_kept: bool = False) -> Reply:
         if role == "model":
+            self._has_begun = True
             self.cut, self.model = reply.finish if reply.finish in _CUT else "", reply.model
             self.reply_characters += len(reply.content or "") + sum(len(call.arguments) for call in reply.tool_calls)
+        if is_kept:
+            return reply
+        self.calls += 1
         self.spent.setdefault(role, []).append(reply)
         if reply.usage is not None:
             self.input_tokens += reply.usage.input
@@ -329,8 +380,9 @@ class JournaledStage:
         return reply
 
     def _account_embedding(self, record: Embedded) -> list[list[float]]:
-        self.embedded.append(record)
-        self.input_tokens += record.tokens or 0
+        if not record.kept:
+            self.embedded.append(record)
+            self.input_tokens += record.tokens or 0
         return [_unpack(vector) for vector in record.vectors]
 
     def output_of(self, case_id: str) -> Any:

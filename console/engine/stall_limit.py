@@ -1,10 +1,10 @@
-"""Limits for whatever keeps the event loop from turning: code of a suite, or a program that is stuck.
+"""Limits on whatever blocks the event loop: suite code, or a hung program.
 
 Conversations are coroutines of one loop, so code that never awaits blocks all of them, as well as keys and signals. An
 OS timer checks from outside whether the loop still turns. After `LIMIT_S` seconds an exception is raised inside the
-blocking code of a suite, and ends one conversation like any other suite error. If that code goes on all the same, or
-the program itself waits without using the processor, the process is left after `STUCK_S` seconds. Where not even signal
-handlers run, a process of its own notices (`watchdog`).
+blocking code of a suite, and ends one conversation like any other suite error. If that code continues anyway, or
+the program itself waits without using the processor, the process exits after `STUCK_S` seconds. Where not even signal
+handlers run, a separate process notices (`watchdog`).
 """
 
 import asyncio
@@ -26,9 +26,9 @@ LIMIT_S = 30.0
 STUCK_S = 120.0
 """Seconds after which a loop that does not turn, or an interpreter that handles no signal, is given up."""
 _STUCK_CODE = 70
-"""Exit code of a process that was left: an internal error."""
+"""Exit code of a hung process: an internal error."""
 _SOON_S = 0.2
-"""Seconds between checks while the process is to be left soon."""
+"""Seconds between checks when the process is about to exit."""
 _IDLE_SHARE = 0.1
 """Share of processor time below which the program's own code waits instead of working."""
 _PROGRAM = f"{Path(__file__).resolve().parents[1]}/"
@@ -49,7 +49,7 @@ class StallLimit:
         Args:
             loop: the loop.
             is_of_suite: returns whether a file, given its full name, holds code of the suite.
-            notify: called with a sentence before the process is left.
+            notify: called with a sentence before the process exits.
             limit_s: replaces `LIMIT_S`.
         """
         self._loop, self._is_of_suite, self._notify = loop, is_of_suite, notify
@@ -81,7 +81,7 @@ class StallLimit:
             self._watchdog.close()
 
     def leave_within(self, seconds: float, code: int) -> None:
-        """Leave the process with a code unless the watched block ends earlier; for signal handlers, too."""
+        """Exit the process with a code unless the watched block ends first; may be called from signal handlers."""
         at = time.monotonic() + seconds
         if not self._leave_at or at < self._leave_at:
             self._leave_at, self._leave_code = at, code
@@ -116,7 +116,7 @@ class StallLimit:
 
     @property
     def _is_idle(self) -> bool:
-        """True if the process has hardly used the processor since the loop stands."""
+        """True if the process has hardly used the processor since the loop last turned."""
         return time.process_time() - self._worked_s < _IDLE_SHARE * self._standing_s
 
     def _leave(self, why: str, code: int) -> None:

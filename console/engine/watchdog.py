@@ -2,7 +2,7 @@
 
 When memory runs out, or code in C never returns, Python may wait for a lock for ever; signals are not handled then. The
 engine writes a byte whenever its signal handlers run (see `stall_limit`); if none arrives for long, this process says
-so and kills the engine. The run can be resumed.
+so and kills the engine. The run can be resumed. So it does if code of a suite has closed the engine's files.
 
 This file is also the program of that process: it is started by path, and imports nothing of the package.
 """
@@ -15,6 +15,12 @@ import sys
 import time
 from pathlib import Path
 
+WITHOUT_FILES_S = 2.0
+"""Seconds that an engine may live on after its end of the pipe was closed; one that exits takes much less."""
+_CLOSED = (
+    "eval-console: the engine's own files were closed by the code of the suite, and it was ended\n"
+    "  Finished cases are kept; `eval-console resume` continues the run.\n"
+)
 _SENTENCE = (
     "eval-console: the engine did not react for {seconds:g} s and was ended (is there too little memory?)\n"
     "  Finished cases are kept; `eval-console resume` continues the run.\n"
@@ -40,12 +46,14 @@ class Watchdog:
             self._process = None
 
     def beat(self) -> None:
-        """Say that signals are handled."""
+        """Report that signals are handled."""
         if self._process is not None and self._process.stdin is not None:
             try:
                 os.write(self._process.stdin.fileno(), b".")
-            except OSError:  # somebody has ended it
+            except BrokenPipeError:  # it was killed
                 self.close()
+            except OSError:  # the pipe was closed here, which it notices
+                self._process = None
 
     def close(self) -> None:
         """End the process."""
@@ -70,6 +78,10 @@ def _watch(pid: int, limit_s: float) -> None:
         now = time.monotonic()
         if ready:
             if not os.read(0, 4096):
+                time.sleep(WITHOUT_FILES_S)
+                if os.getppid() == pid:
+                    os.write(2, _CLOSED.encode())
+                    os.kill(pid, signal.SIGKILL)
                 return
             last = now
         elif os.getppid() != pid:

@@ -1,6 +1,6 @@
 """Keeping a case of a run: proposing its row, and adding the row to a suite of the reader's own.
 
-A kept row says where it comes from. The same case, of whatever run, is kept only once in a suite.
+A kept row records its origin. A suite holds the same case only once, whichever run it was kept from.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class ProposedRow(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The row as JSON for editing, without what is derived."""
+        """The row as JSON for editing, without derived fields."""
         shown = {name: value for name, value in self.row.items() if name not in _HIDDEN}
         shown |= {} if is_checked(self.row) else {"expect": []}
         return msgspec.json.format(msgspec.json.encode(shown), indent=2).decode() + "\n"
@@ -138,7 +138,7 @@ def _digest(manifest: Manifest, case: Case) -> str:
 
 
 def keep_row(data: Path | None, name: str, proposed: ProposedRow) -> AddedRow:
-    """Add a row to a suite of the reader's own, which is made if there is none of this name.
+    """Add a row to one of the reader's own suites, which is created if missing.
 
     Args:
         data: folder given with --data.

@@ -5,6 +5,7 @@ A new statistic is a section of `statistics`; the command line, Markdown, web pa
 
 from collections.abc import Callable, Iterable, Iterator
 
+from console.core.grading import grading_words
 from console.core.looks import Look
 from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.looks import difference_words, end_words
@@ -125,6 +126,12 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
 def _cost(spent: Spent) -> str:
     cost = spent.cost_usd if spent.cost_usd or not spent.cost_unknown else None
     return money(cost, at_least=bool(spent.cost_unknown))
+
+
+def comparability_notes(comparison: RunComparison) -> list[str]:
+    """Return a sentence for each way in which the runs may not be comparable. Parts are foreign text."""
+    words = (pairing_words(comparison), grading_words(comparison.a.manifest, comparison.b.manifest))
+    return [sentence for sentence in words if sentence]
 
 
 def pairing_words(comparison: RunComparison) -> str:

@@ -8,6 +8,7 @@ large loss is inconclusive. Unfinished runs and runs with many broken cases are 
 from dataclasses import dataclass
 
 from console.core.fault import UsageError
+from console.core.grading import grading_differences, regrade_command
 from console.core.looks import Look, Margin
 from console.core.run import Summary
 from console.core.statistics.paired import Difference
@@ -99,6 +100,9 @@ def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, differe
     """Return why the runs cannot be judged, before looking at the numbers; empty if they can."""
     if comparison.data.verdict is False:
         return f"the data differs in {comparison.data.other} of the shared cases"
+    runs = comparison.a.manifest, comparison.b.manifest
+    if runs[0].suite == runs[1].suite and (differs := grading_differences(*runs)):
+        return f"the runs were graded differently ({'; '.join(differs)}); {regrade_command(*runs)} grades both alike"
     for name, summary in (("A", a), ("B", b)):
         left = summary.planned - summary.tally.finished
         if left > 0:

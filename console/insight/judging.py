@@ -4,6 +4,7 @@ Applies only to runs with a model as judge. Readers mostly tag failures, so thei
 tagged.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,10 @@ from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.core.statistics.agreement import JudgeAgreement, cohens_kappa
 from console.core.statistics.intervals import Interval, bounds, rate_interval
+from console.core.statistics.repeats import JudgeNoise, judge_noise
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.number_format import plural, rate, score, with_interval
+from console.insight.reader_labels import ReaderScore, reader_lines, reader_object, reader_score
 from console.insight.rollout import Rollout
 from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
 
@@ -44,11 +47,17 @@ class Judging:
     """Failed rollouts that should have passed, according to readers."""
     too_lenient: int
     """Passed rollouts that should have failed, according to readers."""
+    noise: JudgeNoise | None = None
+    """Sources of the variance; None unless each answer was graded several times."""
+    is_of_score: bool = False
+    """True if the noise is that of the headline score, not of passing."""
+    people: ReaderScore | None = None
+    """The score corrected by people's labels; None without any."""
 
     @property
     def is_worth_saying(self) -> bool:
         """True if there is more to report than a judge that decided everything."""
-        return bool(self.undecided_count or self.agreement or self.readers)
+        return bool(self.undecided_count or self.agreement or self.readers or self.noise or self.people)
 
     @property
     def bias(self) -> float | None:
@@ -92,7 +101,22 @@ def judging_of(
         readers=cohens_kappa(pairs),
         too_strict=sum(not judge and reader for judge, reader in pairs),
         too_lenient=sum(judge and not reader for judge, reader in pairs),
+        noise=_noise(manifest, judged) if manifest.judge_repeats > 1 else None,
+        is_of_score=bool(manifest.headline),
+        people=reader_score(judged, annotations),
     )
+
+
+def _noise(manifest: Manifest, rollouts: Iterable[Rollout]) -> JudgeNoise | None:
+    """Return the sources of variance of a run whose conversations were each graded several times."""
+    cases: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for rollout in rollouts:
+        if rollout.outcome not in _GRADED:
+            continue
+        value = rollout.scores.get(manifest.headline) if manifest.headline else rollout.outcome is Outcome.PASSED
+        if value is not None:
+            cases[rollout.key.case][rollout.key.rollout // manifest.judge_repeats].append(float(value))
+    return judge_noise([list(answers.values()) for answers in cases.values()])
 
 
 _GRADED = (Outcome.PASSED, Outcome.FAILED)
@@ -142,7 +166,36 @@ def judging_lines(judging: Judging) -> list[str]:
     if judging.readers is not None:
         lines.append(f"{judging.judge} and readers: {_agreement(judging.readers, 'tagged rollouts')}")
         lines.append(f"too strict in {judging.too_strict}, too lenient in {judging.too_lenient}, according to readers")
+    if judging.people is not None:
+        lines += reader_lines(judging.people)
+    if judging.noise is not None:
+        lines += noise_lines(judging.noise, is_rate=not judging.is_of_score)
     return lines
+
+
+_MORE_REPEATS = 4
+_GRADINGS = "gradings of the same answers"
+
+
+def noise_lines(noise: JudgeNoise, *, is_rate: bool) -> list[str]:
+    """Describe the sources of variance, and by how much runs must differ to tell them from noise."""
+    cases, sampling, judge = map(_share, noise.shares)
+    split = f"cases {cases} · sampling {sampling} · judge {judge}" if sampling else f"cases {cases} · judge {judge}"
+    of = f"of {noise.graded_cases} cases, each answer graded {noise.repeats:.3g} times"
+    flips = f"the grade of {rate(noise.flipped)} of the answers is not always the same"
+    what, repeated = ("runs", (_MORE_REPEATS, 1)) if noise.sampling is not None else (_GRADINGS, (1, _MORE_REPEATS))
+    once, often = (
+        f"{value * 100:.1f} points" if is_rate else f"{value:.3g}"
+        for value in (noise.noise_between_runs(), noise.noise_between_runs(*repeated))
+    )
+    return [
+        f"variance of a grade: {split} ({of}); {flips}",
+        f"two {what} must differ by {once} to be told from noise; with {_MORE_REPEATS} repeats by {often}",
+    ]
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else rate(value)
 
 
 def _agreement(agreement: JudgeAgreement, word: str) -> str:
@@ -166,6 +219,23 @@ def judging_object(judging: Judging | None) -> dict[str, Any] | None:
         "too_strict": judging.too_strict,
         "too_lenient": judging.too_lenient,
         "bias": judging.bias,
+        "noise": _noise_object(judging.noise),
+        "people": reader_object(judging.people),
+    }
+
+
+def _noise_object(noise: JudgeNoise | None) -> dict[str, Any] | None:
+    if noise is None:
+        return None
+    cases, sampling, judge = noise.shares
+    return {
+        "cases": cases,
+        "sampling": sampling,
+        "judge": judge,
+        "flipped": noise.flipped,
+        "answers": noise.answers,
+        "repeats": noise.repeats,
+        "two_runs_differ_by": noise.noise_between_runs(),
     }
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from console.core.grading import mixed_grading
 from console.core.run import simulated_note_of
 from console.core.statistics.intervals import mean_interval
 from console.core.statistics.resampling import bootstrap_interval
@@ -61,6 +62,8 @@ class Leaderboard:
     """The first one ranks."""
     rows: tuple[LeaderboardRow, ...]
     rules: LeaderboardRules
+    grading: str = ""
+    """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
 
     def rank(self, place: int) -> int | None:
         """Return the rank of a row, from 1; None if its number is missing or incomplete."""
@@ -131,7 +134,9 @@ def _ranked(suite: str, runs: Sequence[ListedRun], cases: Mapping[str, int], rul
     columns = rules.columns or tuple(dict.fromkeys([*ranking, *(name for row in rows for name in row.cells)]))
     ranked = sorted(rows, key=lambda row: (*_rank(row.cells.get(columns[0])), row.model, row.mode))
     filled = [replace(row, cells={name: row.cells.get(name, MISSING) for name in columns}) for row in ranked]
-    return Leaderboard(suite, columns, tuple(filled), rules)
+    counted = {run for row in filled for run in row.runs}
+    grading = mixed_grading(run.manifest for run in runs if run.summary.id in counted)
+    return Leaderboard(suite, columns, tuple(filled), rules, grading)
 
 
 def _rank(cell: Cell | None) -> tuple[int, float]:

@@ -9,6 +9,7 @@ import msgspec
 from console import __version__
 from console.core.case import Key, Slot
 from console.core.case_counts import CaseCounts, ClusterCounts
+from console.core.ready_type import ready_type
 from console.core.record import Finished, Steered
 from console.core.run import Tally
 from console.core.spending import RoleSpending
@@ -97,7 +98,7 @@ def decode_overview(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overv
 
 
 def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
-    kept, overview = msgspec.msgpack.decode(data, type=_Snapshot), Overview()
+    kept, overview = msgspec.msgpack.decode(data, type=ready_type(_Snapshot)), Overview()
     sharing = _Sharing(keys)
     for portion in kept.rollouts:
         for rollout in _decode(portion):
@@ -139,7 +140,7 @@ def _categories(rollouts: Iterable[Rollout]) -> dict[str, str]:
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(list[Rollout]).decode
+_decode = msgspec.msgpack.Decoder(ready_type(list[Rollout])).decode
 
 
 class _Sharing:

@@ -94,7 +94,9 @@ def report_sections(report: Report | None, judging: Judging | None) -> list[Sect
 
 def statistics(report: Report | None, judging: Judging | None) -> list[Section]:
     """Return the statistics beyond the suite's metrics: repeats, flaky cases, the judge."""
-    repeats = report.repeats if report is not None else None
+    # repeated grades of the same answers say nothing about the model
+    is_judge = judging is not None and judging.noise is not None
+    repeats = report.repeats if report is not None and not is_judge else None
     return [*_repeats(repeats), *_judge(judging)]
 
 

@@ -2,10 +2,10 @@
 
     refund "very sorry" -thanks cancel* is:failed suite:shop
 
-A conversation matches if it contains every term, wherever, none of the excluded ones, and satisfies the filter
-(`insight.filter`, with the fields `run` and `suite` in addition). A word is a run of letters and digits; scripts
-written without spaces count every character as a word. Case and accents are ignored. What is indexed, sought and
-marked is split into words here, and nowhere else.
+A conversation matches if it contains every term anywhere and no excluded one, and satisfies the filter
+(`insight.filter`, with the additional fields `run` and `suite`). A word is a run of letters and digits; in scripts
+written without spaces, every character is a word. Case and accents are ignored. Only this module splits text into
+words, for the index, for queries and for highlighting.
 """
 
 import re
@@ -34,7 +34,7 @@ _TERM = re.compile(
 )
 _RUN_FIELDS = ("run", "suite")
 INDEXED_AS = 1
-"""Changes with what counts as a word, and with the passages that are searched."""
+"""Version of the index: changes with the definition of a word, and with the passages that are searched."""
 
 
 _NO_FILTER = Filter()
@@ -45,7 +45,7 @@ class Term(NamedTuple):
 
     words: tuple[str, ...]
     is_prefix: bool = False
-    """True if the last word may go on."""
+    """True if the last word may continue."""
 
     @property
     def expression(self) -> str:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from console.core.grading import mixed_grading
 from console.core.run import Manifest, Summary, simulated_note_of
 from console.suites.headline import headline_of
 
@@ -59,6 +60,8 @@ class Trend:
     """Name of the score followed; empty: the pass rate."""
     points: tuple[Point, ...]
     """Oldest first."""
+    grading: str = ""
+    """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
 
 
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
@@ -90,6 +93,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
         simulated_note=simulated_note_of(run.summary.simulated_note for run in ordered),
         score=name,
         points=tuple(points),
+        grading=mixed_grading(run.manifest for run in ordered),
     )
 
 

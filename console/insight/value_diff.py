@@ -1,7 +1,7 @@
 """Structural comparison of big values given as source text: one row for each path at which they differ. Pure.
 
 Values are JSON or Python source, also with alternatives (`'a' | 'b'`) and optional keys (`'unit'?:`) as suites write
-them. What cannot be read as a dictionary or list stays one row.
+them. Anything else than a dictionary or list stays one row.
 """
 
 import ast
@@ -18,12 +18,12 @@ from console.core.comparison import Mark, Pair, Row
 from console.insight import number_format
 
 SHORT = 30
-"""Characters up to which a value stays one row."""
+"""Maximum characters of a value that always stays one row."""
 _LONGEST = 200_000
-"""Characters of a value from which it is not read."""
+"""Maximum characters of a value that is parsed."""
 _MOST_PATHS = 20_000
 _MOST_ALIGNED = 400
-"""Items of a list up to which removed and inserted ones are found; longer lists are compared by index."""
+"""Maximum items of a list in which insertions and removals are detected; longer lists are compared by index."""
 _DEEPEST = 60
 _OPTIONAL_KEY = re.compile(r"(?<=['\"])\?(?=: )")
 _PLAIN_KEY = re.compile(r"[\w\-]+")
@@ -33,7 +33,7 @@ _QUIET = (Mark.SAME, Mark.OMITTED)
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Alternatives, of which one is expected."""
+    """Alternatives, one of which is expected."""
 
     values: tuple[Any, ...]
 
@@ -84,7 +84,7 @@ def structured(pair: Pair, *, with_equal: bool = False) -> Structured:
 
 
 def _structured_whole(pair: Pair, *, with_equal: bool) -> Structured:
-    """Compare a pair that is nothing but two values."""
+    """Compare a pair that consists of two values only."""
     if pair.mark is not Mark.DIFFERS:
         return Structured(pair)
     paths = value_rows(pair.expected, pair.actual)

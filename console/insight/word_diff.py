@@ -10,7 +10,7 @@ WORD_LIMIT = 400
 AROUND = 6
 """Equal words shown before and after a difference."""
 _LEAST_OMITTED = 4
-"""Least equal words that are left out."""
+"""Minimum number of equal words to leave out."""
 _WORD = re.compile(r"\s+|[^\s]+")
 _WORDS = re.compile(r"\s*[^\s]+|\s+")
 
@@ -56,9 +56,9 @@ def compare_words(left: str, right: str) -> WordDiff:
 
 
 def differing_passages(left: str, right: str, *, around: int = AROUND) -> WordDiff:
-    """Compare two texts word by word, and keep of what is equal only some words around each difference.
+    """Compare two texts word by word, keeping only a few equal words around each difference.
 
-    The first words that are not equal at both ends are compared; case and punctuation count.
+    Equal beginnings and ends are skipped, then at most `WORD_LIMIT` words are compared; case and punctuation count.
     """
     ours, theirs = _WORDS.findall(left), _WORDS.findall(right)
     head = _common(ours, theirs)
@@ -87,7 +87,7 @@ def _common(left: list[str], right: list[str]) -> int:
 
 
 def _passages(parts: list[Part], around: int) -> Iterator[Part]:
-    """Yield parts with what is equal cut to a few words next to a difference."""
+    """Yield the parts, with equal text cut to a few words next to a difference."""
     last = len(parts) - 1
     for place, part in enumerate(parts):
         words = _WORDS.findall(part.text)

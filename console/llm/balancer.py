@@ -157,6 +157,11 @@ class Balancer:
             if granted := await _first_granted(sound or usable, patience_s, watch, max_wait_s, is_retry=is_retry):
                 return granted
 
+    @property
+    def is_paused(self) -> bool:
+        """True while an address asks to wait."""
+        return any(address.limiter.pause_s for address in self.addresses)
+
     def retry_now(self) -> None:
         """End all pauses."""
         for address in self.addresses:

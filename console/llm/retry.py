@@ -85,10 +85,10 @@ class _RetryBudget:
         elif not fault.is_retryable:
             limiter.reached()
         else:
-            self._learn_retryable(fault)
+            self._learn_retryable(fault, is_overruled=limiter.is_overruled(slot))
         self.address.failed(fault, is_refusal=fault.kind in _REFUSALS)
 
-    def _learn_retryable(self, fault: Fault) -> None:
+    def _learn_retryable(self, fault: Fault, *, is_overruled: bool) -> None:
         limiter = self.address.limiter
         self.fails_alone = self.fails_alone or (
             self.first_fault_at is not None and limiter.has_answered_since(self.first_fault_at)
@@ -96,8 +96,8 @@ class _RetryBudget:
         if self.first_fault_at is None:
             self.first_fault_at = time.monotonic()
         if not self.fails_alone:
-            limiter.faulted(fault.retry_after_s)
-            if self.is_shared_wait(fault):
+            limiter.faulted(None if is_overruled else fault.retry_after_s)
+            if self.is_shared_wait(fault) and not is_overruled:
                 limiter.pause(fault.retry_after_s or 0.0)
 
     def is_shared_wait(self, fault: Fault) -> bool:
@@ -176,7 +176,8 @@ class _Call:
                     is_retry=is_throttled,
                 )
             except Fault as pause:
-                await self._watch.pause_run(pause)
+                if self._balancer.is_paused:  # no longer if `retry_now` came before this call woke up
+                    await self._watch.pause_run(pause)
             else:
                 return self._budgets[address.place], slot
 

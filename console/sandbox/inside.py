@@ -24,8 +24,9 @@ _GRACE_S = 2
 
 def main() -> None:
     """Run as keeper, or as the worker that a keeper starts on macOS; the worker never returns from here."""
-    control = socket.socket(fileno=int(sys.argv[1]))
-    root = sys.argv[2]
+    number, root = int(sys.argv[1]), sys.argv[2]
+    control = socket.socket(fileno=os.dup(number))  # the lowest free number, however many files the engine has open
+    os.close(number)
     package = types.ModuleType("console")
     package.__path__ = [root]
     sys.modules["console"] = package  # its parent folder may hold the user's files and is never listed

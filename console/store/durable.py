@@ -1,6 +1,6 @@
 """Makes data and names survive a power cut, as each system requires.
 
-Their cost is the number of calls, which is the same on all systems, because nothing else syncs.
+Nothing else syncs, so the number of calls, which is their cost, is the same on all systems.
 """
 
 import errno

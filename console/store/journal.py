@@ -22,7 +22,7 @@ from console.core.record import AnyRecord
 from console.store.atomic import PRIVATE, set_mode, write_private
 from console.store.durable import sync_data, sync_file, sync_folder
 from console.store.journal_file import journal_status, open_journal, read_span, unpack_journal
-from console.store.journal_line import BadLine, decode, encode
+from console.store.journal_line import SESSION_HEAD, BadLine, decode, encode
 
 _PIECE_BYTES = 1 << 20
 _LAST_BYTES = 256
@@ -144,6 +144,11 @@ class JournalWriter:
         """True if the file was unlinked, so that its data is lost when it is closed."""
         return os.fstat(self._fd).st_nlink == 0
 
+    @property
+    def is_altered(self) -> bool:
+        """True if the file is not as long as it was written, so something else has shortened or extended it."""
+        return os.fstat(self._fd).st_size != self.size + len(self._fragment)
+
     def sync(self) -> None:
         """Make everything appended so far survive a power cut; may be called from another thread.
 
@@ -235,6 +240,10 @@ class JournalReader:
         self._mark = mark
         self.marked_checksum: int | None = None
         """crc32 of everything up to the mark; None before that is reached."""
+        self._sessions = set[bytes]()
+        """First lines of the sessions read so far."""
+        self._is_copy = False
+        """True within lines that were appended a second time."""
 
     def read_new(self, limit_bytes: int = 64 << 20) -> list[AnyRecord]:
         """Return the records completed since the last call, about `limit_bytes` at most.
@@ -250,13 +259,24 @@ class JournalReader:
     def iter_new(self, limit_bytes: int = 64 << 20) -> Iterator[AnyRecord]:
         """Yield the records of `read_new`, decoding lazily."""
         for line in self._new_lines(limit_bytes):
-            self.lines += 1
-            if not line:
-                continue
-            try:
-                yield decode(line)
-            except BadLine as error:
-                self.damages.append(Damage(self.lines, str(error), error.is_newer))
+            if (record := self._record(line)) is not None:
+                yield record
+
+    def _record(self, line: bytes) -> AnyRecord | None:
+        """Decode the next line; None if it is empty, damaged, or in a session that was read before."""
+        self.lines += 1
+        if line.startswith(SESSION_HEAD):
+            self._is_copy = line in self._sessions
+            self._sessions.add(line)
+            if self._is_copy:
+                self.damages.append(Damage(self.lines, "a second copy of a session begins here; it is not counted"))
+        if not line or self._is_copy:
+            return None
+        try:
+            return decode(line)
+        except BadLine as error:
+            self.damages.append(Damage(self.lines, str(error), error.is_newer))
+            return None
 
     def iter_all(self) -> Iterator[AnyRecord]:
         """Yield all records up to the journal's end, with bounded memory."""

@@ -19,6 +19,7 @@ from zlib import crc32
 import msgspec
 
 from console.core.case import Key
+from console.core.ready_type import ready_type
 from console.core.record import AnyRecord
 from console.store.atomic import PRIVATE, write_atomically
 from console.store.journal import Damage, JournalReader, checksum_before
@@ -69,13 +70,7 @@ class JournalIndex(JournalReader):
         start = self.offset
         for line in self._new_lines(limit_bytes):
             line_start, start = start, start + len(line) + 1
-            self.lines += 1
-            if not line:
-                continue
-            try:
-                record = decode(line)
-            except BadLine as error:
-                self.damages.append(Damage(self.lines, str(error), error.is_newer))
+            if (record := self._record(line)) is None:
                 continue
             self.place = line_start, len(line)
             key = getattr(record, "key", None)
@@ -184,7 +179,7 @@ class JournalIndex(JournalReader):
             body = data[2 * _WORD :]
             if crc32(body) != total:
                 return None
-            saved = msgspec.msgpack.decode(body[:length], type=_SavedIndex)
+            saved = msgspec.msgpack.decode(body[:length], type=ready_type(_SavedIndex))
             status = journal_status(self.path)
             same = status == (saved.size, saved.modified_ns)
             grown = live and status.size > saved.size and checksum_before(self.path, saved.size) == saved.last

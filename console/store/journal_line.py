@@ -14,14 +14,17 @@ import msgspec
 
 from console.core.fault import FaultKind
 from console.core.outcome import Outcome, Verdict
+from console.core.ready_type import ready_type
 from console.core.record import SCHEMA, AnyRecord, Finished
 
 _HEAD = b'{"v":%d,' % SCHEMA
+SESSION_HEAD = _HEAD + b'"t":"opened",'
+"""Start of the first line of each session of a run."""
 _TAIL = b',"crc":"%08x"}\n'
 _TAIL_LENGTH = len(_TAIL % 0)
 _encode = msgspec.json.Encoder().encode
 _LONE = re.compile("[\ud800-\udfff]")
-_decode = msgspec.json.Decoder(AnyRecord).decode
+_decode = msgspec.json.Decoder(ready_type(AnyRecord)).decode
 
 
 class _Version(msgspec.Struct):
@@ -51,18 +54,18 @@ def as_json(value: Any) -> bytes:
 
 
 def check_round_trip(value: Any, kind: Any) -> bytes:
-    """Return a value as JSON that gives it back: tuples as lists, lone surrogates as U+FFFD, all else as it is.
+    """Return a value as JSON that decodes to the same value, but for tuples (lists) and lone surrogates (U+FFFD).
 
     Args:
         value: a record, or a JSON value.
         kind: type to decode it as.
 
     Raises:
-        ValueError: it does not come back; names the first place.
+        ValueError: it would decode to something else; names the first place.
     """
     try:
         data = as_json(value)
-        back = msgspec.json.decode(data, type=kind)
+        back = msgspec.json.decode(data, type=ready_type(kind))
     except (TypeError, OverflowError, RecursionError) as error:
         raise ValueError(str(error)) from error
     if back != value and (lost := next(_lost(value, back, ""), "")):
@@ -71,7 +74,7 @@ def check_round_trip(value: Any, kind: Any) -> bytes:
 
 
 def encode_foreign(record: AnyRecord) -> bytes:
-    """Return an imported record as one line; an ending that would not come back as it is counts as broken."""
+    """Return an imported record as one line; a `Finished` that would not survive the journal becomes broken."""
     if isinstance(record, Finished):
         try:
             check_round_trip(record, Finished)
@@ -82,11 +85,12 @@ def encode_foreign(record: AnyRecord) -> bytes:
 
 
 def decode(line: bytes) -> AnyRecord:
-    """Decode one line without its newline.
+    """Decode one line without its newline; a carriage return, which some tools add to copies, is ignored.
 
     Raises:
         BadLine: damaged, not a record, or written by a newer version.
     """
+    line = line.removesuffix(b"\r")
     if len(line) < _TAIL_LENGTH or not line.endswith(b'"}') or line[1 - _TAIL_LENGTH : -10] != b',"crc":"':
         raise BadLine("not a journal line")
     body, crc = line[: 1 - _TAIL_LENGTH], line[-10:-2]
@@ -100,7 +104,7 @@ def decode(line: bytes) -> AnyRecord:
 
 def _decode_error(line: bytes, error: Exception) -> BadLine:
     try:
-        version = msgspec.json.decode(line, type=_Version).v
+        version = msgspec.json.decode(line, type=ready_type(_Version)).v
     except (msgspec.DecodeError, RecursionError):
         return BadLine(f"not readable: {error}")
     if version <= SCHEMA:
@@ -111,7 +115,7 @@ def _decode_error(line: bytes, error: Exception) -> BadLine:
 
 
 def _lost(given: Any, back: Any, place: str) -> Iterator[str]:
-    """Yield a sentence for each part that a journal does not give back."""
+    """Yield a sentence for each part that would not survive the journal."""
     if isinstance(given, msgspec.Struct) and type(given) is type(back):
         for name in given.__struct_fields__:
             yield from _lost(getattr(given, name), getattr(back, name), f"{place}.{name}".removeprefix("."))

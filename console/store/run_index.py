@@ -17,6 +17,7 @@ from zlib import crc32
 
 import msgspec
 
+from console.core.ready_type import ready_type
 from console.core.run import Summary, Tally
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
 from console.store.journal_file import ENDING
@@ -43,7 +44,7 @@ _REBUILD = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLI
 _MOVING = frozenset({"running", "queued", "starting"})
 """States that can change without a change of the journal."""
 
-_decode_summary = msgspec.msgpack.Decoder(Summary).decode
+_decode_summary = msgspec.msgpack.Decoder(ready_type(Summary)).decode
 _encode = msgspec.msgpack.Encoder().encode
 _Stamp = tuple[int, int, int]
 
@@ -81,7 +82,7 @@ def _split(names: bytes, limit: int | None = None) -> list[str]:
     return os.fsdecode(names).split("\0")
 
 
-_decode_names = msgspec.msgpack.Decoder(_Names).decode
+_decode_names = msgspec.msgpack.Decoder(ready_type(_Names)).decode
 
 
 class _Damaged(Exception):

@@ -1,4 +1,4 @@
-"""What a reader says about a run as a whole: a name, a note, whether it is pinned. Never mixed with results.
+"""A reader's marks on a whole run: its name, a note, and whether it is pinned. Never mixed with results.
 
 One small file of the run, replaced whole; a damaged one counts as empty.
 """

@@ -63,7 +63,7 @@ class RunFolder:
 
     @property
     def marks(self) -> RunMarks:
-        """What its reader says about the run."""
+        """The reader's marks on the run."""
         return read_marks(self.path)
 
     @property

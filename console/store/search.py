@@ -13,6 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from console.core.case import Key, Slot
+from console.core.ready_type import ready_type
 from console.store.journal_file import journal_status, open_journal
 
 PIECE_BYTES = 128 << 10
@@ -43,7 +44,7 @@ class _Owner(msgspec.Struct):
     key: Key
 
 
-_owner = msgspec.json.Decoder(_Owner).decode
+_owner = msgspec.json.Decoder(ready_type(_Owner)).decode
 
 
 class TextSearch:

@@ -3,13 +3,13 @@
 Holds no text: the FTS5 table is contentless, and each conversation has a row with the journal bytes at which its
 records start, from which its text is read. Row numbers are the run's number, which grows with its creation time,
 followed by the conversation's number in it, so that the newest matches come first without sorting. Prefixes of three
-letters have an index of their own (a third of the size): FTS5 merges the rows of all words that begin so before the
+letters have an index of their own (a third of the size): FTS5 merges the rows of all words with a prefix before the
 first match, which takes most of a second for a million conversations; longer prefixes have fewer words.
 
 The file is derived. It may be deleted at any time, and one of another layout, or a damaged one, is replaced. One
-process at a time writes it, under a lock; each transaction holds what was read of a journal and up to where, so that a
-killed writer loses and repeats nothing. FTS5 cannot delete what it does not store: rows of deleted runs and superseded
-conversations stay in it without effect until they outnumber the others (`is_wasteful`).
+process at a time writes it, under a lock; each transaction holds both the records read and the position reached, so
+that a killed writer loses and repeats nothing. FTS5 cannot delete what it does not store: rows of deleted runs and
+superseded conversations stay in it unused until they outnumber the others (`is_wasteful`).
 """
 
 import contextlib
@@ -23,6 +23,7 @@ import msgspec
 
 from console.core.case import Key
 from console.core.fault import Fault
+from console.core.ready_type import ready_type
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
 from console.store.lock import RunLock, RunLocked
 
@@ -44,7 +45,7 @@ _MOST_RUNS = 1 << 36
 _WAIT_S = 5.0
 _BATCH = 200
 WASTE = 20_000
-"""Minimum number of rows without effect worth a new index."""
+"""Minimum number of unused rows worth a new index."""
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR})
 
 
@@ -79,7 +80,7 @@ class Place(msgspec.Struct, array_like=True):
     is_settled: bool = False
     """True if the conversations without an end are indexed, too."""
     written: int = 0
-    """Conversations indexed, which numbers the next one."""
+    """Number of conversations indexed; the number of the next one."""
     open: list[OpenConversation] = []
 
 
@@ -103,7 +104,7 @@ class Entry(msgspec.Struct):
     facts: bytes
 
 
-_decode_place = msgspec.msgpack.Decoder(Place).decode
+_decode_place = msgspec.msgpack.Decoder(ready_type(Place)).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -118,7 +119,7 @@ def _lock_path(root: Path) -> Path:
 
 @contextlib.contextmanager
 def _damage_reported() -> Generator[None]:
-    """Raise `IndexDamaged` in place of SQLite's errors that mean it."""
+    """Raise `IndexDamaged` in place of the errors of SQLite that mean damage."""
     try:
         yield
     except (sqlite3.DatabaseError, msgspec.DecodeError, TypeError) as error:
@@ -187,7 +188,7 @@ class SearchReader:
 
     @property
     def is_wasteful(self) -> bool:
-        """True if most of the index is without effect."""
+        """True if most rows of the index are unused."""
         with _damage_reported():
             written = self._number("SELECT coalesce(sum(written), 0) FROM runs")
             return written > 2 * self.count()[1] + WASTE
@@ -313,7 +314,7 @@ class SearchWriter(SearchReader):
             return number
 
     def drop(self, numbers: Iterable[int]) -> None:
-        """Remove conversations, because they have gone on."""
+        """Remove conversations that have been continued."""
         with _damage_reported():
             self._connection.executemany(
                 "DELETE FROM conversations WHERE number = ?", [(number,) for number in numbers]

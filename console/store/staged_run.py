@@ -134,7 +134,7 @@ class StagedRun:
             raise _not_writable(self._root, error) from None
 
     def publish(self, manifest: Manifest) -> RunFolder:
-        """Turn it into a run and return the run, with another end of its name if a run has this name already.
+        """Turn it into a run and return that, with another suffix if the name is taken.
 
         Raises:
             UsageError: writing failed.

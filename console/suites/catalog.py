@@ -17,6 +17,7 @@ import tomli
 from console.config.paths import DataRoots, find_data_roots
 from console.core.fault import UsageError
 from console.core.names import normalized
+from console.core.ready_type import ready_type
 from console.core.run import Manifest
 from console.core.suggestion import nearest
 from console.suites.benchmark import BUILT_IN, Benchmark, OfficialData, built_in
@@ -197,7 +198,7 @@ def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
 
 def _demo(table: dict[str, Any], place: Path) -> tuple[DemoRun, ...]:
     try:
-        runs = msgspec.convert(table.get("demo", []), tuple[DemoRun, ...])
+        runs = msgspec.convert(table.get("demo", []), ready_type(tuple[DemoRun, ...]))
     except msgspec.ValidationError as error:
         raise UsageError(f"`demo` does not fit: {error}", where=str(place)) from error
     for run in runs:

@@ -12,6 +12,7 @@ import msgspec
 
 from console.core.chat import Message, ScriptedAnswers, ToolCall, Utterance
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.suites.simulated_user import SCRIPTED_END, SimulatedUser, lead
 from console.suites.stage import Stage
 
@@ -196,4 +197,4 @@ def _arguments(tool: Tool | None, call: ToolCall) -> dict[str, Any]:
     for name, parameter in parameters.items():
         if name not in arguments and parameter.default is parameter.empty:
             raise ValueError(f"the parameter {name!r} is missing")
-    return {name: msgspec.convert(value, types[name]) for name, value in arguments.items()}
+    return {name: msgspec.convert(value, ready_type(types[name])) for name, value in arguments.items()}

@@ -1,4 +1,4 @@
-"""Where code of a suite is at work: which files are the suite's, and the place of a task or thread that runs them."""
+"""Location of running suite code: which files are the suite's, and where a task or thread executes them."""
 
 import sys
 from collections.abc import Callable

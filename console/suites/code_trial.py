@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.suites import loading
 from console.suites.folder_code import FolderCode, open_folder
 from console.suites.guard import guard
@@ -66,7 +67,7 @@ def _run(entry: SuiteEntry, given: Path, result: Path) -> Trial:
     except subprocess.TimeoutExpired:
         return Trial(error=f"the code of the suite {entry.name} did not end within {limit:g} s", where=_file(entry))
     try:
-        trial = msgspec.json.decode(result.read_bytes(), type=Trial)
+        trial = msgspec.json.decode(result.read_bytes(), type=ready_type(Trial))
     except (OSError, msgspec.DecodeError):
         reason = f"the process that imported the code of the suite {entry.name} ended with code {ended.returncode}"
         return Trial(error=reason, where=_file(entry), hint="It may have called os._exit, or crashed.")

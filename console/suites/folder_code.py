@@ -123,7 +123,7 @@ def _import(code: FolderCode) -> ModuleType:
 
 
 def has_run() -> bool:
-    """Return whether code of any folder was imported in this process, and so may do anything at its end."""
+    """Return whether code of any folder was imported in this process, and so may run when the process exits."""
     return bool(_FINDER.codes)
 
 

@@ -40,7 +40,7 @@ _SAYS_ITS_PLACE = WrongType | TookTooLong
 
 
 def is_of_code(error: BaseException) -> bool:
-    """Return whether an exception counts as a fault of code: any, `KeyboardInterrupt` too, except those of signals."""
+    """Return whether an exception counts as a fault of code: any but those of signals, even `KeyboardInterrupt`."""
     return not isinstance(error, BySignal)
 
 
@@ -84,7 +84,7 @@ def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
 
 
 class _Guarded:
-    """Proxy of one suite that shares its attributes. `play` is not wrapped: the engine handles its faults itself."""
+    """Proxy of one suite that shares its attributes. The engine handles faults of `play` and `play_again`."""
 
     __slots__ = ("__dict__", "_suite")
 
@@ -110,7 +110,7 @@ class _Guarded:
             if not is_of_code(error):
                 raise
             raise _error(suite, name, error) from error
-        if name.startswith("_") or name == "play" or not callable(value):
+        if name.startswith("_") or name in ("play", "play_again") or not callable(value):
             return value
         return _guarded_method(suite, name, cast(Callable[..., Any], value))
 

@@ -1,7 +1,7 @@
-"""A played case as a row of a suite of questions in a file, the form that docs/extending.md describes.
+"""Conversion of a played case to a row of a suite of questions, as docs/extending.md describes them.
 
-A row holds the conversation, its tools and checks, and under `simulated.recorded` what the model answered, so that the
-simulated models can repeat it.
+A row holds the conversation, its tools and checks, and under `simulated.recorded` the model's answers, for the
+simulated models to repeat.
 """
 
 import json
@@ -44,7 +44,7 @@ class OwnRow(NamedTuple):
 
     row: Row
     why_unchecked: str = ""
-    """Why the row has no checks, as a sentence: somebody must write them. Empty if it has."""
+    """Reason why a reader must write the checks, as a sentence; empty if the row has some."""
 
 
 class AddedRow(NamedTuple):
@@ -62,7 +62,7 @@ class AddedRow(NamedTuple):
 
 
 def conversation_row(recorded: RecordedCase) -> Row:
-    """Return opening, tools, results of tools and answers of a conversation as it was sent, without checks.
+    """Return a row without checks from a conversation as it was sent: opening, tools, tool results and answers.
 
     Raises:
         UsageError: a row cannot express the conversation; says why.
@@ -153,7 +153,7 @@ def _answer(reply: Reply) -> Row:
 
 
 def recorded_answer(text: str, calls: Iterable[tuple[str, Any]] = ()) -> Row:
-    """Return a reply as an item of `simulated.recorded`; a call whose arguments are no JSON object becomes text."""
+    """Return a reply as an item of `simulated.recorded`; a call whose arguments are not a JSON object becomes text."""
     listed = list(calls)
     unread = [f"{name}({arguments})" for name, arguments in listed if not isinstance(arguments, dict)]
     row: Row = {"text": "\n".join(part for part in (text, *unread) if part)}

@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
+
+import msgspec
 
 from console.core.case import Case, Setting
-from console.core.comparison import Comparison
-from console.core.fault import UsageError
+from console.core.comparison import Comparison, Mark, Pair
+from console.core.fault import FaultKind, UsageError
 from console.core.looks import Look
-from console.core.outcome import Outcome
+from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
 from console.core.run import Manifest
 from console.suites.catalog import find_suite
@@ -42,7 +45,7 @@ class RunSuite:
         if self.suite is None or case is None or finished is None:
             return None
         if finished.output is None and finished.verdict.outcome is Outcome.BROKEN:
-            return None
+            return _requests_beside(finished.verdict)
         return self.suite.compare(case, finished.output, finished.verdict, self.setting)
 
     def report(self, results: Sequence[Result], look: Look | None = None, *, by_look: bool = False) -> Report | None:
@@ -59,6 +62,18 @@ class RunSuite:
         if by_look:
             results = first_results(self.suite, results, self.manifest, look)
         return summed_up(self.suite, results, self.setting)
+
+
+def _requests_beside(verdict: Verdict) -> Comparison | None:
+    """Return both requests of a conversation that cannot be graded again; None for other broken ones."""
+    asks, asked = verdict.detail.get("asks"), verdict.detail.get("asked")
+    if verdict.reason != FaultKind.UNANSWERED or not isinstance(asks, list) or not isinstance(asked, list):
+        return None
+    was, now = (
+        msgspec.json.format(msgspec.json.encode(part), indent=2).decode() for part in cast("list[Any]", [asked, asks])
+    )
+    pair = Pair(Mark.DIFFERS, was, now, kind="result", note="expected: what was asked; actual: what is asked now")
+    return Comparison(verdict.messages[0] if verdict.messages else "", (pair,))
 
 
 def open_run_suite(manifest: Manifest, data: Path | None) -> RunSuite:

@@ -94,7 +94,7 @@ class Estimate(msgspec.Struct, frozen=True):
     roles: dict[str, "Estimate"] = msgspec.field(default_factory=dict[str, "Estimate"])
     """Additional cost of other roles (`judge`, `embedding`); the numbers above are the model's only."""
     most: "Estimate | None" = None
-    """The same if the conversation becomes as long as it may; None if nothing limits it."""
+    """The same for the longest conversation possible; None if its length is unlimited."""
     bound: str = ""
     """When that happens, in words, such as `every loop to round 20`."""
 
@@ -198,6 +198,15 @@ Row = dict[str, Any]
 """One line of `check`: a JSON object."""
 
 
+class EarlierOutput(msgspec.Struct, frozen=True):
+    """What a conversation that is graded again ended with."""
+
+    output: Any
+    verdict: Verdict
+    messages: tuple[dict[str, Any], ...]
+    """The last request to the model."""
+
+
 class LineChecker(Protocol):
     """Judges the lines of one file, in order."""
 
@@ -222,6 +231,12 @@ class Suite:
     """Name of the score reported in place of pass/fail; empty: rollouts pass or fail."""
     leaderboard: "LeaderboardRules | None" = None
     """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
+
+    grader_sources: tuple[str, ...] = ()
+    """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty: the module of the class.
+
+    Their digest is part of the grader's identity (`core.grader`); for suites with code in their folder, all of it is.
+    """
 
     def __init__(self, entry: SuiteEntry) -> None:
         """Open the suite of `entry.folder`; files are read lazily."""
@@ -326,6 +341,10 @@ class Suite:
         """Run the conversation and return its output, a JSON value for `score`."""
         raise TypeError("this suite has no `play`")
 
+    async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
+        """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""
+        return await self.play(case, stage, setting)
+
     def effect_states(self) -> Mapping[str, str]:
         """Return the status shown during an effect, by its kind (see `Stage.perform`), and for `AFTER_REPLY`.
 
@@ -344,12 +363,19 @@ class Suite:
         """Judge an output. Pure, deterministic, no network; never raises for bad output."""
         raise TypeError("this suite has no `score`")
 
+    def grading(self, setting: Setting) -> Mapping[str, Any]:
+        """Return the options and texts that decide verdicts besides code and cases, such as thresholds; JSON values.
+
+        They are part of the grader's identity, and must not depend on the model under test.
+        """
+        return {}
+
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Compare expected with actual for review."""
         raise TypeError("this suite has no `compare`")
 
     def own_row(self, recorded: RecordedCase) -> OwnRow:
-        """Return a played case as a row of a suite of questions in a file, checked as here if checks can say it.
+        """Return a played case as a row of a suite of questions, with equivalent checks if there are any.
 
         Raises:
             UsageError: a row cannot express the case; says why in a sentence.

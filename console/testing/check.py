@@ -11,6 +11,7 @@ import msgspec
 from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
 from console.core.outcome import Verdict
+from console.core.ready_type import ready_type
 from console.core.run import Selection
 from console.suites.guard import describe_error, guard
 from console.suites.selection import select_cases
@@ -178,7 +179,7 @@ def _spread(count: int) -> Sequence[int]:
 
 
 def _survives_journal(value: Case | Verdict) -> bool:
-    read: Callable[[bytes], Any] = msgspec.json.Decoder(type(value)).decode
+    read: Callable[[bytes], Any] = msgspec.json.Decoder(ready_type(type(value))).decode
     try:
         return read(msgspec.json.encode(value)) == value
     except (TypeError, ValueError, RecursionError):

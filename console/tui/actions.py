@@ -108,6 +108,11 @@ def _branch(letter: str, change: str, meaning: str) -> Action:
     return Action(f"branch.{change}", (letter,), f"Case: {meaning}", meaning, "review", "THIS CASE", menu="branch")
 
 
+def _regrade(where: str, group: str) -> Action:
+    meaning = "grade the run again"
+    return Action("branch.regrade", ("g",), f"Run: {meaning}", meaning, where, group, menu="branch")
+
+
 def _tag(letter: str, tag: str, meaning: str) -> Action:
     return Action(f"tag.{tag}", (letter,), f"Tag: {meaning}", meaning, "review", "TRIAGE", menu="tag")
 
@@ -202,6 +207,8 @@ _HOME = (
     _organize("p", "pin", "pin, unpin"),
     _organize("a", "archive", "archive, unarchive"),
     _organize("s", "archived", "archived, or others"),
+    Action("branch", ("A",), "Run: replay", "replay …", "home", "RUNS", opens_menu=True, palette=False),
+    _regrade("home", "RUNS"),
     *_exports("home"),
     Action("models.add", ("plus",), "Models: add", "add a model", "home", "MODELS", "add a model", 31),
     Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),
@@ -326,8 +333,9 @@ _REVIEW = (
     Action("note.add", ("c",), "Note: comment", "comment", "review", "TRIAGE", "comment", 45),
     Action("dispute", ("D",), "Note: dispute the ground truth", "dispute ground truth", "review",
            "TRIAGE", "dispute", 38),
-    Action("label", ("X",), "Labels: menu", "labels by a model …", "review", "TRIAGE", opens_menu=True, palette=False),
+    Action("label", ("X",), "Labels: menu", "labels …", "review", "TRIAGE", opens_menu=True, palette=False),
     _label("a", "ask", "ask a model"),
+    _label("l", "blind", "label yourself, blind"),
     _label("s", "stop", "stop asking"),
     _label("u", "undo", "take labels back"),
     Action("undo", ("u",), "Note: undo", "undo", "review", "TRIAGE"),
@@ -337,6 +345,7 @@ _REVIEW = (
     _branch("e", "prompt", "edit the prompt"),
     _branch("b", "both", "both: model, prompt"),
     _branch("s", "same", "same model and prompt"),
+    _regrade("review", "THIS CASE"),
     Action("keep", ("b",), "Case: keep in a suite of your own", "keep in your suite", "review", "THIS CASE",
            "keep", 46),
     Action("history", ("I",), "Case: history in all runs", "history in all runs", "review", "THIS CASE", "history", 29),

@@ -8,54 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-SUITE = """
-import asyncio, contextlib, os, sys, threading, time
-from console.authoring import Case, Chat, SimpleSuite, verdict
-
-class Own(BaseException):
-    pass
-
-class Unspeakable(Exception):
-    def __str__(self):
-        raise KeyboardInterrupt
-
-class Escapes(SimpleSuite):
-    def cases(self, categories, setting):
-        for name in ("first", "bad", "last"):
-            yield Case(name, "all", {})
-
-    async def play(self, case, stage, setting):
-        await Chat(stage, script=["yes"]).say(case.id)
-        if case.id == "bad":
-            loop = asyncio.get_running_loop()
-            PLAY
-        return case.id
-
-    def score(self, case, output, setting):
-        if case.id == "bad":
-            SCORE
-        return verdict(True)
-
-async def raises(error):
-    await asyncio.sleep(0)
-    raise error
-
-def throws(error):
-    raise error
-
-async def goes_on():
-    while True:
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.sleep(600)
-
-def sleeps():
-    while True:
-        time.sleep(600)
-
-async def until_stopped():
-    await asyncio.sleep(600)
-"""
+from support.escaping_suite import write_escaping_suite
 
 PLAY = {
     "KeyboardInterrupt": "raise KeyboardInterrupt",
@@ -79,16 +32,9 @@ PLAY = {
 SCORE = {f"{name} in score": PLAY[name] for name in list(PLAY)[:6]}
 
 
-def write(home: Path, play: str = "pass", score: str = "pass") -> None:
-    folder = home / "data" / "escapes"
-    folder.mkdir(parents=True)
-    (folder / "suite.toml").write_text('module = "suite.py"\n')
-    (folder / "suite.py").write_text(SUITE.replace("PLAY", play).replace("SCORE", score))
-
-
 @pytest.mark.parametrize("name", [*PLAY, *SCORE])
 def test_its_case_is_broken_with_the_place_and_the_others_go_on(console: Any, home: Path, name: str) -> None:
-    write(home, play=PLAY.get(name, "pass"), score=SCORE.get(name, "pass"))
+    write_escaping_suite(home / "data", play=PLAY.get(name, "pass"), score=SCORE.get(name, "pass"))
     assert console("allow", "escapes").code == 0
     ended = console("run", "-m", "sim/careful", "-s", "escapes", "--name", "escapes", "--json", "--quiet")
     assert ended.data["report"]["outcomes"] == {"passed": 2, "broken": 1}, ended.err
@@ -123,7 +69,7 @@ LEFT = {
 @pytest.mark.parametrize("name", LEFT)
 def test_what_it_leaves_running_is_named_and_ends_with_the_command(console: Any, home: Path, name: str) -> None:
     play, place = LEFT[name]
-    write(home, play=play)
+    write_escaping_suite(home / "data", play=play)
     assert console("allow", "escapes").code == 0
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes")
     assert ended.returncode == 0, ended.stderr
@@ -136,7 +82,7 @@ def test_what_it_leaves_running_is_named_and_ends_with_the_command(console: Any,
 
 def test_a_pool_that_waits_for_work_is_left_alone(console: Any, home: Path) -> None:
     play = "import concurrent.futures as c; self.pool = c.ThreadPoolExecutor(); self.pool.submit(int).result()"
-    write(home, play=play)
+    write_escaping_suite(home / "data", play=play)
     assert console("allow", "escapes").code == 0
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes")
     assert ended.returncode == 0, ended.stderr
@@ -144,7 +90,7 @@ def test_a_pool_that_waits_for_work_is_left_alone(console: Any, home: Path) -> N
 
 
 def test_a_conversation_that_goes_on_when_it_is_stopped_stays_open(console: Any, home: Path) -> None:
-    write(home, play="os.kill(os.getpid(), 15); await goes_on()")
+    write_escaping_suite(home / "data", play="os.kill(os.getpid(), 15); await goes_on()")
     assert console("allow", "escapes").code == 0
     program = "import console.engine.running as r; r.GRACE_S = 0.3"
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "stuck", program=program)
@@ -164,7 +110,7 @@ def test_a_conversation_that_goes_on_when_it_is_stopped_stays_open(console: Any,
     ],
 )
 def test_what_it_writes_to_the_descriptors_is_clean_and_not_among_the_data(console: Any, home: Path, code: str) -> None:
-    write(home, play=code)
+    write_escaping_suite(home / "data", play=code)
     assert console("allow", "escapes").code == 0
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--json")
     assert ended.returncode == 0, ended.stderr
@@ -173,8 +119,18 @@ def test_what_it_writes_to_the_descriptors_is_clean_and_not_among_the_data(conso
     assert not {"\x1b", "\x07"} & set(ended.stderr + ended.stdout)
 
 
+def test_what_it_writes_to_the_descriptors_when_it_is_imported_is_not_among_the_data(console: Any, home: Path) -> None:
+    write_escaping_suite(home / "data", first="os.write(1, b'raw \\x1b[31m\\n')")
+    assert console("allow", "escapes").code == 0
+    for command in (["run", "-m", "sim/careful", "-s", "escapes"], ["suites"]):
+        ended = run_apart(home, *command, "--json")
+        assert ended.returncode == 0, ended.stderr
+        assert json.loads(ended.stdout)
+        assert "\x1b" not in ended.stderr
+
+
 def test_a_flood_on_the_descriptors_is_cut(console: Any, home: Path) -> None:
-    write(home, play="for n in range(400): os.write(2, b'flood ' * 1000)")
+    write_escaping_suite(home / "data", play="for n in range(400): os.write(2, b'flood ' * 1000)")
     assert console("allow", "escapes").code == 0
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes")
     assert ended.returncode == 0, ended.stderr[-400:]
@@ -190,7 +146,7 @@ LAST = {
 
 @pytest.mark.parametrize("name", LAST)
 def test_what_it_registers_for_the_end_of_the_process_is_not_run(console: Any, home: Path, name: str) -> None:
-    write(home, play=f"import atexit; {LAST[name]}")
+    write_escaping_suite(home / "data", play=f"import atexit; {LAST[name]}")
     assert console("allow", "escapes").code == 0
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes")
     assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
@@ -198,7 +154,7 @@ def test_what_it_registers_for_the_end_of_the_process_is_not_run(console: Any, h
 
 
 def test_a_copy_of_the_engine_that_it_forks_writes_no_record(console: Any, home: Path) -> None:
-    write(home, play="os.fork()")
+    write_escaping_suite(home / "data", play="os.fork()")
     assert console("allow", "escapes").code == 0
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "forked")
     assert (ended.returncode, "Traceback" in ended.stderr) == (0, False), ended.stderr
@@ -207,8 +163,22 @@ def test_a_copy_of_the_engine_that_it_forks_writes_no_record(console: Any, home:
     assert sorted(line["key"][0] for line in lines if line["t"] == "finished") == ["bad", "first", "last"]
 
 
+@pytest.mark.parametrize("first", [3, 6], ids=["all", "all but the terminal"])
+def test_an_engine_whose_files_it_closes_ends_with_a_sentence_and_resume_continues(
+    console: Any, home: Path, first: int
+) -> None:
+    write_escaping_suite(
+        home / "data", play=f"not os.path.exists('closed') and (open('closed', 'w'), os.closerange({first}, 200))"
+    )
+    assert console("allow", "escapes").code == 0
+    ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--name", "closed")
+    assert ended.returncode in (70, -9), ended.stderr
+    assert "`eval-console resume` continues the run" in ended.stderr
+    assert run_apart(home, "resume", "closed").returncode == 0
+
+
 def test_it_cannot_close_the_stream_of_the_report(console: Any, home: Path) -> None:
-    write(home, play="sys.stdout.close(); sys.stderr.close()")
+    write_escaping_suite(home / "data", play="sys.stdout.close(); sys.stderr.close()")
     assert console("allow", "escapes").code == 0
     ended = run_apart(home, "run", "-m", "sim/careful", "-s", "escapes", "--json")
     assert (ended.returncode, json.loads(ended.stdout)["report"]["outcomes"]) == (0, {"passed": 3}), ended.stderr

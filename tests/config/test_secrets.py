@@ -1,6 +1,7 @@
 """Secrets are taken out of texts in whatever spelling they travel."""
 
 import base64
+import codecs
 import html
 import json
 import string
@@ -35,6 +36,11 @@ SPELLINGS = {
     "HEXADECIMAL": KEY.encode().hex().upper(),
     "url in small letters": "".join(letter if letter.isalnum() else f"%{ord(letter):02x}" for letter in KEY),
     "html": html.escape(KEY),
+    "base32": base64.b32encode(f"usr:{KEY}".encode()).decode(),
+    "base32 in small letters": base64.b32encode(KEY.encode()).decode().lower(),
+    "backwards": KEY[::-1],
+    "rot13": codecs.encode(KEY, "rot13"),
+    "with blanks": " ".join(KEY),
     "url base64": base64.urlsafe_b64encode(f"u{KEY}".encode()).decode(),
 }
 
@@ -48,13 +54,14 @@ def test_a_known_key_is_found_in_any_spelling(spelling):
     assert KEY[:8] not in text
 
 
+@pytest.mark.parametrize(("encode", "growth"), [(base64.b64encode, 4 / 3), (base64.b32encode, 8 / 5)])
 @given(st.binary(min_size=9, max_size=60), st.binary(max_size=9), st.binary(max_size=9))
-def test_no_alignment_of_base64_hides_a_key(raw, before, after):
+def test_no_alignment_of_base64_or_base32_hides_a_key(encode, growth, raw, before, after):
     key = raw.hex()
-    text = base64.b64encode(before + key.encode() + after).decode()
+    text = encode(before + key.encode() + after).decode()
     shown = Redactor([key])(text)
     assert REDACTED in shown
-    assert len(shown.replace(REDACTED, "")) <= len(text) - 4 * len(key) / 3 + 6
+    assert len(shown.replace(REDACTED, "")) <= len(text) - growth * len(key) + 6
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,27 @@ async def test_a_journal_that_is_deleted_ends_a_run_that_nobody_watches(
     assert model.asked < 800
 
 
+@pytest.mark.parametrize("at", ["first", "last"])
+async def test_a_journal_that_is_shortened_while_the_run_plays_ends_it_and_resume_plays_what_is_missing(
+    tmp_path: Path, script: Script, at: str
+) -> None:
+    async def shorten_once(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        nonlocal shortened
+        if not shortened and (at == "first" or len(ended(engine)) == 3):
+            shortened = True
+            os.truncate(engine.folder.journal_path, 0)
+        return await always_right(text, request, watch)
+
+    shortened = False
+    script(shorten_once)
+    engine = new_engine(tmp_path / "r", DialogueSuite(4, 1, judged=False), concurrency=1)
+    with pytest.raises(Fault, match="was changed by something else"):
+        await asyncio.wait_for(engine.run(), 60)
+    engine = new_engine(tmp_path / "r", DialogueSuite(4, 1, judged=False))
+    assert (await engine.run()).reason == "completed"
+    assert len(ended(engine)) == 4
+
+
 steps = st.lists(st.sampled_from(["append", "append", "sync", "bad sync", "reopen", "bad reopen", "bad write"]))
 
 

@@ -90,15 +90,6 @@ def test_equal_values_have_no_differing_path_and_others_have_one(left: dict[str,
         assert value_rows(write(left), write(left)) is None
 
 
-@given(
-    st.text() | st.sampled_from(["{" * 500, "[" * 5000, "{'a': " * 90 + "1" + "}" * 90, "{**x}", "{1: open}"]),
-    st.text(),
-)
-def test_no_text_breaks_it(left: str, right: str) -> None:
-    value_rows(left + " " * 40, right)
-    differing_passages(left, right)
-
-
 def whole(parts: tuple[Part, ...]) -> int:
     return sum(len(part.text) + part.omitted for part in parts)
 
@@ -113,7 +104,23 @@ def test_a_long_text_is_shown_around_what_differs() -> None:
     assert [part.text for part in found.left if part.differs] == [" word150"]
 
 
-_TEXTS = st.lists(st.sampled_from(["a", "b", "the", "it"]), max_size=60).map(" ".join)
+_SOURCES = [
+    "{" * 500,
+    "[" * 5000,
+    "{'a': " * 90 + "1" + "}" * 90,
+    "{**x}",
+    "{1: open}",
+    "{1: [2]}",
+    "{1: [[3], 2]}",
+    "[[]]",
+]
+_TEXTS = st.text() | st.lists(st.sampled_from(["a", "b", "the", "it"]), max_size=60).map(" ".join)
+
+
+@given(st.sampled_from(_SOURCES) | _TEXTS, st.sampled_from(_SOURCES) | _TEXTS)
+def test_no_source_breaks_it_and_rows_that_are_returned_differ(left: str, right: str) -> None:
+    rows = value_rows(left + " " * 40, right)
+    assert rows is None or shown(rows)
 
 
 @given(_TEXTS, _TEXTS)

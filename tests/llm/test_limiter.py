@@ -5,10 +5,13 @@ import time
 
 import pytest
 
+from console.config.model import Limits
 from console.core.fault import Fault, FaultKind
 from console.core.live import slowed_words
+from console.llm.balancer import Balancer
 from console.llm.limits import limiter as limiter_module
 from console.llm.limits.limiter import FAULTS_UNTIL_DOWN, Limiter, LimiterRegistry
+from console.llm.retry import ask_until_answered
 
 
 @pytest.fixture
@@ -294,3 +297,40 @@ async def test_a_timer_that_fires_a_moment_early_is_set_again(seen, clock, monke
     async with asyncio.timeout(10):
         await waiting
     assert limiter.state().waiting == 0
+
+
+@pytest.mark.parametrize("kind", [FaultKind.RATE_LIMIT, FaultKind.SERVER])
+async def test_a_refusal_of_what_was_sent_before_retry_now_pauses_nobody(seen, kind):
+    """It arrives late, and asks for an hour that somebody has ended."""
+    balancer = Balancer([("", limiter := Limiter("x", ceiling=1))])
+    tries, sent, refuse = [], asyncio.Event(), asyncio.Event()
+
+    async def refuse_once(made):
+        tries.append(made)
+        if len(tries) == 1:
+            sent.set()
+            await refuse.wait()
+            raise Fault(kind, "come back in an hour", retry_after_s=3600.0)
+        return "answered"
+
+    asking = asyncio.ensure_future(ask_until_answered(refuse_once, balancer, Limits(max_tries=1), seen))
+    await asyncio.wait_for(sent.wait(), 60)
+    limiter.retry_now()
+    refuse.set()
+    assert await asyncio.wait_for(asking, 60) == ("answered", 2)
+    assert limiter.pause_s == 0
+
+
+async def test_who_learns_of_a_pause_only_after_retry_now_does_not_pause_the_run(seen):
+    balancer = Balancer([("", limiter := Limiter("x", ceiling=1))])
+    slot = await acquire(limiter, seen)
+
+    async def answer(made):
+        return "answered"
+
+    asking = asyncio.ensure_future(ask_until_answered(answer, balancer, Limits(max_wait_s=60), seen))
+    await asyncio.sleep(0)
+    limiter.pause(3600.0)
+    limiter.retry_now()
+    limiter.release(slot)
+    assert await asyncio.wait_for(asking, 60) == ("answered", 1)

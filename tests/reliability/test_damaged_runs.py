@@ -69,7 +69,13 @@ def glued(data: bytes) -> bytes:
     return b"".join([*lines[:3], lines[3][:-1], *lines[4:]])
 
 
-@pytest.mark.parametrize("damage", [torn, flipped, with_junk, emptied, glued], ids=lambda damage: damage.__name__)
+def twice(data: bytes) -> bytes:
+    return data + data
+
+
+@pytest.mark.parametrize(
+    "damage", [torn, flipped, with_junk, emptied, glued, twice], ids=lambda damage: damage.__name__
+)
 def test_damage_is_reported_and_resume_mends_it(console, run: Path, damage) -> None:
     before = outcomes(console, run)
     journal = run / "journal.jsonl"
@@ -89,8 +95,17 @@ def test_damage_is_reported_and_resume_mends_it(console, run: Path, damage) -> N
     if resumed.code == 0:
         aside = b"".join(path.read_bytes() for path in run.glob("torn-*.bin"))
         assert aside == kept[len(whole) :]
-    if damage in (flipped, with_junk, glued):
+    if damage in (flipped, with_junk, glued, twice):
         assert "1 damaged journal line" in console("show", run.name).out
+
+
+@pytest.mark.parametrize("copied", [twice, lambda data: data.replace(b"\n", b"\r\n")], ids=["twice", "line ends"])
+def test_a_journal_that_a_tool_has_copied_badly_gives_the_same_numbers(console, run: Path, copied) -> None:
+    before, journal = console("show", run.name, "--json").data["summary"], run / "journal.jsonl"
+    journal.write_bytes(copied(journal.read_bytes()))
+    after = console("show", run.name, "--json").data["summary"]
+    assert after["tally"] == before["tally"]
+    assert after["seconds"] == before["seconds"]
 
 
 def test_what_a_newer_version_wrote_is_read_around_and_never_continued(console, run: Path) -> None:

@@ -47,9 +47,9 @@ def test_no_fault_is_ever_a_score(console, home: Path, record_property) -> None:
 
     data = write_suite(home / "data", 2 * len(names))
     with OpenAIServer(answer, keep=False) as server:
-        write_models(home, server, "first_token_s = 2.5, idle_s = 2.5, max_tries = 1, max_wait_s = 5.0")
+        write_models(home, server, "first_token_s = 20, idle_s = 20, max_tries = 1, max_wait_s = 5.0")
         models = home / "models.toml"
-        models.write_text(models.read_text().replace("timeout_s = 30", "timeout_s = 8"))
+        models.write_text(models.read_text().replace("timeout_s = 30", "timeout_s = 40"))
         ended = console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 24, "--json", "--quiet")
         assert ended.code == 3, ended.err
         assert set(names) <= set(server.counts), "every fault was played"

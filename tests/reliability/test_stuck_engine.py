@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli.test_code_that_escapes import write
 from reliability.conftest import COMMAND
 from server.openai_server import OpenAIServer
+from support.escaping_suite import write_escaping_suite
 from support.lookup_suite import only_run, results, right, until, write_models, write_suite
 
 from console.core.record import Finished
@@ -33,7 +33,7 @@ BUSY = {
 
 @pytest.mark.parametrize("name", BUSY)
 def test_a_second_interrupt_ends_an_engine_whose_loop_is_busy(console, home: Path, start: Start, name: str) -> None:
-    write(home, play=BUSY[name])
+    write_escaping_suite(home / "data", play=BUSY[name])
     assert console("allow", "escapes").code == 0
     process = start([*COMMAND, "run", "-m", "sim/careful", "-s", "escapes"])
     until(lambda: (home / "busy").exists())
@@ -68,7 +68,7 @@ def test_an_engine_that_is_stuck_says_so_and_ends_and_resume_completes(
     program = (
         f"{stick}\n"
         "import console.engine.stall_limit as limit\n"
-        "limit.STUCK_S = 2.0\n"
+        "limit.STUCK_S = 10.0\n"  # a process that merely gets no processor for a moment is not stuck
         "from console.engine.engine import Engine\n"
         "finish = Engine._finish\n"
         "def finish_or_stick(self, job, finished):\n"

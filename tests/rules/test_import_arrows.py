@@ -94,6 +94,8 @@ def test_libraries_stay_in_their_room(library):
     assert strangers == []
 
 
+LOCKS = {"core/ready_type.py": {"threading"}}
+"""Pure code that is safe from several threads by a lock, which is no I/O."""
 PURE = ["core", "insight", *(f"benchmarks/{path.parent.name}/rules" for path in CONSOLE.glob("benchmarks/*/rules"))]
 
 
@@ -102,6 +104,7 @@ def test_pure_folders_do_no_io(folder):
     forbidden = {"asyncio", "socket", "subprocess", "threading", "os", "pathlib", "io", "shutil", "tempfile", "urllib"}
     for path in (CONSOLE / folder).rglob("*.py"):
         used = {name.split(".")[0] for name in _imports(path)} & forbidden
+        used -= LOCKS.get(path.relative_to(CONSOLE).as_posix(), set())
         assert not used, f"{path.relative_to(ROOT)} imports {used}"
         calls = {
             node.func.id for node in nodes_of(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)

@@ -246,6 +246,18 @@ print(found)
     assert int((await run(worker, code))["output"]) <= 2
 
 
+async def test_the_connection_has_a_low_number_beside_an_engine_with_many_open_files() -> None:
+    with contextlib.ExitStack() as opened:
+        for _ in range(150):
+            opened.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        worker = await Worker.start(CELL, limits=SMALL, allow_weaker=True)
+    with pytest.raises(WorkerLost) as caught:
+        await run(
+            worker, "import os\nfor n in range(3, 8):\n  try: os.write(n, b'?' * 8)\n  except OSError: pass\nwhile 1: 0"
+        )
+    assert caught.value.cause == "protocol"
+
+
 async def test_the_engines_death_ends_the_worker(tmp_path: Path) -> None:
     script = tmp_path / "engine.py"
     script.write_text(

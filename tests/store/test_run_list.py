@@ -36,7 +36,7 @@ def make(root: Path, name: str, at: float, cases: int = 1) -> RunFolder:
 
 def play(run: RunFolder, cases: int, outcome: Outcome = Outcome.PASSED) -> None:
     writer = JournalWriter(run.journal_path)
-    writer.append(Opened(at=1.0, pid=1))
+    writer.append(Opened(at=1.0, pid=cases))
     for number in range(cases):
         writer.append(Finished(at=2.0, key=Key(f"c{number}"), verdict=Verdict(outcome)))
     writer.append(Closed(at=3.0, reason="completed"))

@@ -86,27 +86,16 @@ async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
         assert "significance" not in text_of(app)
 
 
-async def test_a_prompt_left_as_it_was_asks_nothing(
-    opened: Any, workspace: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("script", "why"), [("true", "was not changed"), ('echo x > "$1"', "does not begin with")])
+async def test_a_prompt_left_as_it_was_or_that_cannot_be_read_is_refused(
+    opened: Any, workspace: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch, script: str, why: str
 ) -> None:
-    editor(workspace, monkeypatch, "true")
+    editor(workspace, monkeypatch, script)
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("A", "e")
-        await assert_until(pilot, lambda: any("was not changed" in it.plain for it in app.services.messages))
-        assert not planned
-
-
-async def test_a_prompt_that_cannot_be_read_is_refused(
-    opened: Any, workspace: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    editor(workspace, monkeypatch, 'echo nonsense > "$1"')
-    folder = plain_run(workspace.root / "runs").folder
-    async with opened() as (app, pilot):
-        await review(app, pilot, folder)
-        await pilot.press("A", "e")
-        await assert_until(pilot, lambda: any("does not begin with" in it.plain for it in app.services.messages))
+        await assert_until(pilot, lambda: any(why in it.plain for it in app.services.messages))
         assert not planned
 
 

@@ -366,7 +366,7 @@ async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, workspace: 
 async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.store.notes._user_name", lambda: "ann")
+    monkeypatch.setattr("console.store.notes.user_name", lambda: "ann")
     monkeypatch.setattr("console.store.notes.time.time", lambda: 1_800_000_060.0)
     folder = plain_run(workspace.root / "runs").folder
     before = folder.summary()

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.escaping_suite import write_escaping_suite
 
 from console.config.model import ModelConfig, Secret
 from console.config.paths import find_data_roots
@@ -378,51 +379,21 @@ class ThreadLink(Link):
         self.delivering.append(asyncio.create_task(self.session.deliver(piece)))
 
 
-ESCAPES = """
-import asyncio, contextvars, sys
-from console.authoring import Case, Chat, SimpleSuite, verdict
-
-def throws():
-    raise ValueError("stray")
-
-class Escapes(SimpleSuite):
-    def cases(self, categories, setting):
-        for name in ("first", "bad", "last"):
-            yield Case(name, "all", {})
-
-    async def play(self, case, stage, setting):
-        await Chat(stage, script=["yes"]).say(case.id)
-        if case.id == "bad":
-            loop = asyncio.get_running_loop()
-            PLAY
-            await asyncio.sleep(600)
-
-    def score(self, case, output, setting):
-        return verdict(True)
-
-async def leaves():
-    raise KeyboardInterrupt
-"""
-
-
 @pytest.mark.parametrize(
     "code",
     [
         "loop.stop()",
         "loop.call_soon(lambda: loop.stop())",
-        "task = asyncio.create_task(leaves())",
+        "task = asyncio.create_task(raises(KeyboardInterrupt()))",
         "loop.call_soon(lambda: sys.exit())",
-        "contextvars.Context().run(loop.call_soon, throws); loop.stop()",
+        "contextvars.Context().run(loop.call_soon, throws, ValueError('stray')); loop.stop()",
     ],
 )
 async def test_code_that_stops_or_leaves_the_loop_breaks_its_case_and_loses_no_worker(
     play, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    folder = tmp_path / "data" / "escapes"
-    folder.mkdir(parents=True)
-    (folder / "suite.toml").write_text('module = "suite.py"\n')
-    (folder / "suite.py").write_text(ESCAPES.replace("PLAY", code))
+    write_escaping_suite(tmp_path / "data", play=f"{code}; await until_stopped()")
     allow(FolderCode(Catalog(find_data_roots(tmp_path / "data")).entry("escapes")))
     fleet = Workers(ThreadLink)
     notices: list[str] = []

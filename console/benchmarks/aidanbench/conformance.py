@@ -13,6 +13,7 @@ from console.benchmarks.aidanbench.rules import novelty, reply_tags
 from console.benchmarks.aidanbench.rules.acceptance import Rule, Scores, Thresholds
 from console.benchmarks.aidanbench.rules.loop import Metrics, measure, to_json
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 
 Row = Mapping[str, Any]
 Number = float | str | None
@@ -80,7 +81,7 @@ class _Kind(NamedTuple, Generic[LineT]):
     judge: Callable[[LineT], dict[str, Any]]
 
     def answer(self, row: Row) -> dict[str, Any]:
-        return self.judge(msgspec.convert(row, self.form))
+        return self.judge(msgspec.convert(row, ready_type(self.form)))
 
 
 def check_line(row: Row) -> dict[str, Any]:

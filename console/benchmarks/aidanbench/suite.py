@@ -29,6 +29,7 @@ class AidanBenchSuite(Suite):
 
     options = OPTIONS
     headline = HEADLINE
+    grader_sources = ("console.benchmarks.aidanbench.rules", "console.benchmarks.aidanbench.conversation.judge")
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the roles of a run: judge and embedding, and a second judge if one is named."""
@@ -103,6 +104,16 @@ class AidanBenchSuite(Suite):
         from console.benchmarks.aidanbench.rules.score import score_loop
 
         return score_loop(output, read_options(setting.options))
+
+    def grading(self, setting: Setting) -> Mapping[str, Any]:
+        """Return thresholds, scale and wording of the judge."""
+        options = read_options(setting.options)
+        decisive = ("reward_mode", "use_llm_similarity", "strict_compat")
+        return {
+            "thresholds": options.thresholds._asdict(),
+            "wording": f"{self._wording.name_for(options.protocol)} {self._wording.digest[:8]}",
+            **{name: options.values[name] for name in decisive},
+        }
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Return the answers for review, with the most similar pair."""

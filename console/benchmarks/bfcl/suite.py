@@ -31,6 +31,15 @@ if TYPE_CHECKING:
 class BfclSuite(Suite):
     """Suite of one dataset in the official layout: the pulled release, a bundled one, or the user's own."""
 
+    grader_sources = (
+        "console.benchmarks.bfcl.scoring",
+        "console.benchmarks.bfcl.rules",
+        "console.benchmarks.bfcl.models.decode",
+        "console.benchmarks.bfcl.models.decoding",
+        "console.benchmarks.bfcl.simulators",
+        "console.suites.call_matching",
+    )
+
     @property
     def options(self) -> tuple[Option, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The source of web-search answers; all other settings are fixed by the benchmark."""

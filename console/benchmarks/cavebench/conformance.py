@@ -19,6 +19,7 @@ from console.benchmarks.cavebench.rules.schema import ToolSchemaError, schema_fr
 from console.benchmarks.cavebench.rules.score import TurnRecord, TurnScore, ValidatorAnswer, score_turn, total
 from console.benchmarks.cavebench.rules.value import EvaluatorError, TypeRule, canonical, fits
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 
 _IDENTITY = ("id", "kind", "run", "commit", "scenario", "conversation", "turn", "module", "tool")
 UNNAMED = "unnamed_conversation"
@@ -170,9 +171,9 @@ class CaveLineChecker:
 
     def _turn(self, row: Row) -> Row:
         if "actual" in row:
-            played = msgspec.convert(row, _PlayedTurn)
+            played = msgspec.convert(row, ready_type(_PlayedTurn))
             return {"verdict": _judged_turn(played)} | _older(row, lambda: _judged_turn(played, "exact"))
-        recorded = msgspec.convert(row, _RecordedTurn)
+        recorded = msgspec.convert(row, ready_type(_RecordedTurn))
         record, expected = _recorded(recorded), recorded.expectation()
         score = score_turn(read_expectation(expected), record)
         self._turns.setdefault((recorded.run, recorded.scenario), []).append(score)
@@ -180,9 +181,9 @@ class CaveLineChecker:
 
     def _scenario(self, row: Row) -> Row:
         if "conversations_in" in row:
-            played = msgspec.convert(row, _PlayedScenario)
+            played = msgspec.convert(row, ready_type(_PlayedScenario))
             return {"verdict": _judged_scenario(played)} | _older(row, lambda: _judged_scenario(played, "exact"))
-        recorded = msgspec.convert(row, _RecordedScenario)
+        recorded = msgspec.convert(row, ready_type(_RecordedScenario))
         scores = self._turns.get((recorded.run, recorded.scenario))
         if not scores or recorded.whole_run_here is False:
             raise EvaluatorError("not all turns of this recorded scenario precede it in the file")
@@ -267,32 +268,32 @@ def _shown(value: Any) -> Any:
 
 
 def _normalize(row: Row) -> Row:
-    return {"result": canonical(read_values(msgspec.convert(row, _Value).value))}
+    return {"result": canonical(read_values(msgspec.convert(row, ready_type(_Value)).value))}
 
 
 def _type(row: Row) -> Row:
-    typed = msgspec.convert(row, _Typed)
+    typed = msgspec.convert(row, ready_type(_Typed))
     value = read_values(typed.value)
     return {"result": fits(value, typed.expected_type), "result_seed_era": fits(value, typed.expected_type, "exact")}
 
 
 def _access(row: Row) -> Row:
-    access = access_of(msgspec.convert(row, _Code).code)
+    access = access_of(msgspec.convert(row, ready_type(_Code)).code)
     return {"reads": list(access.reads), "writes": list(access.writes)}
 
 
 def _cost(row: Row) -> Row:
-    arguments = msgspec.convert(row, _Arguments)
+    arguments = msgspec.convert(row, ready_type(_Arguments))
     expected = [read_argument(item) for item in arguments.expected_arguments]
     actual = cast("dict[str, Any]", read_values(arguments.actual_arguments))
     try:
         return {"result": mismatch_cost(expected, actual)}
-    except TypeError as error:  # a name or a type that is a list, with which the reference crashes, too
+    except TypeError as error:  # a name or a type that is a list crashes the reference, too
         raise EvaluatorError(str(error)) from None
 
 
 def _tool(row: Row) -> Row:
-    tool = msgspec.convert(row, _Tool)
+    tool = msgspec.convert(row, ready_type(_Tool))
     try:
         return {"schema": schema_from_text(tool.tool, tool.signature, tool.doc)}
     except ToolSchemaError as error:

@@ -1,4 +1,4 @@
-"""Options of a run of cave-bench; defaults are those of the published runs where these have a limit."""
+"""Options of a run of cave-bench; defaults follow the published runs where those have a limit."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -10,7 +10,7 @@ from console.suites.suite import Option
 
 Mode = Literal["cave", "json"]
 MODES: dict[str, Mode] = {"cave": "cave", "json": "json", "prompt": "cave", "fc": "json"}
-"""cave-bench's name for each mode, by its own and by that of models.toml, which older runs use."""
+"""cave-bench's name of each mode, by that name and by the one in models.toml, which older runs use."""
 CAVE_STEPS, JSON_STEPS = 100, 20
 
 OPTIONS = (

@@ -8,7 +8,7 @@ from console.suites.own_row import OwnRow, RecordedCase, Row, conversation_row, 
 
 
 def own_row(recorded: RecordedCase) -> OwnRow:
-    """Return a conversation as a row whose turns expect its calls, or without checks if none says what is judged.
+    """Return a conversation as a row whose turns expect its calls, or without checks if none expresses what is judged.
 
     Raises:
         UsageError: a hook changes the scenario between turns, or its tools have a state.
@@ -26,7 +26,7 @@ def own_row(recorded: RecordedCase) -> OwnRow:
 
 
 class _Unsaid(Exception):
-    """Something is judged that no check of a row says; the message is a sentence about it."""
+    """No check of a row can express what is judged; the message says what."""
 
 
 def _turn(turn: dict[str, Any], number: int) -> Row:

@@ -47,6 +47,7 @@ class CaveBenchSuite(Suite):
     """A folder of scenarios: bundled, pulled or the user's own."""
 
     options = OPTIONS
+    grader_sources = ("console.benchmarks.cavebench.rules", "console.benchmarks.cavebench.pyvalue")
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Check the options, and that code can be confined on this machine.
@@ -135,6 +136,10 @@ class CaveBenchSuite(Suite):
         from console.benchmarks.cavebench.rules.verdict import judge
 
         return judge(case, output, read_options(setting).type_rule)
+
+    def grading(self, setting: Setting) -> Mapping[str, Any]:
+        """Return how types of arguments are compared."""
+        return {"types": str(read_options(setting).type_rule)}
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Compare expected with actual."""

@@ -27,6 +27,11 @@ class DialogueSuite(Suite):
     """Suite with one folder of rows."""
 
     options = OPTIONS
+    grader_sources = (
+        "console.benchmarks.dialogue.rules",
+        "console.benchmarks.dialogue.conversation.judge",
+        "console.suites.call_matching",
+    )
 
     def __init__(self, entry: SuiteEntry) -> None:
         """Open a catalog entry; files are read lazily."""

@@ -1,8 +1,12 @@
-"""The suite of imported runs. It has no cases; prompts and scores are in each journal."""
+"""The suite of imported runs. It has no cases; prompts and scores are in each journal.
 
-from collections.abc import Iterable, Sequence
+A judge of ours can grade them again; the verdict is then its decision.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from console.benchmarks.recorded.judging import RUBRIC, judge_answer
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.fault import UsageError
@@ -10,13 +14,20 @@ from console.core.outcome import Outcome, Verdict
 from console.core.statistics.intervals import mean_interval, rate_interval
 from console.suites.metrics import interval_metric, rate_metric, sample_of_results
 from console.suites.stage import Stage
-from console.suites.suite import Category, Estimate, Metric, Report, Result, Suite
+from console.suites.suite import Category, EarlierOutput, Estimate, Metric, Option, Report, Result, Suite
 
 _LONGEST_VALUE = 4000
 
 
 class RecordedSuite(Suite):
-    """Suite of imported runs, for review only."""
+    """Suite of imported runs, for review and for grading by another judge."""
+
+    options = (Option("rubric", "text", RUBRIC, "what the judge of a new grading checks"),)
+    grader_sources = ("console.benchmarks.recorded.judging", "console.benchmarks.recorded.suite")
+
+    def grading(self, setting: Setting) -> Mapping[str, Any]:
+        """Return the rubric of a judge of ours."""
+        return {"rubric": setting.options["rubric"]} if "rubric" in setting.options else {}
 
     def categories(self) -> Sequence[Category]:
         """Return nothing, as the cases are in the runs."""
@@ -34,8 +45,20 @@ class RecordedSuite(Suite):
         """Raise UsageError."""
         raise _cannot_be_played(self.entry.name)
 
+    async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
+        """Ask a judge of ours about the recorded answer."""
+        recorded = cast("dict[str, Any]", earlier.output) if isinstance(earlier.output, dict) else {}
+        answer, passed = _text(recorded.get("answer")), earlier.verdict.outcome is Outcome.PASSED
+        if not answer and not earlier.messages:
+            return recorded
+        judged = await judge_answer(case, answer, earlier.messages, setting.options["rubric"], stage, passed=passed)
+        return recorded | {"judged": judged}
+
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Return undecided, as only the original tool can score the output."""
+        """Return the decision of a judge of ours; without one undecided, as only the tool can score the output."""
+        judged = cast("dict[str, Any]", output).get("judged") if isinstance(output, dict) else None
+        if isinstance(judged, dict):
+            return _judged_verdict(cast("dict[str, Any]", judged))
         why = "only the tool that ran it can judge it"
         return Verdict(Outcome.UNDECIDED, reason="scored elsewhere", messages=(why,))
 
@@ -69,12 +92,22 @@ class RecordedSuite(Suite):
         )
 
 
+def _judged_verdict(judged: dict[str, Any]) -> Verdict:
+    if not isinstance(judged.get("passed"), bool):
+        return Verdict(Outcome.UNDECIDED, reason="judge_unreadable", messages=(str(judged.get("problem", "")),))
+    messages = tuple(filter(None, (str(judged.get("why", "")),)))
+    scores = {"judge": float(judged["passed"])}
+    if judged["passed"]:
+        return Verdict(Outcome.PASSED, messages=messages, scores=scores)
+    return Verdict(Outcome.FAILED, "refused_by_judge", messages=messages, scores=scores)
+
+
 def _cannot_be_played(name: str) -> UsageError:
     return UsageError(f"{name} was recorded by another tool", hint="It can be reviewed and compared, not played.")
 
 
 def _score_row(name: str, value: Any, verdict: Verdict) -> Row:
-    """Return the row of a score; of a failed rollout, those that are right by themselves are marked so."""
+    """Return the row of a score; if the rollout failed, only scores of at least 1 are marked as right."""
     is_right = verdict.outcome is Outcome.PASSED or verdict.scores.get(name, 0.0) >= 1
     return Row(mark=Mark.SAME if is_right else Mark.DIFFERS, name=f"score {name}", actual=_text(value))
 

@@ -4,17 +4,15 @@ The new run is linked to the old one and never enters its score; `eval-console c
 """
 
 import argparse
-import sys
 from pathlib import Path
 
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
 from console.cli.history import read_history, report_of
-from console.cli.parser import Arguments
+from console.cli.parser import Arguments, read_input
 from console.cli.run_report import show_report
 from console.cli.verbs.tag import add_rollout, find_rollout
 from console.core.case import PromptEdit
-from console.core.fault import UsageError
 from console.engine.branch import branch_plan
 from console.engine.launch import start
 from console.exchange.json_kind import JsonKind
@@ -65,7 +63,7 @@ def run(args: BranchArguments) -> int:
     edit = None
     if args.prompt is not None:
         before = opening_of(conversation)
-        edit = PromptEdit(tuple(before), tuple(from_text(_read(args.prompt), before)))
+        edit = PromptEdit(tuple(before), tuple(from_text(read_input(args.prompt), before)))
     plan = branch_plan(
         reader.folder.name,
         reader.manifest,
@@ -82,10 +80,3 @@ def run(args: BranchArguments) -> int:
     show_report(args.output, history, report_of(history, args.data))
     args.output.info(f"compare: eval-console compare {reader.folder.name} {folder.name}")
     return Exit.OK
-
-
-def _read(path: Path) -> str:
-    try:
-        return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from None

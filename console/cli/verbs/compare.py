@@ -35,7 +35,7 @@ from console.exchange.exports.files import require_folder, write_file
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
-from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
+from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
 from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
 from console.insight.number_format import plural, score
@@ -169,8 +169,8 @@ def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader
     rollouts = f"{part.rollouts} rollouts of " if part.rollouts > part.cases else ""
     sameness = f"{comparison.data.words('case')}, {comparison.prompts.words('prompt')}"
     output.text(f"{rollouts}{plural(part.cases, 'case')} compared{left}{only}; {sameness}")
-    if words := pairing_words(comparison):
-        output.text(words, "warning")
+    for words in comparability_notes(comparison):
+        output.prose(words, "warning")
     output.text()
     _show_prompt_changes(output, comparison, readers)
     output.text(verdict_words(comparison), "strong")

@@ -1,6 +1,6 @@
 """Show one case in all runs and models, newest run first, by the name of its suite and its id.
 
-The column `data` says whether the case was the same, ground truth included, as in the newest run.
+The column `data` says whether the case, including its ground truth, was the same as in the newest run.
 """
 
 import argparse
@@ -8,7 +8,7 @@ from typing import Any
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.cli.search_index import damage_said, open_search
+from console.cli.search_index import open_search, reporting_damage
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
@@ -48,7 +48,7 @@ def run(args: HistoryArguments) -> int:
     Raises:
         UsageError: no run has played the case, or the index cannot be written.
     """
-    with damage_said(), open_search(find_runs_root(args.runs), args.output) as search:
+    with reporting_damage(), open_search(find_runs_root(args.runs), args.output) as search:
         runs = case_history(search, args.suite, args.case)
         if not runs:
             suites = ", ".join(search.suites()[:8])

@@ -1,19 +1,17 @@
-"""Keep a case of a run as a row of a suite of your own, so that it is asked in every later run.
+"""Keep a case of a run as a row in a suite of your own, so that every later run of the suite includes it.
 
-The row has the conversation, its tools and checks, what the model answered, and where it comes from; the suite is made
-if there is none of this name. Other rows stay as they are, and the same case is kept only once.
+The row holds the conversation, its tools and checks, the model's answers, and its origin. The suite is created if it
+does not exist; its other rows stay unchanged, and the same case is kept only once.
 """
 
 import argparse
 import shlex
-import sys
 from pathlib import Path
 
 from console.cli.exitcode import Exit
-from console.cli.parser import Arguments
+from console.cli.parser import Arguments, read_input
 from console.cli.verbs.tag import add_rollout, find_rollout
 from console.config.paths import find_own_data
-from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.exchange.kept_case import USUAL_SUITE, keep_row, propose_row
 from console.suites.run_suite import open_run_suite
@@ -77,7 +75,7 @@ def run(args: KeepArguments) -> int:
             args.output.file(proposed.text)
         return Exit.OK
     if args.row is not None:
-        proposed = proposed.edited(_read(args.row))
+        proposed = proposed.edited(read_input(args.row))
     if args.expect is not None:
         proposed = proposed.expecting(args.expect)
     added = keep_row(args.data, args.to, proposed)
@@ -97,10 +95,3 @@ def run(args: KeepArguments) -> int:
         args.output.warn(added.note)
     args.output.text(f"Play it: {command}")
     return Exit.OK
-
-
-def _read(path: Path) -> str:
-    try:
-        return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from None

@@ -76,7 +76,7 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     output.rows(
         ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
     )
-    for legend in filter(None, (board.rules.legend, board.legend)):
+    for legend in filter(None, (board.rules.legend, board.legend, board.grading)):
         output.prose(legend, "warning")
     for row in board.rows:
         for name in columns:
@@ -101,6 +101,7 @@ def _as_json(board: Leaderboard) -> dict[str, Any]:
     return {
         "suite": board.suite,
         "columns": list(board.columns),
+        "graded_differently": board.grading,
         "rows": [
             {
                 "rank": board.rank(place),

@@ -1,4 +1,4 @@
-"""List the models of models.toml, and whether each one's key is available; keys themselves are never shown. Or add one.
+"""List the models of models.toml with the state of their keys (the keys themselves are never shown), or add a model.
 
 With --ping, ask the server of one model for its model list, free of charge. `models add` asks for a server and one of
 its models, tries it with two short calls, and appends it to models.toml.
@@ -8,9 +8,9 @@ import argparse
 import time
 from typing import Any
 
+from console.cli.add_model_arguments import AddModelArguments, add_model_arguments
 from console.cli.exitcode import Exit
 from console.cli.output import Output
-from console.cli.parser import Arguments
 from console.config.models import ModelBook, ModelConfig, key_state, load_models, public_address
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
@@ -39,33 +39,16 @@ PING = JsonKind(
 )
 
 
-class ModelsArguments(Arguments):
-    """Options of `models`; all but `ping` belong to `models add`."""
+class ModelsArguments(AddModelArguments):
+    """Options of `models` and of `models add`."""
 
     ping: str | None
-    words: list[str]
-    look: bool
-    address: str | None
-    id: str | None
-    name: str | None
-    key_env: str | None
-    mode: str | None
-    no_try: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument(
-        "words", nargs="*", metavar="add | add SERVER", help="add a model of this server to models.toml"
-    )
     parser.add_argument("--ping", metavar="MODEL", help="check that this model's server answers and serves it")
-    parser.add_argument("--look", action="store_true", help="add: look for servers of this machine")
-    parser.add_argument("--address", metavar="URL", help="add: address of the server, up to and including /v1")
-    parser.add_argument("--id", metavar="ID", help="add: the server's name for the model (default: list its models)")
-    parser.add_argument("--name", metavar="NAME", help="add: name in models.toml (default: from the id)")
-    parser.add_argument("--key-env", metavar="VARIABLE", help="add: environment variable that holds the key")
-    parser.add_argument("--mode", choices=("fc", "prompt"), help="add: how tools are passed (default: as tried)")
-    parser.add_argument("--no-try", action="store_true", help="add: do not call the model")
+    add_model_arguments(parser)
 
 
 def run(args: ModelsArguments) -> int:

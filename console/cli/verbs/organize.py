@@ -1,4 +1,4 @@
-"""Rename runs, note something on them, pin or archive them. Nothing of this changes a result.
+"""Rename, annotate, pin or archive runs. None of this changes a result.
 
 An archived run is compressed to about a tenth, and lists leave it out; every other command opens it as before, and
 resuming it unpacks it. The new name is accepted wherever a run is named.

@@ -16,7 +16,7 @@ from typing import Any
 from console.cli.exitcode import Exit
 from console.cli.output import Output, terminal_width
 from console.cli.parser import Arguments
-from console.cli.search_index import damage_said, open_search
+from console.cli.search_index import open_search, reporting_damage
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
@@ -64,7 +64,7 @@ def run(args: SearchArguments) -> int:
     query = read_query(" ".join(args.words), args.filter)
     if not query.terms:
         raise UsageError("there is no word to search for", hint="Name one that is not excluded: search refund -n 5.")
-    with damage_said(), open_search(find_runs_root(args.runs), args.output) as search:
+    with reporting_damage(), open_search(find_runs_root(args.runs), args.output) as search:
         found = _whole(search.run(query, max(args.limit, 0)))
         if args.json:
             args.output.data(SEARCH, {"query": query.text, "runs": [_as_json(run, query) for run in found]})
@@ -106,7 +106,7 @@ def _passage_parts(hit: Hit, query: SearchQuery) -> Iterator[tuple[str, str]]:
 
 
 def _styled_parts(shown: Excerpt, style: str) -> Iterator[tuple[str, str]]:
-    """Yield the parts of an excerpt with their styles: this one for matches."""
+    """Yield the parts of an excerpt with their styles; `style` is that of matches."""
     place = 0
     for start, end in shown.marks:
         yield shown.text[place:start], ""

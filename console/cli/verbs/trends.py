@@ -77,6 +77,8 @@ def _show(output: Output, trend: Trend) -> None:
         right=frozenset({6, 7, 8}),
         first=("run", measure, "95 %", "change", "when", "of", "cost"),
     )
+    if trend.grading:
+        output.prose(trend.grading, "warning")
 
 
 def _last_step(args: TrendsArguments, trend: Trend) -> str:

@@ -1,7 +1,7 @@
 """Statistics of repeated cases: pass@k, pass^k, flaky cases, and the sources of a rate's variance."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from console.core.statistics.intervals import Interval, rate_interval
@@ -148,3 +148,70 @@ def variance_split(counts: CasesByCounts) -> VarianceSplit | None:
     sampling = math.fsum(count * value / played for value, played, count in within_of) / cases
     rollouts = cases / math.fsum(count / played for played, _, count in groups)
     return VarianceSplit(within, max(0.0, of_means - sampling), cases, rollouts)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeNoise:
+    """Sources of the variance of a grade when each answer was graded several times by the same judge."""
+
+    cases: float
+    """Variance of the cases' true means; with one answer per case, its sampling is part of it."""
+    sampling: float | None
+    """Variance of the answers to a case; None with one answer per case."""
+    judge: float
+    """Variance of the grades of one answer."""
+    flipped: float
+    """Share of answers whose grades differ."""
+    graded_cases: int
+    answers: float
+    """Mean number of answers per case."""
+    repeats: float
+    """Mean number of grades per answer."""
+
+    @property
+    def shares(self) -> tuple[float, float | None, float]:
+        """Shares of cases, sampling and judge in the variance of one grade; zeros if nothing varies."""
+        whole = self.cases + (self.sampling or 0.0) + self.judge
+        if not whole:
+            return 0.0, None if self.sampling is None else 0.0, 0.0
+        return self.cases / whole, None if self.sampling is None else self.sampling / whole, self.judge / whole
+
+    def noise_between_runs(self, answers: float = 1.0, repeats: float = 1.0) -> float:
+        """Return the difference that two runs on these cases exceed by chance in 5 % of all times.
+
+        Args:
+            answers: answers per case.
+            repeats: grades per answer.
+        """
+        of_a_case = ((self.sampling or 0.0) + self.judge / repeats) / answers
+        return 1.96 * math.sqrt(2 * of_a_case / self.graded_cases)
+
+
+def judge_noise(grades: Iterable[Sequence[Sequence[float]]]) -> JudgeNoise | None:
+    """Split the variance of grades into cases, sampling and judge (nested ANOVA); None below two graded cases.
+
+    Args:
+        grades: for each case, for each of its answers, all grades of it.
+    """
+    cases = [[list(answer) for answer in case if len(answer) > 1] for case in grades]
+    cases = [case for case in cases if case]
+    if len(cases) < 2:
+        return None
+    answers = [answer for case in cases for answer in case]
+    judge = math.fsum(map(_variance, answers)) / len(answers)
+    repeats = len(answers) / math.fsum(1 / len(answer) for answer in answers)
+    means = [[math.fsum(answer) / len(answer) for answer in case] for case in cases]
+    repeated = [case for case in means if len(case) > 1]
+    sampling = None
+    if repeated:
+        sampling = max(0.0, math.fsum(map(_variance, repeated)) / len(repeated) - judge / repeats)
+    per_case = len(cases) / math.fsum(1 / len(case) for case in means)
+    of_means = _variance([math.fsum(case) / len(case) for case in means])
+    between = max(0.0, of_means - ((sampling or 0.0) + judge / repeats) / per_case)
+    flipped = sum(len(set(answer)) > 1 for answer in answers) / len(answers)
+    return JudgeNoise(between, sampling, judge, flipped, len(cases), len(answers) / len(cases), repeats)
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)

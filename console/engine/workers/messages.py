@@ -11,6 +11,7 @@ from console.config.model import ModelConfig
 from console.core.case import Case, Key
 from console.core.fault import Fault, FaultKind
 from console.core.live import Began, EndpointState
+from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Finished
 from console.core.run import Manifest
 from console.llm.limits.keeper import FromKeeper, ToKeeper
@@ -282,7 +283,7 @@ def read_setup(data: bytes) -> Setup:
     Raises:
         ValueError: the data is invalid.
     """
-    return msgspec.json.decode(data, type=Setup, dec_hook=lambda kind, value: kind(value))
+    return msgspec.json.decode(data, type=ready_type(Setup), dec_hook=lambda kind, value: kind(value))
 
 
 class WorkerFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -315,8 +316,8 @@ class Piece(msgspec.Struct, frozen=True):
     data: bytes
 
 
-_decode_to_worker = msgspec.json.Decoder(ToWorker).decode
-_decode_to_engine = msgspec.json.Decoder(ToEngine).decode
+_decode_to_worker = msgspec.json.Decoder(ready_type(ToWorker)).decode
+_decode_to_engine = msgspec.json.Decoder(ready_type(ToEngine)).decode
 
 
 class NotUnderstood(Exception):

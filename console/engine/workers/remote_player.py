@@ -15,6 +15,7 @@ from console.config.secrets import secrets_of
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import EndpointState, WorkerState
 from console.core.outcome import Verdict
+from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost
 from console.engine.background import start_task
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
@@ -352,7 +353,7 @@ class RemotePlayer:
         """Let a worker prepare, sending the engine's data if its own is missing or differs; return its facts."""
         async with asyncio.timeout(READY_S):
             data = await link.prepare(self._setup(), ())
-        facts = msgspec.json.decode(data, type=WorkerFacts)
+        facts = msgspec.json.decode(data, type=ready_type(WorkerFacts))
         if not needs_data(self._ours, facts):
             return facts
         digest, parts = await self._sent_data.get()
@@ -361,7 +362,7 @@ class RemotePlayer:
                 data = await link.prepare(self._setup(digest), parts)
         except TimeoutError:
             raise WorkerGone(f"it did not receive the data within {DATA_S:.0f} s") from None
-        facts = msgspec.json.decode(data, type=WorkerFacts)
+        facts = msgspec.json.decode(data, type=ready_type(WorkerFacts))
         if facts.has_unpacked:
             self.context.notify(f"the data of {self.manifest.suite} was sent to {facts.host}")
         return facts

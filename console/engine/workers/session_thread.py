@@ -1,4 +1,4 @@
-"""A worker's session in an event loop and a thread of its own: code of a suite ends its case there, not the worker."""
+"""Runs a worker's session in its own thread and event loop, so that suite code can end its case but not the worker."""
 
 import asyncio
 import threading

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from console.core.grading import grading_differences
 from console.core.statistics.intervals import bounds as interval_fields
 from console.core.statistics.paired import Difference
 from console.core.statistics.sequential import Decision
@@ -14,7 +15,7 @@ from console.exchange.exports.junit import safe_xml
 from console.exchange.exports.markdown import escaped, section_parts, table
 from console.exchange.json_kind import JsonKind
 from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
-from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
+from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate
 from console.insight.number_format import plural
@@ -33,6 +34,7 @@ COMPARISON = JsonKind(
         "same_prompts": "whether both runs have the same prompts; null: unknown",
         "data": "counts of equal and of different cases",
         "prompts": "counts of equal and of different prompts",
+        "graded_differently": "how the graders of the runs differ, in words; empty if they are equal or not recorded",
         "only_a": "number of rollouts only in the first run",
         "only_b": "number of rollouts only in the second run",
         "paired": "counts of rollouts paired by case id and by prompt",
@@ -65,6 +67,7 @@ def comparison_fields(comparison: RunComparison) -> dict[str, Any]:
         "same_prompts": comparison.prompts.verdict,
         "data": {"same": comparison.data.same, "other": comparison.data.other},
         "prompts": {"same": comparison.prompts.same, "other": comparison.prompts.other},
+        "graded_differently": grading_differences(comparison.a.manifest, comparison.b.manifest),
         "only_a": comparison.only_a,
         "only_b": comparison.only_b,
         "paired": {"by_case_id": comparison.pairing.by_id, "by_prompt": comparison.pairing.by_prompt},
@@ -72,7 +75,7 @@ def comparison_fields(comparison: RunComparison) -> dict[str, Any]:
         "categories": {name: _table(part) for name, part in comparison.categories.items()},
         "reasons": [{"reason": name, "a": a, "b": b} for name, a, b in comparison.reasons],
         "scores": [
-            {"name": score.name, "a": score.a, "b": score.b, "difference": _difference(score.difference)}
+            {"name": score.name, "a": score.a, "b": score.b, "difference": difference_fields(score.difference)}
             for score in comparison.scores
         ],
         "spent": {"a": _spent(comparison.spent_a), "b": _spent(comparison.spent_b)},
@@ -99,10 +102,11 @@ def _table(part: PairCounts) -> dict[str, Any]:
         for name, interval in (("a", part.rate_a), ("b", part.rate_b))
         if interval is not None
     }
-    return counts | {"left_out": part.left_out, "difference": _difference(part.difference), "rates": rates}
+    return counts | {"left_out": part.left_out, "difference": difference_fields(part.difference), "rates": rates}
 
 
-def _difference(difference: Difference) -> dict[str, Any]:
+def difference_fields(difference: Difference) -> dict[str, Any]:
+    """Return a difference with its interval and test as JSON values."""
     return {
         "value": difference.value,
         "low": difference.low,
@@ -179,7 +183,7 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
         *([f"{_GATE_MARKS[gate.verdict]} **{escaped(gate.sentence)}**"] if gate is not None else []),
         f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {basis} in both"
         + (f", {part.left_out} left out without two grades" if part.left_out else ""),
-        *([escaped(words)] if (words := pairing_words(comparison)) else []),
+        *map(escaped, comparability_notes(comparison)),
         f"**{verdict_words(comparison)}**",
         *(part for section in comparison_sections(comparison) for part in section_parts(section)),
     ]

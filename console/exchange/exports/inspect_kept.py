@@ -51,7 +51,7 @@ def kept_log(path: Path, annotations: Mapping[Slot, AnnotationFields]) -> bytes:
 
 
 def _members(log: EvalLog, annotations: Mapping[Slot, AnnotationFields]) -> dict[str, AnnotationFields]:
-    """Return the annotations by the member that holds the sample; doubled ids were numbered by the import."""
+    """Return the annotations by the member that holds the sample; duplicate ids were numbered by the import."""
     annotated: dict[str, AnnotationFields] = {}
     counts: dict[Slot, int] = {}
     for summary in log.summaries():

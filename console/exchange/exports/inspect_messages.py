@@ -127,7 +127,7 @@ def role_usage(manifest: Manifest, items: Iterable[Item]) -> dict[str, Any]:
 def _usage_by_role(manifest: Manifest, items: Iterable[Item]) -> dict[str, Usage]:
     """Return the token usage of rollouts by role.
 
-    What a rollout used beyond its calls is for embeddings, or of a run whose calls did not report it.
+    Usage of a rollout beyond that of its calls is for embeddings, or comes from a run whose calls did not report it.
     """
     used: dict[str, Usage] = {}
     other = EMBEDDING if EMBEDDING in manifest.roles else MODEL

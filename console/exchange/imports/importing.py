@@ -104,7 +104,7 @@ def import_log(
         number: index of the evaluation in the file.
         runs_root: folder of runs.
         progress: called after each sample.
-        keep: writes the log as the run is to keep it, if it is to.
+        keep: writes the copy of the log that the run keeps; None to keep none.
 
     Raises:
         UsageError: the log became unreadable, or the runs folder cannot be written; finished work is kept.

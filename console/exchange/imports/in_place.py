@@ -19,6 +19,7 @@ from console.config.paths import state_dir
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.core.outcome import Outcome
+from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Closed, Finished, Noted, Opened, Started
 from console.core.run import Manifest
 from console.core.source import IN_PLACE
@@ -203,7 +204,7 @@ def log_in_place(manifest: Manifest) -> Path | None:
         UsageError: the log is missing or was changed.
     """
     kept = manifest.setting.extras.get(IN_PLACE)
-    return None if kept is None else _unchanged(msgspec.convert(kept, _LogFile))
+    return None if kept is None else _unchanged(msgspec.convert(kept, ready_type(_LogFile)))
 
 
 def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecord]:
@@ -218,9 +219,9 @@ def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecor
     started = next((record for record in reversed(records) if isinstance(record, Started)), None)
     if kept is None or started is None:
         return records
-    file = msgspec.convert(kept, _LogFile)
+    file = msgspec.convert(kept, ready_type(_LogFile))
     try:
-        member = msgspec.convert(started.case.data[IN_PLACE], Member)
+        member = msgspec.convert(started.case.data[IN_PLACE], ready_type(Member))
         content = read_member(_unchanged(file), member)
         sample = sample_of(table(read_json(content)))
     except KeyError:

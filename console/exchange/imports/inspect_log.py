@@ -15,6 +15,7 @@ import msgspec
 from console.core.chat import Reply, Usage
 from console.core.fault import UsageError
 from console.core.json_text import decode_as, read_json
+from console.core.ready_type import ready_type
 from console.exchange.imports.chat import (
     after_last_reply,
     calls_of_messages,
@@ -361,7 +362,7 @@ def _decode_summaries(data: bytes) -> list[Summary]:
     try:
         return decode_as(data, list[Summary])
     except ValueError:  # NaN and the like, which strict JSON forbids
-        return msgspec.convert(read_json(data), list[Summary])
+        return msgspec.convert(read_json(data), ready_type(list[Summary]))
 
 
 def _named(member: str) -> Summary:

@@ -1,7 +1,7 @@
 """The Inspect log that a run was imported from, kept in the run's folder so that an export is what was imported.
 
-It is an `.eval`. One that was imported is copied; of one that was cut off, the complete members are kept. A JSON log is
-divided into the members of an `.eval`, sample by sample, each value as it was written.
+It is an `.eval`: an imported one is copied, or if truncated, its complete members are. A JSON log is split into the
+members of an `.eval`, sample by sample, with every value as written.
 """
 
 import json
@@ -27,7 +27,7 @@ _OF_SUMMARY = (
     "token_limit_type", "token_limit_usage", "message_limit", "time_limit",
 )  # fmt: skip
 _FASTEST = 1
-"""Level of compression: logs are large, and shrink to little at any."""
+"""Compression level; logs are large, and compress well at any."""
 _LONGEST_IN_SUMMARY = 1024
 _REMOVED = "Key removed from summary (> 1k)"
 """Inspect's own words."""
@@ -102,7 +102,7 @@ def _object(members: dict[str, bytes]) -> bytes:
 
 
 def _add_sample(archive: zipfile.ZipFile, piece: bytes, taken: set[str]) -> Iterator[Table]:
-    """Add a sample as it was written, and yield its summary; what is no sample is left out."""
+    """Add a sample as written, and yield its summary; anything that is not a sample is skipped."""
     try:
         record = table(read_json(piece))
     except ValueError:

@@ -16,6 +16,7 @@ import msgspec
 from console.core.chat import Reply
 from console.core.fault import UsageError
 from console.core.json_text import decode_as, read_json
+from console.core.ready_type import ready_type
 from console.exchange.imports.chat import conversation
 from console.exchange.imports.json_stream import LARGEST_BYTES, line_at, placed_lines
 from console.exchange.imports.jsonl import first_line
@@ -44,7 +45,7 @@ _SCORED_TOGETHER = "lm_eval scores the responses to a document together; the fir
 
 
 class _Lines(msgspec.Struct, frozen=True):
-    """Where the lines of a file are."""
+    """Positions of the lines of a file."""
 
     documents: dict[tuple[str, int], list[tuple[int, int]]]
     """Number and position of each document's lines, by id and occurrence: files may have been joined."""
@@ -57,7 +58,7 @@ class _Lines(msgspec.Struct, frozen=True):
 
 
 class _Line(msgspec.Struct):
-    """What tells the lines of a file apart; all fields are foreign."""
+    """Fields that identify a line; all are foreign."""
 
     doc_id: Any = None
     filter: Any = None
@@ -98,7 +99,7 @@ class SamplesLog:
 
 
 def _lines(path: Path, problems: list[Problem]) -> _Lines:
-    """Return where the lines of each document are; lines that are none of a document become problems.
+    """Return the positions of each document's lines; lines without a document become problems.
 
     Raises:
         UsageError: the file cannot be read.
@@ -126,7 +127,7 @@ def _lines(path: Path, problems: list[Problem]) -> _Lines:
 
 
 def _read_line(line: bytes) -> _Line:
-    """Read what tells a line apart.
+    """Read the fields that identify a line.
 
     Raises:
         ValueError: it is not a JSON object.
@@ -134,7 +135,7 @@ def _read_line(line: bytes) -> _Line:
     try:
         return decode_as(line, _Line)
     except ValueError:  # NaN and the like, which strict JSON forbids
-        return msgspec.convert(read_json(line), _Line)
+        return msgspec.convert(read_json(line), ready_type(_Line))
 
 
 def _results(path: Path, time: str, problems: list[Problem]) -> Table:
@@ -240,7 +241,7 @@ def _scores(record: Table, *, several: bool) -> Iterator[tuple[str, LogScore]]:
 
 
 def _of_repeat(score: LogScore, repeat: int, repeats: int) -> LogScore | None:
-    """Return the score of one response: its own, or that of all, which the first one stands for."""
+    """Return the score of one response: its own, or for the first one, the score of all together."""
     values = listed(score.value)
     if repeats > 1 and len(values) == repeats:
         return LogScore(values[repeat], score.answer)

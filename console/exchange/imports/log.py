@@ -154,7 +154,7 @@ class LogFormat(msgspec.Struct, frozen=True):
     open: Callable[[Path], list[Log]]
     """Return the evaluations of a file; raises UsageError for files of another format."""
     keep: Callable[[Path, IO[bytes]], None] | None = None
-    """Writes the log as an `.eval`, which the run keeps; None if it is no log of Inspect."""
+    """Writes the log as an `.eval` for the run to keep; None for formats other than Inspect's."""
 
 
 def table(value: object) -> Table:

@@ -1,4 +1,4 @@
-"""Totals of an Inspect log, computed again: the scores of a sample are reduced to one, then summed up over samples.
+"""Totals of an Inspect log, recomputed: the scores of each sample are reduced to one, then aggregated over samples.
 
 Pure. A total of a function that is unknown here, such as a metric of the user's own, is not computed.
 """
@@ -91,7 +91,7 @@ _REDUCERS: dict[str, Callable[[Sequence[float]], float]] = {
 
 
 def _reduced(values: Sequence[float], reducer: str) -> Sequence[float]:
-    """Return what counts of the scores of one sample; nothing if the reducer is unknown or undefined for them."""
+    """Return the reduced scores of one sample; empty if the reducer is unknown or undefined for them."""
     if not reducer:
         return values
     if (reduce := _REDUCERS.get(reducer)) is not None:

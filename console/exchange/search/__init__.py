@@ -1,1 +1,1 @@
-"""Search in all conversations of all runs, and the history of a case: what is indexed, and what is found."""
+"""Full-text search over the conversations of all runs, and the history of a case: indexing and queries."""

@@ -13,6 +13,7 @@ import msgspec
 from console.core.annotation import NO_ANNOTATION
 from console.core.case import Key, Slot
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.exchange.search.indexing import LAYOUT, ConversationFacts, RunFacts, conversation_of
 from console.insight.passage import Passage
 from console.insight.rollout import Rollout
@@ -25,9 +26,9 @@ from console.store.search_index import IndexDamaged, OtherLayout, SearchReader, 
 FEW_HITS = 3
 """Hits shown of each run unless one run is asked for."""
 _PATIENCE_S = 0.1
-"""Seconds after which the hits so far of a run with very many are shown."""
-_decode_run = msgspec.msgpack.Decoder(RunFacts).decode
-_decode_conversation = msgspec.msgpack.Decoder(ConversationFacts).decode
+"""Seconds after which the first hits of a run with very many are shown."""
+_decode_run = msgspec.msgpack.Decoder(ready_type(RunFacts)).decode
+_decode_conversation = msgspec.msgpack.Decoder(ready_type(ConversationFacts)).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +59,14 @@ class RunHits:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of the runs folder the index knows."""
+    """How much of the runs folder is indexed."""
 
     runs: int = 0
     conversations: int = 0
 
 
 class NoIndex(Exception):
-    """There is no usable search index; an update makes one."""
+    """There is no usable search index; an update creates one."""
 
 
 @contextlib.contextmanager
@@ -87,7 +88,7 @@ class Search:
         """Open the index.
 
         Raises:
-            NoIndex: there is none yet, or it has to be made again.
+            NoIndex: there is none yet, or it must be rebuilt.
         """
         self.root = root
         with _trouble_reported(root):

@@ -1,7 +1,7 @@
-"""Keeping the search index up to date: reads what journals have gained since, one conversation at a time.
+"""Updates of the search index: new journal records are read and indexed, one conversation at a time.
 
-A conversation is indexed when it ends, and when nobody plays its run any more. All text comes from the journal, whose
-secrets are already removed.
+A conversation is indexed when it ends, or unfinished when its run is no longer played. All text comes from the journal,
+whose secrets are already removed.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ _TITLE_LIMIT = 160
 
 
 class RunFacts(msgspec.Struct, array_like=True):
-    """What hits and histories say about a run."""
+    """Facts about a run, shown with hits and histories."""
 
     at: float
     suite: str
@@ -47,7 +47,7 @@ class RunFacts(msgspec.Struct, array_like=True):
 
 
 class ConversationFacts(msgspec.Struct, array_like=True):
-    """What is kept of a conversation beside its words."""
+    """Facts about a conversation, stored next to its words."""
 
     rollout: Rollout
     """Without texts that its journal holds."""
@@ -100,7 +100,7 @@ class IndexUpdate:
         """Index everything that is new.
 
         Raises:
-            RunLocked: another process is doing that.
+            RunLocked: another process is updating the index.
             UsageError: the index cannot be written.
         """
         try:
@@ -148,7 +148,7 @@ class IndexUpdate:
 
 
 class RunUpdate:
-    """Indexes what one run's journal has gained."""
+    """Indexes the new records of one run."""
 
     def __init__(
         self,
@@ -162,7 +162,7 @@ class RunUpdate:
         self._indexed = indexed
         self._pause = pause
         self._records: dict[Key, list[AnyRecord]] = {}
-        """Records of conversations without an end, as far as they were read just now."""
+        """Records of unfinished conversations, as far as this update has read them."""
 
     def run(self) -> None:
         """Index the run.
@@ -230,7 +230,7 @@ class RunUpdate:
                 return False
 
     def _settle(self, run: IndexedRun, manifest: Manifest) -> None:
-        """Index the conversations that nobody goes on with."""
+        """Index the unfinished conversations of a run that is no longer played."""
         for conversation in run.place.open:
             if conversation.indexed < len(conversation.starts):
                 conversation.number = self._add(run, manifest, conversation)

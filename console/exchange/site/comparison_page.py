@@ -6,7 +6,7 @@ from console.exchange.exports.html_parts import safe, section_part
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun
 from console.insight.comparison import CasePair, PairOutcome, RunComparison
-from console.insight.comparison_report import change_words, comparison_sections, pairing_words, verdict_words
+from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
 
 _MOST_CHANGES = 5000
 _LONGEST = 160
@@ -18,12 +18,11 @@ def comparison_page(comparison: RunComparison, a: SiteRun, b: SiteRun) -> str:
     part = comparison.counts
     basis = f"{part.cases} cases in both" + (f", {part.rollouts} rollouts" if part.rollouts > part.cases else "")
     left = f", {part.left_out} left out without two grades" if part.left_out else ""
-    across = pairing_words(comparison)
     body = [
         f"<p>A: {anchor(Link(a.title, a.overview))}, run {safe(a.reader.manifest.id)}<br>"
         f"B: {anchor(Link(b.title, b.overview))}, run {safe(b.reader.manifest.id)}</p>",
         f"<p>{basis}{left}</p>",
-        f"<p>{safe(across)}</p>" if across else "",
+        *(f"<p>{safe(words)}</p>" for words in comparability_notes(comparison)),
         f'<p class="verdict"><strong>{safe(verdict_words(comparison))}</strong></p>',
         *_changes(comparison.changes(), a, b),
         *(scrolling(section.title, section_part(section)) for section in comparison_sections(comparison)),

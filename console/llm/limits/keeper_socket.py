@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from console.core.ready_type import ready_type
 from console.llm.limits.keeper import FromKeeper, Keeper, ToKeeper
 
 _RETRY_S = 0.02
@@ -25,8 +26,8 @@ _CLOSE_S = 1.0
 _LONGEST = 70
 """Maximum bytes of the folder's path; socket paths are limited to 107."""
 _encode = msgspec.json.Encoder().encode
-_to_keeper = msgspec.json.Decoder(ToKeeper).decode
-_from_keeper = msgspec.json.Decoder(FromKeeper).decode
+_to_keeper = msgspec.json.Decoder(ready_type(ToKeeper)).decode
+_from_keeper = msgspec.json.Decoder(ready_type(FromKeeper)).decode
 Send = Callable[[ToKeeper], None]
 StartTask = Callable[[Coroutine[Any, Any, None], str], "asyncio.Task[None]"]
 

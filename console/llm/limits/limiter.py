@@ -41,7 +41,7 @@ _LONGEST_PROBE_S = 30.0
 _RATE_LIMITED = "rate limited"
 _ASKED_TO_WAIT = "the provider asks to wait"
 _SHARED_PAUSES = 4
-"""Rate limits that pause all calls after several were refused in a row, until it is seen again that they would be."""
+"""Rate limits that pause all calls after several refusals in a row, until refusals in a row are seen again."""
 _ANSWER_TIME_WEIGHT = 0.1
 """Weight of the latest good answer in the moving average of answer times."""
 
@@ -105,7 +105,7 @@ class Limiter:
         self._throttled = self._episodes = self._probes = 0
         self._sent = self._shared_pauses = 0
         self._tolerance, self._refused = Tolerance(), RefusedCalls()
-        self._last_good_start = -inf
+        self._last_good_start = self._retried_at = -inf
         self.is_proven = False
         """True after the first good answer."""
         self.faults_in_a_row = 0
@@ -123,6 +123,10 @@ class Limiter:
     def has_answered_since(self, moment: float) -> bool:
         """Return True if a request sent after a time of the monotonic clock has succeeded."""
         return self._last_good_start > moment
+
+    def is_overruled(self, slot: Slot) -> bool:
+        """Return True if `retry_now` came after the request was sent, so the wait it is told to make is over."""
+        return slot.started < self._retried_at
 
     @property
     def has_room(self) -> bool:
@@ -248,6 +252,8 @@ class Limiter:
             self._shared_pauses = _SHARED_PAUSES if are_together(row, chance) else self._shared_pauses - 1
             refusal = Refusal(slot.cuts, slot.is_light, row)
             self._learner.throttled(self._in_flight, refusal, time.monotonic(), self._not_before)
+        if self.is_overruled(slot):
+            return 0.0
         is_shared = self._shared_pauses > 0 or (retry_after_s or 0.0) > longest_alone_s
         if is_shared and slot.started >= self._not_before:
             self._episodes += 1
@@ -301,7 +307,8 @@ class Limiter:
             self._gap_s = max(self._gap_s, 60.0 / rpm)
 
     def retry_now(self) -> None:
-        """End the pause and forget the pace."""
+        """End the pause and forget the pace; refusals of requests that are in flight pause nobody."""
+        self._retried_at = time.monotonic()
         self._not_before = self._next_start = 0.0
         self._episodes = self._probes = 0
         self._learner.forget_pace()

@@ -1,7 +1,7 @@
 """The length limit of a text completion: the part of the model's context that its prompt leaves free.
 
 Source: BFCL v4, `base_oss_handler.py`, which loads the model's tokenizer and configuration with `transformers`. Here
-`tokenizer.json` is read by the tokenizer library below that, if a folder is configured; no code of a model's folder is
+`tokenizer.json` is read by the underlying tokenizer library, if a folder is configured; no code of a model's folder is
 run. Otherwise the server counts (`POST /tokenize` next to `/v1`, as in vLLM and SGLang). If it cannot, the largest
 limit is sent and the reply is flagged.
 """

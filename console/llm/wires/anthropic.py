@@ -151,7 +151,7 @@ def read_message(message: Mapping[str, Any], finish: str, accepted: Accepted = N
 
 
 def _is_known(kind: object) -> bool:
-    """Return whether blocks of a type are read, or say nothing: hidden thoughts, and the provider's own tools."""
+    """Return whether blocks of a type are read, or may be ignored: hidden thoughts, and the provider's own tools."""
     known = ("text", "thinking", "tool_use", "redacted_thinking", "server_tool_use", "mcp_tool_use")
     return kind in known or str(kind).endswith("_tool_result")
 
@@ -291,7 +291,7 @@ class _MessageAssembly:
 
 
 def _input(written: str, block: Block, *, is_cut: bool) -> dict[str, Any] | str:
-    """Return the input of a call, or the text that the model had written of it when it was cut."""
+    """Return the input of a call; if it was cut, the text written so far."""
     begun = object_in(block, "input") or {}
     try:
         value = read_json(written) if written else begun

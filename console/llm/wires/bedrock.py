@@ -6,6 +6,7 @@ a bearer token; requests are not signed. The content of a reply, including its r
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from console.config.model import ModelConfig
@@ -13,6 +14,7 @@ from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
+from console.llm.wires.body_assembly import BodyAssembly
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import NONE_ACCEPTED, Accepted, refuse_other_roles
@@ -153,27 +155,15 @@ def _usage(value: object) -> Usage | None:
     return None if sent is None or written is None else Usage(sent, written)
 
 
-class _BodyAssembly:
-    ends = BEDROCK
-    read = staticmethod(read_converse)
-
-    def __init__(self) -> None:
-        self.reason: str | None = None
-        self._body: dict[str, Any] = {}
-
-    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
-        return isinstance(chunk.get("stopReason"), str)
-
-    def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
-        self._body = dict(chunk)
-        self.reason = str(chunk.get("stopReason"))
-        for block in as_objects(as_object(as_object(chunk.get("output")).get("message")).get("content")):
-            live.show("reasoning", _thought(block))
-            live.show("text", block.get("text"))
-        return True
-
-    def message(self) -> dict[str, Any]:
-        return self._body
+def _show(body: Mapping[str, Any], live: LiveTexts) -> None:
+    for block in as_objects(as_object(as_object(body.get("output")).get("message")).get("content")):
+        live.show("reasoning", _thought(block))
+        live.show("text", block.get("text"))
 
 
-BEDROCK_API = ProviderApi(path="model/{model}/converse", body=converse_body, events=SseReader, assembly=_BodyAssembly)
+BEDROCK_API = ProviderApi(
+    path="model/{model}/converse",
+    body=converse_body,
+    events=SseReader,
+    assembly=partial(BodyAssembly, BEDROCK, "stopReason", _show, read_converse),
+)

@@ -99,7 +99,7 @@ class ChatAssembly:
         return first is not None and self._add_choice(first, live)
 
     def _change_id(self, identity: str) -> None:
-        """Take the id of another chunk; some servers number chunks, but one that returns is of a second answer."""
+        """Accept another chunk id, since some servers number chunks; an id that returns belongs to a second answer."""
         if identity in self._earlier_ids:
             raise unread("the chunks of two answers are mixed")
         self._earlier_ids.add(identity)
@@ -172,7 +172,7 @@ class ChatAssembly:
 
 
 _SAYING = ("content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call")
-"""Fields of a message or delta that say something."""
+"""Fields of a message or delta that hold content."""
 _SILENT_FIELDS = frozenset(
     {
         *(*_SAYING, "role", "name", "id", "prefix", "signature", "reasoning_details", "thinking_blocks"),
@@ -180,7 +180,7 @@ _SILENT_FIELDS = frozenset(
         *("extra_content", "provider_specific_fields", "content_filter_results", "content_filter_offsets"),
     }
 )
-"""Fields of a message that are read, or that say nothing even where they are the only ones."""
+"""Fields of a message that are read, or hold no content even if they are the only ones."""
 _CALL_FIELDS = frozenset({"id", "index", "type", "function", "name", "arguments", "description", "strict"}) | frozenset(
     {"extra_content", "provider_specific_fields", "thought_signature"}
 )
@@ -188,18 +188,18 @@ _CALL_FIELDS = frozenset({"id", "index", "type", "function", "name", "arguments"
 _FILTER_RESULTS = frozenset({"content_filter_results", "content_filter_offsets"})
 """What Azure reports of its filter, in chunks of their own."""
 _SILENT_PARTS = ("reference", "tool_reference", "redacted_thinking")
-"""Parts of a content that say nothing: Mistral's citations, and thoughts that only the provider can read."""
+"""Parts of a content to ignore: Mistral's citations, and thoughts that only the provider can read."""
 _Show = Callable[[str, object], bool]
 """Shows new text of a kind; returns True if there was any."""
 
 
 class _Said:
-    """What the deltas of a message, or a whole message, have said."""
+    """Content of a message, whole or joined from its deltas."""
 
     def __init__(self) -> None:
         self.flags: set[str] = set()
         self.unknown: list[str] = []
-        """Types of parts that are not known."""
+        """Unknown types of parts."""
         self._texts: dict[str, list[str]] = {"text": [], "reasoning": []}
         self.unread: dict[str, object] = {}
         """Fields that nothing here reads."""
@@ -207,7 +207,7 @@ class _Said:
         self._calls = _CallCollector()
 
     def add(self, part: dict[str, Any], show: _Show, *, is_whole: bool = False) -> bool:
-        """Add a delta or a whole message; return True if it said anything."""
+        """Add a delta or a whole message; return True if it had content."""
         is_new = False
         refuse_other_roles(part)
         if not part.keys() <= _SILENT_FIELDS:
@@ -243,7 +243,7 @@ class _Said:
         return {"content": content, "reasoning": "".join(self._texts["reasoning"]), "tool_calls": self._calls.calls()}
 
     def agrees_with(self, restated: dict[str, Any]) -> bool:
-        """Return whether the whole message says the same, or nothing."""
+        """Return whether the whole message has the same content, or none."""
         other = _Said()
         other.add(restated, lambda kind, text: False, is_whole=True)
         self.unknown += other.unknown

@@ -5,6 +5,7 @@ are sent back as they came.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, cast
 
 from console.config.model import ModelConfig
@@ -12,6 +13,7 @@ from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
+from console.llm.wires.body_assembly import BodyAssembly
 from console.llm.wires.completeness import Ends
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, refuse_other_roles
@@ -91,7 +93,7 @@ def read_cohere(message: Mapping[str, Any], finish: str, accepted: Accepted = NO
 
 
 def _part(part: Mapping[str, Any], accepted: Accepted) -> dict[str, str]:
-    """Return a part of the content with its two fields; empty if it says nothing.
+    """Return a part of the content with its two fields; empty if it has no content.
 
     Raises:
         Fault: it is neither text nor a thought.
@@ -120,26 +122,14 @@ def _usage(value: object) -> Usage | None:
     return None if sent is None or written is None else Usage(sent, written)
 
 
-class _BodyAssembly:
-    ends = COHERE
-    read = staticmethod(read_cohere)
-
-    def __init__(self) -> None:
-        self.reason: str | None = None
-        self._body: dict[str, Any] = {}
-
-    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
-        return isinstance(chunk.get("finish_reason"), str)  # beside which `message` is the answer, not an error's
-
-    def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
-        self._body = dict(chunk)
-        self.reason = str(chunk.get("finish_reason"))
-        for part in as_objects(as_object(chunk.get("message")).get("content")):
-            live.show("text", part.get("text"))
-        return True
-
-    def message(self) -> dict[str, Any]:
-        return self._body
+def _show(body: Mapping[str, Any], live: LiveTexts) -> None:
+    for part in as_objects(as_object(body.get("message")).get("content")):
+        live.show("text", part.get("text"))
 
 
-COHERE_API = ProviderApi(path="chat", body=cohere_body, events=SseReader, assembly=_BodyAssembly)
+COHERE_API = ProviderApi(
+    path="chat",
+    body=cohere_body,
+    events=SseReader,
+    assembly=partial(BodyAssembly, COHERE, "finish_reason", _show, read_cohere),
+)

@@ -2,8 +2,8 @@
 
 A reason counts if it belongs to the API, if a provider listed here is known to send it, or if the user accepts it.
 Anything else (an unknown reason, an error in any format, no reason) is a machinery fault and never an answer.
-`docs/reliability.md` shows the same table; a test keeps the two equal. What was streamed, what the end says and what is
-handed on must agree; parts that cannot be read are faults where they are read (`parts`).
+`docs/reliability.md` shows the same table; a test keeps the two equal. The streamed text, the end
+of the answer and the reply must agree; unreadable parts are faults where they are read (`parts`).
 """
 
 from collections.abc import Callable, Mapping

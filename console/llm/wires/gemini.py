@@ -38,7 +38,7 @@ _MERGED = ({"text"}, {"text", "thought"})
 """Fields of parts that are joined; a part with other fields, such as a signature, stays separate."""
 
 _SILENT_PARTS = frozenset({"executableCode", "codeExecutionResult", "toolCall", "toolResponse"})
-"""Parts of the provider's own doing; those with other fields and neither text nor call may be answers."""
+"""Parts added by the provider; those with other fields and neither text nor call may be answers."""
 _KNOWN_FIELDS = ("text", "functionCall", "thought", "thoughtSignature")
 Part = dict[str, Any]
 
@@ -158,7 +158,7 @@ def read_candidates(message: Mapping[str, Any], finish: str, accepted: Accepted 
 
 
 def _call(call: dict[str, Any], number: int) -> ToolCall:
-    """Return a call; one without arguments may leave them out, unless they are sent in a way that is not read."""
+    """Return a call; missing arguments mean none, unless unread fields may hold them."""
     if call.get("willContinue") is True:
         raise unread("the arguments of a call come in pieces, which are not read")
     if not call.get("args"):

@@ -116,7 +116,7 @@ def refuse_other_roles(message: Mapping[str, Any]) -> None:
 
 
 def refuse_unknown(fields: Mapping[str, Any], known: Set[str], what: str) -> None:
-    """Raise a fault if fields besides the known ones hold text or more: what nobody reads may be the answer."""
+    """Raise a fault if fields besides the known ones hold text or more: unread content may be the answer."""
     for name, value in fields.items():
         if name not in known and value and isinstance(value, str | list | dict):
             raise unread(f"{what} has the unknown field {name[:40]!r}")

@@ -40,7 +40,7 @@ _SILENT_ITEMS = (
     *("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"),
     *("mcp_list_tools", "mcp_call", "compaction"),
 )
-"""Items of the provider's own doing; those of any other unknown type may be answers."""
+"""Items added by the provider; those of any other unknown type may be answers."""
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _WHOLE_TEXTS = {"response.output_text.done": "text", "response.function_call_arguments.done": "arguments"}
 """Fields with the whole text of a part, by type of event."""

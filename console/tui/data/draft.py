@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from console.config.redaction import Redactor, sounds_secret
+from console.core.ready_type import ready_type
 from console.tui.data.ui_state import UiState
 
 _NAME = "draft"
@@ -54,7 +55,7 @@ def keep_draft(draft: Draft | None, state: UiState) -> None:
 def kept_draft(state: UiState) -> Draft | None:
     """Return the stored draft; None if there is none or it is unreadable."""
     try:
-        written = msgspec.json.decode(state.text(_NAME, longest=_LONGEST), type=_Written)
+        written = msgspec.json.decode(state.text(_NAME, longest=_LONGEST), type=ready_type(_Written))
     except msgspec.MsgspecError:
         return None
     suites = {suite: frozenset(ticked) for suite, ticked in written.suites.items()}

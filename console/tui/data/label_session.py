@@ -16,6 +16,7 @@ import msgspec
 
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.store.lock import RunLock, RunLocked, is_held, read_holder
 from console.store.notes import LABEL, UNREADABLE, Note, Notes, retract_labels
 from console.store.runs import RunFolder
@@ -96,7 +97,7 @@ class LabelSession:
             raise UsageError(f"the cost cannot be estimated: {error}", where=self._run.name) from None
         answer = _last_object(process.stdout)
         try:
-            return msgspec.convert(answer, LabelForecast)
+            return msgspec.convert(answer, ready_type(LabelForecast))
         except ValueError:
             why = str(answer.get("message") or "eval-console explain ended without an answer")
             raise UsageError(why, where=str(answer.get("where") or ""), hint=str(answer.get("hint") or "")) from None
@@ -147,7 +148,7 @@ class LabelSession:
         except OSError:
             answer = {}
         try:
-            return msgspec.convert(answer, LabelResult)
+            return msgspec.convert(answer, ready_type(LabelResult))
         except ValueError:
             return LabelResult()
 

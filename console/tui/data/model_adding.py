@@ -1,4 +1,4 @@
-"""`models add` in a subprocess, as the app needs the network only for this: known servers, their models, a new one."""
+"""`models add` in a subprocess, since the app needs the network for nothing else."""
 
 import json
 import subprocess

@@ -85,4 +85,4 @@ class SearchIndexing:
 
 
 _REFUSED = 2
-"""Exit code of a command that says why it cannot do its work."""
+"""Exit code of a command that reports why it failed."""

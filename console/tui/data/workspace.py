@@ -217,7 +217,7 @@ class Workspace:
         self.in_thread(partial(self._look_at_locks if rests else self._look, changes, active))
 
     def _look(self, changes: RunChanges, active: list[_Watched]) -> None:
-        begun = time.thread_time()  # not the time on the clock, which a busy machine stretches without end
+        begun = time.thread_time()  # processor time, since a busy machine stretches elapsed time without bound
         try:
             changed = changes.poll()
         except UsageError as error:

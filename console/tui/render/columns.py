@@ -23,7 +23,7 @@ class Column(msgspec.Struct, frozen=True):
     from_width: int = 0
     """Width of the list from which the column is shown."""
     worth: int = 0
-    """Width below which the column is left out, since the first words of a sentence say nothing."""
+    """Width below which the column is left out, since the first words of a sentence are of no use."""
     is_name: bool = False
     """True if cells are ids, which are cut in the middle."""
 

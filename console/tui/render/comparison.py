@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from console.core.grading import grading_differences, grading_words
 from console.core.statistics.paired import MCNEMAR, NEWCOMBE
 from console.insight import number_format
 from console.insight.comparison import (
@@ -47,6 +48,10 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
         for name, side in (("A", comparison.a), ("B", comparison.b))
         if side.manifest.setting.edit or side.manifest.parent
     ]
+    if comparison.b.manifest.regraded == comparison.a.manifest.id:
+        origins.append(Content.styled("B regraded from A", "$undecided"))
+    elif grading_differences(comparison.a.manifest, comparison.b.manifest):
+        origins.append(Content.styled("graded differently", "$broken"))
     other_prompts = comparison.prompts.verdict is False
     parts = [_check(comparison.data.words("case"), comparison.data.verdict)]
     if comparison.pairing.is_across_suites:
@@ -268,6 +273,8 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
     if comparison.single is not None:
         return [Block("single", difference(comparison))]
     blocks = [Block("test", block_title("significance"), body=tuple(_test_lines(comparison)))]
+    if words := grading_words(comparison.a.manifest, comparison.b.manifest):
+        blocks.append(Block("grading", block_title("grading"), body=(one_line(words, 400),)))
     if any(disputed):
         words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers include them as graded"
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))

@@ -27,7 +27,7 @@ LONG_STRIP = 10
 """Number of turns above which the turn strip is condensed."""
 VALUE_LIMIT = 4000
 _LEAST_LONG = 60
-"""Characters above which texts are shown around what differs only."""
+"""Characters above which only the surroundings of differences are shown."""
 _MOST_COMPARED = 100_000
 ALONE_LINES = 3
 """Maximum lines of a value shown on one side only, without wrapping."""
@@ -353,7 +353,7 @@ def _pair_texts(pair: Pair, width: int, style: Style) -> tuple[Content, Content]
 
 
 def _passages(expected: str, actual: str, width: int, style: Style) -> tuple[Content, Content] | None:
-    """Return two long texts around the words that differ; None if they are short, alike in nothing, or wrapped."""
+    """Return two long texts around the words that differ; None if short, wrapped, or without common words."""
     if (
         style.wrap
         or min(len(expected), len(actual)) <= max(width, _LEAST_LONG)
@@ -367,7 +367,7 @@ def _passages(expected: str, actual: str, width: int, style: Style) -> tuple[Con
 
 
 def _marked_words(parts: Sequence[Part], style: str) -> Content:
-    """Return the parts of a text, with what differs underlined and a note for what is left out."""
+    """Return the parts of a text, with differences underlined and a note in place of what is left out."""
     shown: list[Content] = []
     for place, part in enumerate(parts):
         if part.omitted:

@@ -33,7 +33,7 @@ class Question(msgspec.Struct, frozen=True):
 
 
 class QuestionSet(msgspec.Struct, frozen=True):
-    """A list of questions, with the facts that a run records of it."""
+    """A list of questions, and the facts about it that a run records."""
 
     name: str
     questions: tuple[Question, ...]

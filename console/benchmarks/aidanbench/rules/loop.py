@@ -12,6 +12,7 @@ import msgspec
 
 from console.benchmarks.aidanbench.rules import reply_tags
 from console.benchmarks.aidanbench.rules.acceptance import EMPTY_ANSWER, Decision, Rule, Scores
+from console.core.ready_type import ready_type
 
 Number = float | str | None
 """A number; a string such as `nan` if JSON has no such number; None if undetermined."""
@@ -113,7 +114,7 @@ def read_output(output: Any) -> list[Turn]:
         msgspec.ValidationError: not a list of turns.
         ValueError: a value is neither a number nor the name of one.
     """
-    turns = msgspec.convert(output, list[Turn])
+    turns = msgspec.convert(output, ready_type(list[Turn]))
     for turn in turns:
         scores_of(turn)
     return turns

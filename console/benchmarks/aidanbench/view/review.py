@@ -77,7 +77,7 @@ def _collision_block(earlier: Round, last: Round, width: int, *, stacked: bool) 
 
 
 def _marked(parts: Iterable[Part], style: str) -> list[Content]:
-    """Return the lines of one answer, with words that only it has colored and underlined."""
+    """Return the lines of one answer; words that the other answer lacks are colored and underlined."""
     whole = Content.empty()
     for part in parts:
         text = literal(part.text, TEXT_LIMIT)

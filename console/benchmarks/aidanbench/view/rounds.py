@@ -83,7 +83,7 @@ def _judge_blocks(loop_round: Round, name: str, *, unfolded: bool) -> list[Block
 
 
 def head_line(loop_round: Round, state: str = "") -> tuple[Content, Content]:
-    """Return a round's title and the right end of its line: scores, or the current activity."""
+    """Return a round's title, and what to show at the right end of the line: scores, or the current activity."""
     style = "bold $fail" if loop_round.is_decided and loop_round.accepted is False else "bold"
     title = Content.styled(f"round {loop_round.turn + 1}", style)
     if loop_round.measures:
@@ -92,7 +92,7 @@ def head_line(loop_round: Round, state: str = "") -> tuple[Content, Content]:
 
 
 def gauges(loop_round: Round, width: int = GAUGE_WIDTH) -> Content:
-    """Return all scores of a round on one line: `coh 66 ███│░░  nov .24 ██│░░`."""
+    """Return all scores of a round on one line, such as `coh 66 ███│░░  nov .24 ██│░░`."""
     parts: list[Content] = []
     for name in SCORES:
         measure = loop_round.measures.get(name)
@@ -126,7 +126,7 @@ def _value(measure: Measure) -> Content:
 
 
 def nearest_line(loop_round: Round) -> Content | None:
-    """Return the round, similarity and beginning of the nearest earlier answer."""
+    """Return the nearest earlier answer: its round, its similarity and its first words."""
     if loop_round.nearest is None:
         return None
     alike = f", {number_format.number(loop_round.similarity)} alike" if loop_round.similarity is not None else ""
@@ -135,7 +135,7 @@ def nearest_line(loop_round: Round) -> Content | None:
 
 
 def end_line(loop_round: Round) -> Content | None:
-    """Return why the loop ended with this round; None if it went on or the round is still undecided."""
+    """Return why the loop ended in this round; None if it continued, or if the round has no decision yet."""
     if not loop_round.is_decided or loop_round.accepted:
         return None
     words = one_line(reason_words(loop_round.reason), 200)

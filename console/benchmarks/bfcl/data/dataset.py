@@ -19,6 +19,7 @@ from console.benchmarks.bfcl.rules.variation import CONFIGS
 from console.core.chat import Message
 from console.core.fault import UsageError
 from console.core.json_text import read_json
+from console.core.ready_type import ready_type
 from console.core.suggestion import nearest
 from console.suites.catalog import read_suite_toml
 
@@ -355,7 +356,7 @@ def _rows(path: Path, row_type: type[msgspec.Struct]) -> list[tuple[int, dict[st
         where = f"{path}:{number}"
         row = _json(line, where)
         try:
-            msgspec.convert(row, row_type)
+            msgspec.convert(row, ready_type(row_type))
             if b"\\ud" in line.lower():
                 msgspec.json.encode(row)  # fails for half of a surrogate pair, which no file could hold
             if b"NaN" in line or b"Infinity" in line:

@@ -20,6 +20,7 @@ from console.benchmarks.bfcl.conversation.multi_turn import STEP_LIMIT
 from console.benchmarks.bfcl.files.layout import Line
 from console.benchmarks.bfcl.models.decode.reply import decode_step
 from console.benchmarks.bfcl.models.handlers.completion import PROMPT_ROLE
+from console.core.ready_type import ready_type
 from console.core.record import Asked, Performed
 from console.core.request import Thread
 
@@ -53,7 +54,7 @@ def results_of(performed: Sequence[Performed]) -> Results:
     results: dict[tuple[int, int], Sequence[str]] = {}
     for effect in performed:
         with contextlib.suppress(msgspec.ValidationError):  # another kind of effect, or an edited journal
-            request = msgspec.convert(effect.request, _ExecutedCalls)
+            request = msgspec.convert(effect.request, ready_type(_ExecutedCalls))
             results[request.turn, request.step] = list(map(str, msgspec.convert(effect.result, list[Any])))
     return results
 

@@ -10,6 +10,7 @@ import msgspec
 import tomli
 
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.core.suggestion import nearest_names
 
 _TABLE = Path(__file__).parent / "profiles" / "registry.toml"
@@ -55,7 +56,7 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
 @cache
 def profiles() -> dict[str, Profile]:
     """Return all rows by name, in the official order."""
-    table = msgspec.convert(tomli.loads(_TABLE.read_text(encoding="utf-8")), _Table)
+    table = msgspec.convert(tomli.loads(_TABLE.read_text(encoding="utf-8")), ready_type(_Table))
     return {row.name: row if row.model_id else msgspec.structs.replace(row, model_id=row.name) for row in table.models}
 
 

@@ -7,6 +7,7 @@ import msgspec
 from console.benchmarks.bfcl.rules import categories as names
 from console.core.case import Case
 from console.core.chat import Message
+from console.core.ready_type import ready_type
 
 
 class Schema(msgspec.Struct, frozen=True):
@@ -109,4 +110,4 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def entry_of(case: Case) -> Entry:
     """Return the entry of a case."""
-    return msgspec.convert(case.data, Entry)
+    return msgspec.convert(case.data, ready_type(Entry))

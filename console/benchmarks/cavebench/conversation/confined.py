@@ -1,4 +1,4 @@
-"""Selects the parts of a scenario that enter the sandbox: code and data files, and of a turn its query and two names.
+"""Selects the parts of a scenario that enter the sandbox: code, data files, and the query and two names of each turn.
 
 Expectations stay outside, in files as well as in messages, because code written by the model runs inside. Validators
 are scenario code and do enter, because they judge live objects.

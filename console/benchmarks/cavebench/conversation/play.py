@@ -109,7 +109,7 @@ class _WorkerFactory:
         data, options = self._data, self._options
         enters = (
             named_functions if options.mode == "cave" else confined_turn
-        )  # in json mode no code of the model's runs
+        )  # in JSON mode no code written by the model runs
         return {
             "root": str(self._dataset.folder.resolve()),
             "module": data["module"],
@@ -176,7 +176,7 @@ class _AgentPlay:
                 raise
             record = lost_turn(query, lost.message, lost.cause)
         except WorkerError as error:
-            if not self._guard.is_answered:  # nothing of the model's has run yet
+            if not self._guard.is_answered:  # no code written by the model has run yet
                 raise Fault(FaultKind.SANDBOX, f"the agent cannot run: {error}") from None
             record = {"query": query, "trouble": f"the agent failed: {error}"}
 
@@ -199,7 +199,7 @@ class _AgentPlay:
                 raise
         self._worker = await self._start.worker()
         for number in range(self._turn):
-            with contextlib.suppress(WorkerError):  # a turn that ended so does it again
+            with contextlib.suppress(WorkerError):  # a turn that failed fails again
                 await self._call(number, self._replay_answers(number, _unexpected_question))
         return await self._call(self._turn, self._replay_answers(self._turn, self._answer))
 

@@ -49,7 +49,7 @@ def read_source(path: Path) -> ModuleSource:
 
 
 class _Module:
-    """Top-level definitions of a module; those that are made twice are unknown."""
+    """Top-level definitions of a module; names defined twice count as unknown."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.functions = _made_once((node.name, node) for node in tree.body if isinstance(node, ast.FunctionDef))
@@ -183,7 +183,7 @@ def _types_in(annotation: ast.expr | None) -> Iterator[str]:
 def _table(tree: ast.Module, source: bytes, name: str) -> dict[str, ast.expr] | None:
     """Return the values of a module-level literal dictionary by key; None if it is built otherwise."""
     if name.encode() not in source and not _STAR_IMPORT.search(source):
-        return {}  # without a walk through the whole tree: Home waits for it
+        return {}  # no walk through the whole tree, since Home waits for it
     assigned = [value for node in tree.body if (value := _assigned(node, name)) is not None]
     if not assigned:
         return None if _is_mentioned(tree, name) else {}

@@ -18,6 +18,7 @@ from console.core.case import Case, Key, Setting
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.core.outcome import Outcome, Verdict
+from console.core.ready_type import ready_type
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.imports.imported_run import write_run
@@ -101,7 +102,7 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
     """
     try:
         data = read_json(path.read_bytes())
-        scenarios = msgspec.convert(data, dict[str, PeerScenario])
+        scenarios = msgspec.convert(data, ready_type(dict[str, PeerScenario]))
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except msgspec.ValidationError as error:

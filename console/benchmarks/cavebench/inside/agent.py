@@ -1,8 +1,8 @@
 """Worker program of cave mode: the real cave-agent with a live runtime, whose model is reached through the engine.
 
-The agent's loop, prompts and history are the package's own. Ours are the differences: replies and clock come from the
-engine, each cell has a time limit and its calls are tracked, and the agent sees the output recorded by the engine, so
-that a resumed conversation continues identically.
+The agent's loop, prompts and history are the package's own. What differs: replies and clock come from the engine, each
+cell has a time limit and its calls are tracked, and the agent sees the output recorded by the engine, so that a resumed
+conversation continues identically.
 """
 
 import signal

@@ -1,6 +1,6 @@
 """Stubs of the modules that published scenario modules import, so that these run unchanged.
 
-`core`, `core.types`, `core.validation`, `utils` and `cave_agent` at all its places over the versions. They are
+`core`, `core.types`, `core.validation`, `utils` and `cave_agent` at its places in all versions. They are
 installed before a scenario is imported; the checkout's own modules of these names are never imported. Types accept the
 keywords of all versions.
 """

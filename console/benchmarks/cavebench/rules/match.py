@@ -93,7 +93,7 @@ def check_calls(expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], 
             _check_name(
                 check, name, ([(index, expected[index]) for index in indices], actual_by_name[name]), actual, rule
             )
-    except TypeError as error:  # a name of a kind that is no name, such as a list, in a scenario file
+    except TypeError as error:  # a name in a scenario file that cannot be a key, such as a list
         raise EvaluatorError(str(error)) from None
     return check
 
@@ -101,7 +101,7 @@ def check_calls(expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], 
 def mismatch_cost(expected: Sequence[ExpectedArgument], arguments: dict[str, Any]) -> float:
     """Return how badly a call fits an expectation: weighted penalties, 0 when it fits.
 
-    The cost holds numbers interchangeable under both type rules, as the reference does.
+    The cost treats numbers as interchangeable under both type rules, as the reference does.
     """
     return _cost([_Expected(argument) for argument in expected], {name: _Value(arguments[name]) for name in arguments})
 
@@ -249,7 +249,7 @@ def _check_name(
             raise EvaluatorError(f"{len(expectations)} calls of {name} are expected and {len(places)} made: too many")
         arguments = [_Expected(argument) for argument in call.arguments]
         costs = [_cost(arguments, group.arguments(call)) for group in groups]
-        cost, place = min(zip(costs, range(len(costs)), strict=True))  # groups stand in the order of their first places
+        cost, place = min(zip(costs, range(len(costs)), strict=True))  # groups are in order of first appearance
         group = groups[place]
         taken = group.free.popleft()
         del groups[place]

@@ -10,6 +10,7 @@ import msgspec
 from console.benchmarks.cavebench.rules.json_values import decode
 from console.benchmarks.cavebench.rules.match import ActualCall
 from console.benchmarks.cavebench.rules.score import TurnRecord, ValidatorAnswer
+from console.core.ready_type import ready_type
 
 FormT = TypeVar("FormT")
 
@@ -124,6 +125,6 @@ def lost_turn(query: str, message: str, cause: str) -> dict[str, Any]:
 
 def _read(data: Any, form: type[FormT]) -> FormT:
     try:
-        return msgspec.convert(data, form)
+        return msgspec.convert(data, ready_type(form))
     except msgspec.ValidationError as error:
         raise BadRecord(str(error)) from None

@@ -34,7 +34,7 @@ _GOOD_SHARE, _BAD_SHARE = 0.9, 0.3
 
 
 def scripted_answers_for(script: Script, turn: int, step: int) -> ScriptedAnswers:
-    """Return the scripted answers for one step of a turn: first calls, then text; and the recorded one, if any."""
+    """Return the scripted answers for one step of a turn (calls first, then text), and the recorded one if any."""
     answers = _answers(script, turn, step)
     recorded = script.simulated.recorded if script.simulated else []
     if not recorded:
@@ -59,7 +59,7 @@ def _answers(script: Script, turn: int, step: int) -> ScriptedAnswers:
 
 
 def right_texts(script: Script, turn: int) -> list[str]:
-    """Return the answer of a turn that simulated models give and simulated judges accept, as a list."""
+    """Return the answers to a turn that simulated models give and simulated judges accept."""
     own = script.simulated.right if script.simulated else []
     if own:
         return [own[min(turn, len(own) - 1)]]
@@ -67,7 +67,7 @@ def right_texts(script: Script, turn: int) -> list[str]:
 
 
 def right_answers(script: Script) -> Output:
-    """Return what a simulated model that is always right would play."""
+    """Return the output of a simulated model that is always right."""
     last = max(len(script.turns), len(script.simulated.right) if script.simulated else 0, 1)
     turns: list[PlayedTurn] = []
     for turn in range(last):

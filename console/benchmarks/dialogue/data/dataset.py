@@ -211,7 +211,7 @@ class CaseBuilder:
         return own
 
     def _refuse_options(self, raw: RawRow, own: Mapping[str, Any]) -> None:
-        """Refuse options of a check beside it in the row, where they would be columns without any effect."""
+        """Refuse options of a check that stand next to it in the row, where they would be columns without effect."""
         for name, checks in OPTIONS.items():
             check = next((check for check in checks if check in own or check in self._defaults.fields), "")
             if check and name in raw.fields and name not in self._defaults.columns and name not in self._used:

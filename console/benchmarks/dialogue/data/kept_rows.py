@@ -1,7 +1,7 @@
-"""Adds a kept case as a row to a suite of the reader's own, whose other lines stay byte for byte as they are.
+"""Adds a kept case as a row to one of the reader's own suites, leaving all other lines unchanged to the byte.
 
-The row says all that the suite's defaults would otherwise add to it, and is read once more under them before anything
-is written.
+The row spells out everything that the suite's defaults would add, and is parsed with those defaults before anything is
+written.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ _BLANK: Row = {"system": "", "tools": [], "tool_results": []}
 
 
 def add_row(root: Path, name: str, row: Row, *, as_outcome: str = "") -> AddedRow:
-    """Add a row to a suite, which is made if there is none of this name; return the old row if it has the case.
+    """Add a row to a suite, which is created if missing; return the existing row if the suite already has the case.
 
     Args:
         root: folder of the reader's suites.
@@ -51,7 +51,7 @@ def add_row(root: Path, name: str, row: Row, *, as_outcome: str = "") -> AddedRo
         as_outcome: outcome that its recorded answers must have by its checks; empty for any.
 
     Raises:
-        UsageError: not a suite of rows as JSON lines, or the row is wrong or would be another case there.
+        UsageError: not a suite in JSON Lines, or the row is invalid or would become a different case there.
     """
     folder = root / name
     if not os.path.lexists(folder):
@@ -165,7 +165,7 @@ def _line(row: Row) -> bytes:
 
 @contextlib.contextmanager
 def _alone(folder: Path) -> Generator[None]:
-    """Hold the folder's lock, so that two readers who keep a case at once both find it kept."""
+    """Hold the folder's lock, so that readers who keep the same case at the same time add only one row."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct, field
 
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 
 
 class PlayedCall(Struct, frozen=True, omit_defaults=True):
@@ -79,7 +80,7 @@ def read_output(value: Any) -> Output:
     if isinstance(value, list) and all(isinstance(item, str) for item in cast(list[Any], value)):
         return Output([PlayedTurn(text) for text in cast(list[str], value)])
     try:
-        return msgspec.convert(value, Output)
+        return msgspec.convert(value, ready_type(Output))
     except msgspec.ValidationError as error:
         hint = "An output is a string, a list with a string per turn, or a recorded output."
         raise UsageError(f"the output cannot be read: {error}", hint=hint) from None

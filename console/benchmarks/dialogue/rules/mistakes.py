@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.core.suggestion import nearest
 
 FormT = TypeVar("FormT")
@@ -96,7 +97,7 @@ def convert(value: Any, form: type[FormT], where: str) -> FormT:
         FieldError: the value does not fit; names field and expected type.
     """
     try:
-        return msgspec.convert(value, form)
+        return msgspec.convert(value, ready_type(form))
     except msgspec.ValidationError as error:
         raise _field_error(str(error), form, where) from None
 

@@ -1,4 +1,4 @@
-"""A played case as a row again, with the defaults of its suite filled in."""
+"""Conversion of a played case back to a row, with the defaults of its suite filled in."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from console.suites.own_row import RecordedCase, Row, recorded_answers
 
 
 def own_row(script: Script, recorded: RecordedCase) -> Row:
-    """Return the row of a script, with the answers that were recorded."""
+    """Return the row of a script, with the recorded answers."""
     row = _opening(script)
     row |= {"system": script.system, "tools": [tool["function"] for tool in script.tools]}
     row |= {"tool_results": msgspec.to_builtins(script.tool_results), "expect": script.expect}

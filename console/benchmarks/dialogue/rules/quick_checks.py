@@ -11,7 +11,7 @@ from typing import Any, cast
 _LONGEST_PATTERN = 1_000
 """Maximum characters of an expression tested here."""
 MOST_REPEATED = 20_000
-"""Maximum parts of an expression after writing its counted repetitions out, as compiling does: half a kilobyte each."""
+"""Maximum parts of an expression with counted repetitions expanded, as when compiled; each takes half a kilobyte."""
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+)(?:,\d*)?\}|.", re.DOTALL)
 _MAY_BE_OTHER = re.compile(r":\]|\{(?!\d+(,\d*)?\})")
 """Syntax of `regex` that `re` takes literally: `[[:name:]]` and `{e<=1}`."""
@@ -32,7 +32,7 @@ def is_plain_pattern(pattern: str) -> bool:
 
 
 def written_out(pattern: str) -> int:
-    """Return about how many parts an expression has after writing its counted repetitions out."""
+    """Return the approximate number of parts of an expression with its counted repetitions expanded."""
     totals, last = [0], 0
     for token in _TOKEN.finditer(pattern):
         text, count = token[0], token[1]

@@ -142,7 +142,7 @@ class CannedResult(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class RecordedReply(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A reply that a model once gave."""
+    """A recorded reply of a model."""
 
     text: str = ""
     calls: list[Annotated[dict[str, dict[str, Any]], Meta(min_length=1, max_length=1)]] = field(
@@ -159,11 +159,11 @@ class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_def
     wrong: list[str] = field(default_factory=list[str])
     """Wrong answers for any turn."""
     recorded: list[list[RecordedReply]] = field(default_factory=list[list[RecordedReply]])
-    """Replies by turn and step that every simulated model repeats: those of the model that a kept case failed with."""
+    """Replies by turn and step, recorded when the case was kept; every simulated model repeats them."""
 
 
 class Kept(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Where a row comes from that was kept from a run."""
+    """Origin of a row that was kept from a run."""
 
     run: str
     case: str
@@ -173,7 +173,7 @@ class Kept(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     suite: str = ""
     model: str = ""
     simulated: bool = False
-    """The answers are those of a simulated model."""
+    """True if a simulated model gave the answers."""
     outcome: str = ""
     reason: str = ""
     at: str = ""

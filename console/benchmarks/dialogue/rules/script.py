@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from console.benchmarks.dialogue.rules.row import CannedResult, Kept, Rubric, SimulatedAnswers
 from console.core.case import Case
 from console.core.chat import Message
+from console.core.ready_type import ready_type
 from console.suites.simulated_user import SimulatedUser
 
 VARIANT_MARK = "@"
@@ -47,7 +48,7 @@ class Script(Struct, frozen=True, omit_defaults=True):
 
 def script_of(case: Case) -> Script:
     """Return the script of a case."""
-    return msgspec.convert(case.data, Script)
+    return msgspec.convert(case.data, ready_type(Script))
 
 
 def data_of(script: Script) -> dict[str, Any]:

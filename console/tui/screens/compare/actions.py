@@ -11,7 +11,6 @@ from textual.content import Content
 from console.exchange.exports.comparison import COMPARISON, comparison_csv, comparison_fields, comparison_markdown
 from console.insight.comparison import RunComparison
 from console.insight.comparison_report import change_words
-from console.insight.sort_orders import BY_ID, BY_REPEATS
 from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
 from console.tui.dialogs.filter_dialog import Chooser
@@ -49,31 +48,6 @@ class ChangeFilters:
     def action_filter_clear(self) -> None:
         self.controller.list_scope("changed")
         self.clear_find()
-
-
-@dataclass
-class SortActions:
-    """Sorts the list by a column."""
-
-    controller: CompareController
-    listed: Callable[[], None]
-    """Called after the list has changed."""
-
-    def _sort(self, column: str) -> None:
-        self.controller.sort(column)
-        self.listed()
-
-    action_sort_time = partialmethod(_sort, "time")
-    action_sort_cost = partialmethod(_sort, "cost")
-    action_sort_tokens = partialmethod(_sort, "tokens")
-    action_sort_turns = partialmethod(_sort, "turns")
-    action_sort_id = partialmethod(_sort, BY_ID)
-    action_sort_repeats = partialmethod(_sort, BY_REPEATS)
-    action_sort_none = partialmethod(_sort, "")
-
-    def action_sort_reverse(self) -> None:
-        if self.controller.sorting is not None:
-            self._sort(self.controller.sorting.column)
 
 
 def _comparison_json(comparison: RunComparison) -> str:

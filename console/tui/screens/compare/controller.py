@@ -264,9 +264,14 @@ class CompareController:
         return case.outcome in SCOPES[self.scope]
 
     def sort(self, column: str) -> None:
-        """Sort by the difference of B and A in a column, the other way if it is chosen again; empty: as usual."""
+        """Sort by the difference of B and A in a column, reversed if it is chosen again; empty: the usual order."""
         self.sorting = (self.sorting or Sorting("")).toggled(column) if column else None
         self._list()
+
+    def reverse_order(self) -> None:
+        """Reverse the chosen order."""
+        if self.sorting is not None:
+            self.sort(self.sorting.column)
 
     def _sort_key(self, sorting: Sorting) -> Callable[[CasePair], Any]:
         if sorting.column == BY_ID:
@@ -276,7 +281,7 @@ class CompareController:
         return lambda case: _difference(case, SORT_COLUMNS[sorting.column])
 
     def sorted_by(self, change: Change) -> str:
-        """Return what the list is sorted by, of a row; empty if the row shows it anyway."""
+        """Return a row's value in the sorted column; empty if the row shows it anyway."""
         if self.sorting is None or self.sorting.column in (BY_ID, BY_REPEATS):
             return ""
         column = SORT_COLUMNS[self.sorting.column]

@@ -22,9 +22,10 @@ from console.tui.render import comparison as summary
 from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns, SortActions
+from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
 from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, TALK_A, CompareController, RunPair
 from console.tui.screens.compare.panes import CasePane, ChangeList, SummaryPane, comparison_blocks
+from console.tui.screens.sorting import SortActions
 from console.tui.services import Services
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.symbols import muted

@@ -19,6 +19,7 @@ from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import HomeController, demo_runs
+from console.tui.screens.regrading import regrade
 from console.tui.screens.resuming import resume_run
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
@@ -188,6 +189,11 @@ class OrganizeActions:
     def action_organize_archived(self) -> None:
         self.controller.shows_archived = not self.controller.shows_archived
         self.runs_changed()
+
+    def action_branch_regrade(self) -> None:
+        """Grade the run again, and compare the gradings."""
+        if (run := self._run) is not None:
+            self.run_dialog(regrade(self.services, run, self.services.workspace.in_thread))
 
     @property
     def _run(self) -> RunFolder | None:

@@ -138,10 +138,15 @@ class HomeController:
         self._order = name if name in _ORDERS else NEWEST
         self._is_reversed = words.startswith("-") and name in _ORDERS
 
-    def sort(self, order: str) -> None:
-        """Sort by a column, the other way if it is chosen again."""
+    def sort(self, column: str) -> None:
+        """Sort by a column, reversed if it is chosen again; an empty name restores the first order."""
+        order = column or NEWEST
         self._is_reversed = order == self._order and not self._is_reversed
         self._order = order
+
+    def reverse_order(self) -> None:
+        """Reverse the chosen order."""
+        self.sort(self._order)
 
     def _label(self, sign: str) -> str:
         return NEWEST if self.order == NEWEST else f"{_ORDERS[self._order][0] or self._order} {sign}"

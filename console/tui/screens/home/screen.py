@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from functools import partial, partialmethod
+from functools import partial
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -16,9 +16,10 @@ from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, OrganizeActions, QueueActions, RunActions
 from console.tui.screens.home.adding import ModelActions
-from console.tui.screens.home.controller import NEWEST, HomeController
+from console.tui.screens.home.controller import HomeController
 from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.screens.resuming import resume_run
+from console.tui.screens.sorting import SortActions
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
@@ -82,12 +83,13 @@ class HomeScreen(BaseScreen):
             run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
             runs_changed=partial(self.show_workspace, "runs"),
         )
+        self._sorting = SortActions(self.controller, listed=self._sorted)
         self._adding = ModelActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
         self._imports = ImportActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
 
     @property
     def responders(self) -> Sequence[object]:
-        return self._engines, self._runs, self._queue, self._organizing, self._imports, self._adding
+        return self._engines, self._runs, self._sorting, self._queue, self._organizing, self._imports, self._adding
 
     # Layout ----------------------------------------------------------------------------------------------------------
 
@@ -240,24 +242,9 @@ class HomeScreen(BaseScreen):
         self.find_session.clear()
         self.refresh_keys()
 
-    def _sort(self, order: str) -> None:
-        self.controller.sort(order)
+    def _sorted(self) -> None:
         self.services.ui_state.keep("home.order", self.controller.order)
         self.show_workspace("runs")
-
-    action_sort_none = partialmethod(_sort, NEWEST)
-    action_sort_score = partialmethod(_sort, "score")
-    action_sort_model = partialmethod(_sort, "model")
-    action_sort_suite = partialmethod(_sort, "suite")
-    action_sort_time = partialmethod(_sort, "time")
-    action_sort_cost = partialmethod(_sort, "cost")
-    action_sort_tokens = partialmethod(_sort, "tokens")
-    action_sort_turns = partialmethod(_sort, "turns")
-    action_sort_id = partialmethod(_sort, "id")
-    action_sort_repeats = partialmethod(_sort, "repeats")
-
-    def action_sort_reverse(self) -> None:
-        self._sort(self.controller.order.removeprefix("-"))
 
     def action_models_edit(self) -> None:
         from console.tui.editor import edit_models  # lazy, as Home is the first frame and editing is rare

@@ -146,7 +146,8 @@ class LeaderboardScreen(BaseScreen):
         self.set_class(not self.controller.rows, "-empty")
         marked = self.services.navigator.marked
         self.rows.show_boards(marked[0].name if marked is not None else "")
-        legend = next((board.legend for board in self.controller.boards if board.legend), "")
+        boards = self.controller.boards
+        legend = next(filter(None, (*(board.grading for board in boards), *(board.legend for board in boards))), "")
         self.legend.update(one_line(legend))
         self.legend.set_class(not legend, "-empty")
         self._show_details()

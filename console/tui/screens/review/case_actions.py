@@ -31,6 +31,7 @@ from console.tui.editor import edit_text, page_text
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
 from console.tui.screens.branching import start_branch
+from console.tui.screens.regrading import regrade
 from console.tui.screens.review.case_pane import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.views import expected_text, prompt_text, reply_json
@@ -316,6 +317,11 @@ class RetryActions:
     action_branch_model = partialmethod(_start_branch, with_other_model=True)
     action_branch_prompt = partialmethod(_start_branch, with_edit=True)
     action_branch_both = partialmethod(_start_branch, with_other_model=True, with_edit=True)
+
+    def action_branch_regrade(self) -> None:
+        """Grade the whole run again, and compare the gradings."""
+        work = regrade(self.services, self.run, lambda work: self.start(work, group="spawn"))
+        self.start(work, group="branch")
 
     async def _choose_model(self, rollout: Rollout, own_model: str) -> str:
         """Choose another model that is ready; return an empty string if none was chosen."""

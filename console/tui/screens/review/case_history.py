@@ -37,7 +37,7 @@ class CaseHistories:
         self._thread = SuiteThread()
         self._histories: dict[CaseName, list[CaseRun]] = {}
         self._current: set[CaseName] = set()
-        """Cases whose history is that of the present index, or is being read."""
+        """Cases whose history is up to date, or is being read."""
 
     def get(self, case: CaseName) -> list[CaseRun]:
         """Return the runs with a case, newest first; empty until they are read."""
@@ -53,7 +53,7 @@ class CaseHistories:
             self._arrived()
 
     def forget(self) -> None:
-        """Read again what is asked for, because the index has changed; until then, the old histories stay."""
+        """Reread histories on request, because the index has changed; the old ones are returned until then."""
         self._current.clear()
 
     def close(self) -> None:

@@ -140,6 +140,7 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
         title = title.append_text("  searching all texts …", "$live")
     origin = "edited prompt, " if manifest.setting.edit else ""
     origin += f"branch of {manifest.parent}" if manifest.parent else ""
+    origin += f"regraded from {manifest.regraded}" if manifest.regraded else ""
     origin += f"shard {manifest.shard}" if manifest.shard else ""
     origin += f"merged from {len(manifest.merged)} runs" if manifest.merged else ""
     return title.append("  ").append(one_line(origin, 60, "$undecided")) if origin else title

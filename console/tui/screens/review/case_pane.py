@@ -70,7 +70,7 @@ def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
 def reason_line(rollout: Rollout, comparison: Comparison | None, width: int, *, is_told: bool = False) -> Content:
     """Return outcome symbol, reason and the grader's message on one line.
 
-    With `is_told`, the view shows what the message says, which is left out.
+    With `is_told`, the message is left out, because the view shows it.
     """
     if rollout.outcome is None:
         return muted(" not finished")

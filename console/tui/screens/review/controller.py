@@ -344,7 +344,7 @@ class ReviewController:
         self.relist()
 
     def sort(self, column: str) -> None:
-        """Sort by a column, the other way if it is chosen again; an empty name restores the order of the run."""
+        """Sort by a column, reversed if it is chosen again; an empty name restores the order of the run."""
         current = self.triage.sorting or Sorting("")
         self.triage.sorting = current.toggled(column) if column else None
         self.relist()

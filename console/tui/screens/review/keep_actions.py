@@ -1,4 +1,4 @@
-"""Keeping the case shown in Review as a row of a suite of the reader's own, edited first or as it is."""
+"""Keeps the case shown in Review as a row in one of the reader's own suites, as it is or edited first."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -29,7 +29,7 @@ _SUITE = "keep in"
 """Name of the stored setting: the suite of the last kept case."""
 _COLUMNS = (Column("suite", 24, 1), Column("what", 40, 3))
 _NEW = "+"
-"""Key of the row that makes a suite; no suite can have this name."""
+"""Key of the row that creates a suite; no suite can have this name."""
 
 
 class StartWorker(Protocol):
@@ -122,5 +122,5 @@ class KeepActions:
 
 
 def _near(path: Path) -> str:
-    """Return a path as short as it can be written from here."""
+    """Return the shortest form of a path from the current folder."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

@@ -14,7 +14,6 @@ from textual.content import Content
 
 from console.core.case import Slot
 from console.insight.failures import GroupBy
-from console.insight.sort_orders import BY_ID, BY_REPEATS
 from console.store.search import TextSearch
 from console.tui.data.throttle import Throttle
 from console.tui.render import diff
@@ -132,31 +131,6 @@ class StepActions:
 
     action_group_next = partialmethod(_step_group, 1)
     action_group_prev = partialmethod(_step_group, -1)
-
-
-@dataclass
-class SortActions:
-    """Sorts the list by a column."""
-
-    controller: ReviewController
-    draw: Callable[[], None]
-    """Draws stale parts of the screen."""
-
-    def _sort(self, column: str) -> None:
-        self.controller.sort(column)
-        self.draw()
-
-    action_sort_time = partialmethod(_sort, "time")
-    action_sort_cost = partialmethod(_sort, "cost")
-    action_sort_tokens = partialmethod(_sort, "tokens")
-    action_sort_turns = partialmethod(_sort, "turns")
-    action_sort_id = partialmethod(_sort, BY_ID)
-    action_sort_repeats = partialmethod(_sort, BY_REPEATS)
-    action_sort_none = partialmethod(_sort, "")
-
-    def action_sort_reverse(self) -> None:
-        self.controller.reverse_order()
-        self.draw()
 
 
 _GROUPING_KEY = "review.by"
@@ -288,7 +262,7 @@ class ViewActions:
         self.draw()
 
     def action_fold(self) -> None:
-        """Show all that is folded or left out because it is equal, or else hide what is equal; or fold one block."""
+        """In a diff, show all equal parts if any is hidden, else hide them; in other views, fold one block."""
         if self.pane.folds_same():
             equal = diff.Equal.SHOWN if self.pane.hides_equal else diff.Equal.HIDDEN
             self.controller.restyle(equal=equal)

@@ -42,9 +42,10 @@ from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.keep_actions import KeepActions
 from console.tui.screens.review.label_actions import LabelActions
-from console.tui.screens.review.list_actions import FilterActions, RunSearch, SortActions, StepActions, ViewActions
+from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
+from console.tui.screens.sorting import SortActions
 from console.tui.services import Services, Severity
 from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import RowList
@@ -89,7 +90,7 @@ class ReviewScreen(RunScreen):
         self._views = ViewActions(self.controller, self.case_pane, self.draw)
         self._retry = RetryActions(services, run, self.controller, self._start_worker)
         self._labels = LabelActions(
-            services, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
+            services, run, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
         )
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),
@@ -287,6 +288,7 @@ class ReviewScreen(RunScreen):
             if self._wanted_text and shown.case.conversation.passages:
                 text, self._wanted_text = self._wanted_text, ""
                 self._views.find(text, done=True)
+                self.call_after_refresh(self.case_pane.find_step, 0)  # the lines above may have taken room since
                 self.refresh_keys()
 
     # History of the case ----------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ class Triage:
         return True
 
     def sorted_by(self, rollout: Rollout) -> str:
-        """Return what the list is sorted by, of a case; empty if the row shows it anyway."""
+        """Return a case's value in the sorted column; empty if the row shows it anyway."""
         return self.sorting.shown(rollout, self._listing.passes) if self.sorting is not None else ""
 
     def group_of(self, rollout: Rollout | None) -> Group | None:

@@ -279,7 +279,7 @@ def _compared_blocks(comparison: Comparison, conversation: Conversation, context
 
 
 def _judged_blocks(comparison: Comparison, conversation: Conversation) -> list[Block]:
-    """Return what a judge's grades rest on: the model's answer, what the judge was given, and its reply."""
+    """Return the basis of a judge's grades: the model's answer, the judge's prompt, and its reply."""
     if all(pair.kind != "judge" for pair in comparison.pairs):
         return []
     blocks = [Block("judged", block_title("the model's answer"), text=actual_text(conversation))]

@@ -14,14 +14,14 @@ MOST_RUNS = 300
 
 
 class SearchController:
-    """What was searched for, and what was found so far."""
+    """The query, and the hits so far."""
 
     def __init__(self) -> None:
         self.query = SearchQuery()
         self.mistake = ""
         """Error in the query."""
         self.coverage: Coverage | None = None
-        """What the index holds; None without an index."""
+        """How much is indexed; None without an index."""
         self.is_searching = False
         self.runs: dict[str, RunHits] = {}
         """Runs with hits by name, newest first."""
@@ -32,7 +32,7 @@ class SearchController:
         """True if the search in progress repeats the last one, whose hits stay until it has ended."""
 
     def type(self, text: str) -> bool:
-        """Set the query and return whether it asks for something else than before."""
+        """Set the query and return whether it differs in meaning from the one before."""
         before, had_mistake = self.query, bool(self.mistake)
         try:
             self.query, self.mistake = read_query(text), ""
@@ -45,7 +45,7 @@ class SearchController:
         return is_other
 
     def begin(self, *, again: bool = False) -> None:
-        """Start a search; `again` if it is that of before, in a newer index."""
+        """Start a search; `again` if it repeats the last one on a newer index."""
         self.is_searching, self._is_again, self._arriving = True, again, {}
         if not again:
             self.runs = {}
@@ -99,7 +99,7 @@ class SearchController:
         )
 
     def matched_text(self, hit: Hit) -> str:
-        """Return the first match as the passage has it, to be found in Review."""
+        """Return the first match as written in the passage, for finding it in Review."""
         if hit.passage is None:
             return ""
         text = passage_text(hit.passage)
@@ -111,11 +111,11 @@ class SearchController:
 
 
 Found = Coverage | RunHits | None
-"""News of a search: what the index holds, the hits of a run, or None without an index."""
+"""Progress of a search: how much is indexed, the hits of a run, or None without an index."""
 
 
 def search_runs(root: Path, query: SearchQuery, stopped: Callable[[], bool]) -> Iterator[Found]:
-    """Search in a thread: yield what the index holds, then the runs with hits."""
+    """Search, in a thread: yield how much is indexed, then the runs with hits."""
     try:
         with Search(root) as search:
             yield search.coverage

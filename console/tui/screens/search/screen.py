@@ -36,7 +36,7 @@ _COLUMNS = (Column("", 1), Column("case", 18, 1), Column("passage", 40, 3))
 _LONGEST = 1_200
 """Characters shown of the passage under the cursor."""
 _INDENT = 24
-"""Cells of a row that are not its passage's, at least."""
+"""Minimum number of cells in a row next to its passage."""
 
 
 def marked_words(shown: Excerpt) -> Content:
@@ -119,7 +119,7 @@ class SearchScreen(BaseScreen):
         self.call_after_refresh(self._draw)
 
     def show_workspace(self, part: str) -> None:
-        """Search again in a newer index; when shown again, have it made."""
+        """Repeat the search on a newer index; when the screen is shown again, request an update of the index."""
         if part:
             self._search(again=True)
         elif self.controller.coverage is not None:

@@ -191,7 +191,7 @@ class TrendsScreen(BaseScreen):
     def _show_runs(self) -> None:
         trend = self.trends.current
         self.runs.show_trend(trend)
-        self.plot.show_trend(trend)
+        self.plot.show_trend(trend, trend.grading if trend is not None else "")
         if trend is not None and len(trend.points) > 1:
             self._test_last_step(trend)
 
@@ -206,7 +206,7 @@ class TrendsScreen(BaseScreen):
         except (UsageError, OSError) as error:
             words = str(error)
         if self.is_running and self.trends.current is trend:
-            words = f"last step  {words.replace('B − A: ', '')}"
+            words = " · ".join(filter(None, (f"last step  {words.replace('B − A: ', '')}", trend.grading)))
             self.services.from_thread(self.plot.show_trend, trend, words)
 
     @on(RowList.RowChosen, "#trends")

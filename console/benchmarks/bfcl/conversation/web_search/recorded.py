@@ -16,6 +16,7 @@ import msgspec
 
 from console.benchmarks.bfcl.conversation.memory.bm25 import Ranking
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.llm.web.browsing import NoPage
 
 _MOST = 30
@@ -105,7 +106,7 @@ def read_recorded(path: Path) -> RecordedWeb:
 def _read(path: Path, changed: int) -> RecordedWeb:
     del changed
     try:
-        content = msgspec.convert(json.loads(path.read_bytes()), _File)
+        content = msgspec.convert(json.loads(path.read_bytes()), ready_type(_File))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"the recorded answers are invalid: {error}", where=str(path)) from None
     return RecordedWeb({_plain(search.keywords): search.results for search in content.searches}, content.pages)

@@ -1,0 +1,212 @@
+"""Grade runs again, each as a run of its own: the old answers are kept, and nothing is asked of the model.
+
+What a judge is asked is asked again only if the judge or the question has changed, or with --judge; then verdicts are
+made anew by the code and ground truths of today. A conversation that now asks the model something else ends broken.
+The table shows which verdicts flipped; for several runs of a suite, also their ranks before and after.
+"""
+
+import argparse
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
+from console.cli.exitcode import Exit
+from console.cli.sections import show_section
+from console.config.paths import find_runs_root
+from console.core.fault import UsageError
+from console.core.run import Budget, Summary
+from console.exchange.json_kind import JsonKind
+from console.store.run_list import find_run
+
+if TYPE_CHECKING:  # engine code is imported when needed, which keeps `regrade --help` fast
+    from console.insight.comparison import RunComparison
+    from console.store.runs import RunFolder
+
+REGRADED = JsonKind(
+    "regraded",
+    "regrade",
+    "One run that was graded again.",
+    {
+        "run": "the new run",
+        "regraded": "the old run",
+        "graded_differently": "how the graders differ, in words; empty if they are equal or not recorded",
+        "calls": "number of calls that were made, all of them of judges and embeddings",
+        "cost_usd": "their cost; null if a price is unknown",
+        "flips": "changed verdicts by outcomes, reason and category",
+        "unchanged": "number of verdicts that are as before",
+        "difference": "new minus old score, paired by case, with interval and p",
+    },
+    is_stream=True,
+)
+
+
+class RegradeArguments(BudgetArguments):
+    """Options of `regrade`."""
+
+    which: list[str]
+    judge: str
+    option: list[str]
+    filter: str
+    repeats: int
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="+", help="name, part of a name, or latest; --data PATH gives "
+                        "other ground truths")  # fmt: skip
+    parser.add_argument("--judge", metavar="NAME", default="", help="model that judges, asked even if it judged before")
+    parser.add_argument("--option", action="append", default=[], metavar="K=V",
+                        help="a suite option in place of the old one; V is JSON or text")  # fmt: skip
+    parser.add_argument("--filter", metavar="TERMS", default="", help="only matching cases, such as 'is:failed cat:x'")
+    parser.add_argument("-r", "--repeats", type=int, metavar="N", default=1,
+                        help="grade each answer N times, to measure the judge's own noise")  # fmt: skip
+    add_budget_arguments(parser)
+
+
+def run(args: RegradeArguments) -> int:
+    """Grade the runs again, one after another; the exit code is 3 if some conversation could not be graded.
+
+    Raises:
+        UsageError: no such run, or one that cannot be graded again; nothing is asked then.
+    """
+    from console.cli.foreground import play
+    from console.engine.regrade import prepare_regrade
+    from console.store.runs import create_run
+
+    root = find_runs_root(args.runs)
+    folders = [find_run(root, name) for name in args.which]
+    prepared_runs = [
+        prepare_regrade(
+            folder,
+            judge=args.judge,
+            options=_options(args),
+            case_ids=_filtered(folder, args.filter),
+            repeats=args.repeats,
+            models_path=args.models,
+            data_path=args.data,
+        )
+        for folder in folders
+    ]
+    pairs: list[tuple[Summary, Summary]] = []
+    worst = Exit.OK
+    for folder, planned in zip(folders, prepared_runs, strict=True):
+        manifest = msgspec.structs.replace(planned.manifest, budget=budget_of(args, Budget()))
+        prepared = dataclasses.replace(planned, manifest=manifest)
+        for warning in prepared.warnings:
+            args.output.warn(warning)
+        ending = play(create_run(prepared.runs_root, manifest), prepared, args.output)
+        pairs.append((folder.summary(), ending.folder.summary()))
+        _show(args, folder, ending.folder)
+        if ending.signal is not None:
+            return 128 + ending.signal
+        worst = max(worst, _code(pairs[-1][1]))
+    _show_ranks(args, pairs)
+    return worst
+
+
+def _options(args: RegradeArguments) -> dict[str, Any]:
+    from console.cli.selection import read_options
+
+    return read_options(args.option)
+
+
+def _filtered(folder: "RunFolder", terms: str) -> list[str] | None:
+    """Return the ids of the cases that a filter selects; None without a filter.
+
+    Raises:
+        UsageError: an invalid filter, or one that selects nothing.
+    """
+    if not terms:
+        return None
+    from console.cli.listed_failures import listed_failures
+    from console.insight.filter import read_filter
+    from console.store.notes import Notes
+
+    _, matching = listed_failures(folder, read_filter(terms), Notes(folder.path).annotations(), passed_too=True)
+    if not matching:
+        raise UsageError(f"no case of {folder.name} matches {terms}", where="--filter")
+    return list(dict.fromkeys(rollout.key.case for rollout in matching))
+
+
+def _code(summary: Summary) -> Exit:
+    if summary.state == "budget":
+        return Exit.BUDGET
+    left = summary.tally.graded + summary.tally.setup < summary.planned
+    return Exit.INCONCLUSIVE if left else Exit.OK
+
+
+def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
+    from console.core.grading import NOT_RECORDED, grading_differences
+    from console.exchange.exports.comparison import difference_fields
+    from console.exchange.run_reader import RunReader
+    from console.insight.comparison import compare
+    from console.insight.regrading import flips
+
+    comparison = compare(RunReader(old).side, RunReader(new).side)
+    changed, summary = flips(comparison), new.summary()
+    differs = grading_differences(comparison.a.manifest, comparison.b.manifest)
+    if args.json:
+        args.output.data(
+            REGRADED,
+            {
+                "run": new.name,
+                "regraded": old.name,
+                "graded_differently": differs,
+                "calls": summary.tally.calls,
+                "cost_usd": None if summary.tally.cost_unknown else summary.tally.cost_usd,
+                "flips": [dict(zip(changed.headings, row.cells, strict=True)) for row in changed.rows],
+                "unchanged": sum(pair.a.outcome is pair.b.outcome for pair in comparison.pairs),
+                "difference": difference_fields(comparison.counts.difference),
+            },
+        )
+        return
+    output, mark = args.output, f"  ({summary.simulated_note})" if summary.simulated else ""
+    output.text(f"{new.name}{mark}", "strong")
+    output.text(f"regraded from {old.name}: {_asked_words(summary)}")
+    is_known = comparison.a.manifest.grader is not None
+    alike = "graded alike: the same grader on the same answers" if is_known else f"{NOT_RECORDED} for the old run"
+    for words in differs or [alike]:
+        output.prose(words, "faint")
+    _show_difference(args, comparison)
+    show_section(output, changed)
+    _show_noise(args, new)
+    output.info(f"compare: eval-console compare {old.name} {new.name}")
+
+
+def _asked_words(summary: Summary) -> str:
+    from console.insight.number_format import money, plural
+
+    if not summary.tally.calls:
+        return "nothing was asked"
+    cost = money(summary.tally.cost_usd, at_least=bool(summary.tally.cost_unknown))
+    return f"{plural(summary.tally.calls, 'call')} of the judge, {cost}; none of the model"
+
+
+def _show_difference(args: RegradeArguments, comparison: "RunComparison") -> None:
+    from console.insight.comparison_report import verdict_words
+
+    args.output.text(verdict_words(comparison).replace("B − A", "new − old"), "strong")
+
+
+def _show_noise(args: RegradeArguments, new: "RunFolder") -> None:
+    from console.cli.history import read_overview
+    from console.insight.judging import judging_of, noise_lines
+
+    judging = judging_of(new.manifest(), read_overview(new).rollouts.values(), {})
+    if judging is not None and judging.noise is not None:
+        for line in noise_lines(judging.noise, is_rate=not judging.is_of_score):
+            args.output.prose(line)
+
+
+def _show_ranks(args: RegradeArguments, pairs: Sequence[tuple[Summary, Summary]]) -> None:
+    from console.insight.regrading import ranks
+
+    if args.json or len({new.suite for _, new in pairs}) > 1:
+        return
+    section = ranks(pairs)
+    if section is not None:
+        args.output.text()
+        show_section(args.output, section)

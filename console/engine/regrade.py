@@ -1,0 +1,125 @@
+"""Grading a run again: its conversations are replayed from the journal into a run of their own, and graded anew.
+
+Only judges are asked, and only if they or their questions changed, or if the user wants them asked; a conversation that
+now asks anything else that was never answered breaks (see `stage.Unanswered`).
+"""
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.core.run import Manifest, Selection
+from console.engine.earlier_run import earlier_run
+from console.engine.plan import Plan, PreparedRun, gone_models, prepare, prepare_imported
+from console.engine.recorded_effects import JUDGES
+from console.store.runs import RunFolder
+from console.suites.catalog import RECORDED
+from console.suites.grading import GRADING_ROLES
+
+MOST_REPEATS = 100
+
+
+def prepare_regrade(
+    run: RunFolder,
+    *,
+    judge: str = "",
+    options: Mapping[str, Any] | None = None,
+    case_ids: Collection[str] | None = None,
+    repeats: int = 1,
+    models_path: Path | None = None,
+    data_path: Path | None = None,
+) -> PreparedRun:
+    """Prepare a run that grades another one again.
+
+    Args:
+        run: the old run.
+        judge: name of the judge in models.toml, asked in any case; empty for the old one, asked only if necessary.
+        options: options of the suite that replace those of the old run.
+        case_ids: ids of the cases to grade; None for all.
+        repeats: how often each conversation is graded; more than once, the judge is always asked.
+        models_path: models file; None for the default.
+        data_path: data folder; None for the defaults.
+
+    Raises:
+        UsageError: the run is being played, has no finished conversation, or cannot be graded here.
+    """
+    manifest = run.manifest()
+    is_imported = manifest.format == RECORDED
+    if run.is_live:
+        raise UsageError("is still running", where=run.name, hint="Grade it again after it has ended.")
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise UsageError(f"must be from 1 to {MOST_REPEATS}, not {repeats}", where="--repeats")
+    plan = _plan(run, manifest, judge, options or {}, case_ids, repeats, models_path, data_path)
+    prepared = prepare_imported(run, plan) if is_imported else prepare(plan)
+    made, setting = prepared.manifest, prepared.manifest.setting
+    if not is_imported:  # what was adapted to the model must decode its old answers
+        setting = msgspec.structs.replace(manifest.setting, options=setting.options)
+    made = msgspec.structs.replace(
+        made,
+        model=manifest.model,
+        setting=setting,
+        asked_anew=tuple(sorted(_asked_anew(manifest, made, judge, repeats))),
+        judge_repeats=repeats,
+        parent=manifest.parent,
+        merged=manifest.merged,
+    )
+    earlier = earlier_run(made, prepared.runs_root)
+    assert earlier is not None  # it grades a run again
+    planned = [case for case in prepared.cases for rollout in range(made.rollouts) if earlier.has((case.id, rollout))]
+    if not planned:
+        raise UsageError("has no finished conversation of these cases", where=run.name)
+    if repeats > 1 and "judge" not in made.roles:
+        raise UsageError("has no judge, and what code grades is always graded alike", where="--repeats")
+    made = msgspec.structs.replace(made, cases=len(planned), setup=sum(not case.graded for case in planned))
+    return dataclasses.replace(prepared, manifest=made, earlier=earlier)
+
+
+def _plan(
+    run: RunFolder,
+    manifest: Manifest,
+    judge: str,
+    options: Mapping[str, Any],
+    case_ids: Collection[str] | None,
+    repeats: int,
+    models_path: Path | None,
+    data_path: Path | None,
+) -> Plan:
+    roles = {role: facts.name for role, facts in manifest.roles.items()}
+    if judge:
+        roles["judge"] = judge
+    named = dict(manifest.setting.options)
+    for role, name in roles.items():  # an option that names a model gives way to the role
+        if f"{role}_model" in named and named[f"{role}_model"] is not None:
+            named[f"{role}_model"] = name
+    return Plan(
+        model=manifest.model.name,
+        suite=manifest.suite,
+        selection=manifest.selection if case_ids is None else Selection(ids=tuple(case_ids)),
+        options={**named, **options},
+        mode=manifest.setting.mode,
+        edit=manifest.setting.edit,
+        roles=roles,
+        rollouts=manifest.rollouts * repeats,
+        concurrency=manifest.concurrency,
+        name=f"regraded {(manifest.name or manifest.model.name).removeprefix('regraded ')}",
+        shard=manifest.shard if case_ids is None else None,
+        models_path=models_path,
+        data_path=data_path,
+        runs_path=run.path.parent,
+        further_models=tuple(gone_models(manifest, models_path, data_path)),
+        regraded=run.name,
+    )
+
+
+def _asked_anew(old: Manifest, new: Manifest, judge: str, repeats: int) -> set[str]:
+    """Return the roles that are asked although the journal has their answers."""
+    if old.grader is not None and new.grader is not None:
+        before, after = old.grader.models, new.grader.models
+        changed = {role for role in GRADING_ROLES if before.get(role) != after.get(role)}
+    else:
+        changed = {role for role in GRADING_ROLES if old.roles.get(role) != new.roles.get(role)}
+    return changed | (set(JUDGES) if judge or repeats > 1 or "judge" in changed else set())
