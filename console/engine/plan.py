@@ -151,10 +151,14 @@ def prepare(plan: Plan) -> PreparedRun:
         looks=looks,
         grader=grader_of(suite, selected, setting, roles, weights),
     )
-    of_weights = [warning] if (warning := weights_warning(weights)) else []
-    of_suite = [*catalog.hidden_by(plan.suite), *suite.notices(setting)]
-    warnings = [*book.warnings, *of_weights, *of_suite, *idle_roles(plan.roles, models, plan.suite)]
-    return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings, baseline=baseline)
+    found = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
+    return PreparedRun(manifest, suite, cases, models, runs_root, roots, found, baseline=baseline)
+
+
+def _notices(plan: Plan, catalog: Catalog, suite: Suite, manifest: Manifest) -> list[str]:
+    """Return what to tell about the weights and the suite before the run."""
+    of_weights = [warning] if (warning := weights_warning(manifest.weights)) else []
+    return [*of_weights, *catalog.hidden_by(plan.suite), *suite.notices(manifest.setting)]
 
 
 def _planned_looks(
