@@ -60,7 +60,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
     """Grade from 1 to 5, if the reader gave one."""
     remark: str = ""
     settled: bool = False
-    """True if it settles what readers see differently."""
+    """True if it settles what readers disagree on."""
 
 
 class PeopleVerdict(msgspec.Struct, frozen=True):

@@ -32,7 +32,7 @@ class LabelQueue:
         Args:
             folder: the run.
             reader: name of the reader; empty for the user's name.
-            settles: draw only what readers see differently.
+            settles: draw only what readers disagree on.
             data: folder of suites, if one was named.
 
         Raises:

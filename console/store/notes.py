@@ -106,7 +106,7 @@ class Notes:
 def reader_labels(notes: Iterable[Note]) -> dict[Slot, list[Note]]:
     """Return the standing verdicts of readers by case id and rollout, in order of writing.
 
-    Each reader has one, and may have another that settles what readers see differently.
+    Each reader has one, and may have another that settles what readers disagree on.
     """
     by_slot: dict[Slot, dict[tuple[str, bool], Note]] = {}
     for note in notes:

@@ -3,7 +3,7 @@
 One answer at a time is shown with what the judge was asked; its verdict is hidden until you have decided. Answer with
 p (passes), f (fails), u (cannot tell), 1 to 5 (a grade; 4 and 5 pass), c TEXT (a remark on the next verdict),
 b (one back) or q (quit). Answers are drawn at random within the judge's verdicts, more where more is unknown; a second
-reader gets the same ones in another order, and --settle shows what readers see differently. Labels change no score:
+reader gets the same ones in another order, and --settle shows what readers disagree on. Labels change no score:
 the corrected score stands beside the judge's.
 """
 
@@ -52,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--blind", action="store_true", help="never show the judge's verdict, not even afterwards")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="stop after N answers")
     parser.add_argument("--reader", metavar="NAME", default="", help="who labels (default: the user's name)")
-    parser.add_argument("--settle", action="store_true", help="only what readers see differently, to be settled")
+    parser.add_argument("--settle", action="store_true", help="only what readers disagree on, to be settled")
 
 
 def run(args: LabelArguments) -> int:

@@ -82,7 +82,7 @@ def _share(stratum: Stratum) -> float:
 
 
 def half_width_after(strata: Sequence[Stratum], more: int, independent: float | None = None) -> float | None:
-    """Return half of the interval's width after so many more labels, if people go on as they did; None if unknown."""
+    """Return half of the interval's width after that many labels more, at the same rates; None if unknown."""
     listed = list(strata)
     for _ in range(more):
         number = next_stratum(listed)
