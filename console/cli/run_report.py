@@ -12,7 +12,7 @@ from console.cli.output import Output
 from console.cli.sections import show_section
 from console.core.case import Setting
 from console.core.fault import UsageError
-from console.core.looks import BEST, REACHED
+from console.core.looks import REACHED
 from console.core.price import dollars
 from console.core.run import Summary
 from console.core.statistics.sequential import Decision
@@ -47,7 +47,6 @@ _DECIDED = {
     Decision.NOT_WORSE: Exit.OK,
     Decision.CANNOT_TELL: Exit.INCONCLUSIVE,
     REACHED: Exit.OK,
-    BEST: Exit.OK,
 }
 _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
 

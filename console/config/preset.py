@@ -53,7 +53,7 @@ class Preset:
     budget: Budget = field(default_factory=Budget)
     """Caps of each run."""
     until: str = ""
-    """When the looks at each run end it: `decided`, `best`, or a half width such as `2pt`; empty: never."""
+    """When the looks at each run end it: `decided`, or a half width such as `2pt`; empty: never."""
     baseline: str = ""
     """Run to compare with, for `decided`; also its margin, and `category` to ask the question of each category."""
     margin: str = ""

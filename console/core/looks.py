@@ -21,8 +21,6 @@ class Rule(StrEnum):
     """When it is shown that the run is worse than its baseline, or that it is not."""
     WIDTH = "width"
     """When the interval of its headline is narrow enough."""
-    BEST = "best"
-    """When it is shown to be worse than the leader of a race, or alone is left."""
 
 
 class Until(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -39,8 +37,6 @@ class Until(msgspec.Struct, frozen=True, omit_defaults=True):
     """Digest of its results, without which the looks of a resumed run would not be those planned."""
     by_category: bool = False
     """For `decided`: ask the question of each category by itself."""
-    race: tuple[str, ...] = ()
-    """For `best`: names of all runs of the race."""
     alpha: Amount = ALPHA
     shape: Amount = SHAPE
 
@@ -134,8 +130,6 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 REACHED = "narrow enough"
 """Decision of a run that has reached its width."""
-BEST = "best"
-"""Decision of the run that is left at the end of a race."""
 
 
 def latest_look(looks: Iterable[Look], category: str = "") -> Look | None:
@@ -185,30 +179,26 @@ def _points(text: str) -> Margin | None:
 
 
 def read_until(text: str, *, margin: str = "", baseline: str = "", by: str = "") -> Until:
-    """Parse the rule of `--until`: `decided`, `best`, or a half width such as `2pt`.
+    """Parse the rule of `--until`: `decided`, or a half width such as `2pt`.
 
     Raises:
         UsageError: another text, or an option that does not go with the rule.
     """
-    if text not in (Rule.DECIDED, Rule.BEST):
+    if text != Rule.DECIDED:
         return Until(Rule.WIDTH, half_width=_half_width(text, margin, by))
-    rule = Rule(text)
-    if by and (by != "category" or rule is not Rule.DECIDED):
+    if by and by != "category":
         where, hint = "--by", "Write --until decided --by category, or leave it out."
         raise UsageError(f"{by!r} does not go with --until {text}", where=where, hint=hint)
-    if rule is Rule.DECIDED and not baseline:
+    if not baseline:
         raise UsageError("needs a run to compare with", where="--until decided", hint="Add --baseline RUN.")
     allowed = read_margin(margin or None)
-    if rule is Rule.BEST and (allowed or baseline):
-        where = "--margin" if allowed else "--baseline"
-        raise UsageError("only goes with --until decided", where=where, hint="Leave it out.")
-    return Until(rule, margin=allowed.value if allowed else 0.0, baseline=baseline, by_category=bool(by))
+    return Until(Rule.DECIDED, margin=allowed.value if allowed else 0.0, baseline=baseline, by_category=bool(by))
 
 
 def _half_width(text: str, margin: str, by: str) -> float:
     width = _points(text)
     if width is None or not 0 < width.value < 0.5:
-        hint = "Write decided, best, or how far the interval may reach to each side: 2pt or 0.02."
+        hint = "Write decided, or how far the interval may reach to each side: 2pt or 0.02."
         raise UsageError(f"{text!r} is no end of a run", where="--until", hint=hint)
     if margin or by:
         where = "--margin" if margin else "--by"

@@ -22,8 +22,6 @@ def until_words(until: Until) -> str:
     """Describe the rule that ends a run."""
     if until.rule is Rule.WIDTH:
         return f"until the interval is ± {points(until.half_width)}"
-    if until.rule is Rule.BEST:
-        return "until one model is shown to be the best"
     margin = f", margin {points(until.margin)}" if until.margin else ""
     each = ", each category by itself" if until.by_category else ""
     return f"until decided against {until.baseline}{margin}{each}"
@@ -52,8 +50,7 @@ def expected_words(plan: LookPlan, calls: float = 0.0) -> str:
     parts = [
         f"{signed(item.difference, points)} after about {size(item.cases)}" for item in plan.expected if item.difference
     ]
-    rule = "race" if plan.until.rule is Rule.BEST else "decided"
-    return f"{rule}: {', '.join(parts)}{', ' if parts else ''}equal models: all {size(plan.cases)}"
+    return f"decided: {', '.join(parts)}{', ' if parts else ''}equal models: all {size(plan.cases)}"
 
 
 def look_words(look: Look, until: Until | None, headline: str = "") -> str:
@@ -105,8 +102,6 @@ def end_words(summary: Summary, manifest: Manifest) -> str:
 def _answer(decision: str, until: Until) -> str:
     if until.rule is Rule.WIDTH:
         return f"the interval is {decision}" if decision == REACHED else "the interval is still wider than asked for"
-    if until.rule is Rule.BEST:
-        return {Decision.WORSE.value: "worse than the leader of the race"}.get(decision, decision)
     words = {Decision.WORSE.value: "worse than", Decision.NOT_WORSE.value: "not worse than"}.get(decision)
     margin = f" (margin {points(until.margin)})" if until.margin else ""
     if words is None:

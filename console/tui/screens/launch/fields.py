@@ -240,7 +240,7 @@ _REPEATS_TO_START = (
     Field("start", "start", NOW, "now (parallel) / queued", "--queue", str, (NOW, QUEUED)),
 )  # fmt: skip
 _END = (
-    Field("until", "until", "", "empty: all is played; decided, best, or 2pt (± 2 points)", "--until", until_rule),
+    Field("until", "until", "", "empty: all is played; decided, or 2pt (± 2 points)", "--until", until_rule),
     Field("baseline", "baseline", "", "until decided: the run to compare with", "--baseline", run_name),
     Field("margin", "margin", "", "until decided: how much worse it may be, such as 1pt", "--margin", margin),
     Field("by", "by", "", "until decided: category asks the question of each", "--by", str, ("", "category")),
