@@ -197,6 +197,7 @@ _HOME = (
            pair="queue.later"),
     Action("queue.later", ("]", "J"), "Queue: later", "later in the queue", "home", "QUEUE", pair="queue.earlier"),
     Action("queue.go", (), "Queue: continue", "continue the queue", "home", "QUEUE"),
+    Action("fold", ("x",), "Runs: fold branches", "fold, open branches", "home", "RUNS", "branches", 57),
     Action("run.delete", ("D",), "Run: delete", "dequeue / delete", "home", "RUNS", "delete", 26),
     Action("reload", ("ctrl+r",), "Home: refresh", "read everything again", "home", "RUNS"),
     Action("import", ("i",), "Runs: import logs", "import logs", "home", "RUNS"),
@@ -458,6 +459,9 @@ _SEARCH = (
            pair="group.prev"),
     Action("group.prev", ("[", "K"), "Search: previous run", "previous run", "search", "SEARCH", "run", 70,
            pair="group.next"),
+    Action("copy", ("y",), "Copy: menu", "copy …", "search", "COPY", "copy", 45, opens_menu=True, palette=False),
+    _copy("i", "id", "case id", "search"),
+    _copy("c", "command", "its shell command", "search"),
 )  # fmt: skip
 
 ACTIONS: tuple[Action, ...] = (
@@ -489,6 +493,9 @@ ALIASES: Mapping[str, str] = {
     "go.grid": "compare several runs table matrix outputs",
     "go.board": "ranking scores table results",
     "go.trends": "history chart plot time",
+    "go.search": "find grep full text conversations everywhere",
+    "history": "case over time all runs models past",
+    "keep": "add save regression suite collect own",
     "jump": "open search goto find",
     "help": "keys shortcuts bindings manual ?",
     "messages": "log notifications toasts errors",
@@ -497,6 +504,7 @@ ALIASES: Mapping[str, str] = {
     "quit": "exit close leave",
     "view.zoom": "maximize full screen",
     "organize": "bookkeeping mark star favorite compress hide",
+    "models.add": "new provider server api key configure",
     "models.edit": "settings configuration api key add new provider",
     "entry.edit": "settings configuration open file",
     "model.ping": "test check connection",

@@ -513,6 +513,7 @@ async def test_a_filter_without_hits_names_the_way_back(opened: Any, workspace: 
         screen = await review(app, pilot, folder)
         await pilot.press("/", *"zzz", "enter")
         await assert_until(pilot, lambda: "Nothing matches zzz. F clears the filter." in text_of(app))
+        assert "live_multiple_118-41" not in text_of(app)  # nor does the case stay that was shown before
         await pilot.press("F")
         await assert_until(pilot, lambda: current(screen) == "live_multiple_118-41")
 
