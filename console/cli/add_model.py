@@ -169,7 +169,7 @@ def _list_servers(output: Output, found: Mapping[str, bool]) -> int:
         return Exit.OK
     rows = [(server.name, server.title, _state(server, found), server.address or "its own") for server in KNOWN_SERVERS]
     output.rows(("server", "", "key", "address"), rows)
-    output.text("`eval-console models add SERVER` lists its models; with --look, servers of this machine are tried.")
+    output.text("`eval-console models add SERVER` lists its models; --look also tries servers on this machine.")
     return Exit.OK
 
 
@@ -256,7 +256,7 @@ def _add(args: AddModelArguments, server: KnownServer, model: ModelConfig, *, as
     for trial in trials:
         args.output.text(f"{'✓' if trial.fault is None else '✗'} {trial.name}: {trial.text}")
     if trials:
-        args.output.text(f"The calls cost ${cost:.6f}." if cost is not None else "What the calls cost is unknown.")
+        args.output.text(f"The calls cost ${cost:.6f}." if cost is not None else "The cost of the calls is unknown.")
     args.output.text(f"Added to {path}:", "strong")
     args.output.text(entry)
     args.output.text(f"Play three cases of a suite: eval-console run -m {model.name} -s SUITE -n 3")

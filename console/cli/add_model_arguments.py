@@ -23,7 +23,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="add | add SERVER", help="add a model of this server to models.toml"
     )
-    parser.add_argument("--look", action="store_true", help="add: look for servers of this machine")
+    parser.add_argument("--look", action="store_true", help="add: look for servers on this machine")
     parser.add_argument("--address", metavar="URL", help="add: address of the server, up to and including /v1")
     parser.add_argument("--id", metavar="ID", help="add: the server's name for the model (default: list its models)")
     parser.add_argument("--name", metavar="NAME", help="add: name in models.toml (default: from the id)")

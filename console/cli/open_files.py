@@ -40,7 +40,7 @@ def shortage_text() -> str:
     """Return a message about the shortage, with a remedy."""
     limit, _ = _limits()
     held = f"; this process may hold {limit} at once" if limit >= 0 else ""
-    return f"too many open files{held}\n  {_HINT} Finished cases are kept; `eval-console resume` goes on with a run."
+    return f"too many open files{held}\n  {_HINT} Finished cases are kept; `eval-console resume` continues a run."
 
 
 def _limits() -> tuple[int, int]:

@@ -118,7 +118,7 @@ def make_new_folder(path: Path) -> None:
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{path} cannot be made: {error.strerror}", where="--runs") from None
+        raise UsageError(f"{path} cannot be created: {error.strerror}", where="--runs") from None
 
 
 def _usual_runs() -> Path:

@@ -183,7 +183,7 @@ def _check_headers(headers: dict[str, str]) -> None:
 
 def _check_params(params: dict[str, Any]) -> None:
     if not params.keys().isdisjoint(("model", "messages")):
-        raise ValueError("model and messages are those of each request")
+        raise ValueError("each request has its own model and messages")
     try:
         json.dumps(params, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -243,7 +243,7 @@ _HINTS = {
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',
     "omit": 'omit = ["temperature"] names parameters that are never sent.',
     "rename": 'rename = { max_tokens = "max_completion_tokens" } sends a parameter under another name.',
-    "accept": 'accept = ["FUNCTION_CALL"] names finish reasons of whole answers, and types of parts that say nothing.',
+    "accept": 'accept = ["FUNCTION_CALL"] names finish reasons of complete answers, and types of parts to ignore.',
     "temperature": "temperature = 0.0 is a number of at least 0.",
     "max_tokens": "max_tokens = 4096 is an integer of at least 1.",
 }

@@ -45,6 +45,51 @@ class Label(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"{self.model}, simulated" if self.simulated else self.model
 
 
+PASSED, FAILED, UNCLEAR = VERDICTS = ("passed", "failed", "unclear")
+"""What a reader says of an answer."""
+
+
+class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Circumstances of a reader's own verdict on an answer, which changes no score."""
+
+    blind: bool = False
+    """True if the grader's verdict was hidden."""
+    grader: str = ""
+    """Digest of the grader whose verdict it was."""
+    grade: int | None = None
+    """Grade from 1 to 5, if the reader gave one."""
+    remark: str = ""
+    settled: bool = False
+    """True if it settles what readers disagree on."""
+
+
+class PeopleVerdict(msgspec.Struct, frozen=True):
+    """What readers say of an answer. Names are foreign text."""
+
+    by_reader: dict[str, str]
+    """One of `VERDICTS` by reader."""
+    settled: str = ""
+    """The verdict that settles a disagreement; empty without one."""
+
+    @property
+    def passed(self) -> bool | None:
+        """The common verdict; None if readers are unclear or disagree."""
+        said = {self.settled} if self.settled else set(self.by_reader.values()) - {UNCLEAR}
+        return said == {PASSED} if len(said) == 1 and UNCLEAR not in said else None
+
+    @property
+    def is_disputed(self) -> bool:
+        """True if readers disagree and nobody has settled it."""
+        return not self.settled and {PASSED, FAILED} <= set(self.by_reader.values())
+
+    @property
+    def word(self) -> str:
+        """The common verdict in a word, or `disagree`."""
+        if self.is_disputed:
+            return "disagree"
+        return {True: PASSED, False: FAILED, None: UNCLEAR}[self.passed]
+
+
 class Annotation(msgspec.Struct, frozen=True):
     """Current notes on one rollout. All strings are foreign."""
 
@@ -59,6 +104,8 @@ class Annotation(msgspec.Struct, frozen=True):
     """True if a reader marked the rollout as reviewed."""
     label: Label | None = None
     """A model's label, which does not count as a review."""
+    people: PeopleVerdict | None = None
+    """Verdicts of readers on the answer, which change no score."""
 
     @property
     def is_seen(self) -> bool:

@@ -1,4 +1,4 @@
-"""`Grader`: the identity of what decided the verdicts of a run, by which runs are known to be graded alike."""
+"""`Grader`: identifies what decided the verdicts of a run, which tells whether runs were graded alike."""
 
 from collections.abc import Iterator
 from typing import Any, cast
@@ -28,12 +28,12 @@ class Grader(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def differences(a: Grader, b: Grader, *, same_cases: bool = False) -> Iterator[str]:
-    """Yield in words how two graders differ, such as `judge gpt-4o → o1`. Values are foreign text.
+    """Yield the differences of two graders in words, such as `judge gpt-4o → o1`. Values are foreign text.
 
     Args:
         a: one grader.
         b: the other.
-        same_cases: both have the same selection, so their ground truths must be equal as well.
+        same_cases: both have the same selection, so different ground truths are a difference.
     """
     if a.format != b.format:
         yield f"format {a.format} → {b.format}"

@@ -62,7 +62,7 @@ class Asked(Record, frozen=True):
     address: str = ""
     """Address of the model that answered; empty if the model has only one."""
     kept: bool = False
-    """True if the reply was taken from an earlier play of the conversation, so that nothing was paid."""
+    """True if the reply was taken from an earlier play of the conversation, so nothing was paid."""
 
 
 class Embedded(Record, frozen=True):

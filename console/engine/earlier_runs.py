@@ -60,6 +60,10 @@ class EarlierUse:
 
     runs: int
     """Number of earlier runs in the average."""
+    newest: str
+    """Name of the newest of them."""
+    rollouts: int
+    """Number of their graded rollouts."""
     calls: float
     input_tokens: float
     output_tokens: float
@@ -70,15 +74,18 @@ def earlier_use(root: Path, suite: str) -> EarlierUse | None:
 
     Runs of simulated models count only if there are no others.
     """
-    summaries = [summary for _, summary in _completed(root, suite)]
-    real = [summary for summary in summaries if summary.simulated_note != SIMULATED]
-    tallies = [summary.tally for summary in (real or summaries)[:_RUNS_FOR_USE]]
+    completed = _completed(root, suite)
+    real = [(run, summary) for run, summary in completed if summary.simulated_note != SIMULATED]
+    averaged = (real or completed)[:_RUNS_FOR_USE]
+    tallies = [summary.tally for _, summary in averaged]
     rollouts = sum(tally.graded for tally in tallies)
     if not rollouts:
         return None
     return EarlierUse(
         not real,
         len(tallies),
+        averaged[0][0].name,
+        rollouts,
         sum(tally.calls for tally in tallies) / rollouts,
         sum(tally.input_tokens for tally in tallies) / rollouts,
         sum(tally.output_tokens for tally in tallies) / rollouts,

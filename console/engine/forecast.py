@@ -15,6 +15,7 @@ from console.suites.suite import Estimate
 
 ASK_ABOVE_USD = 5.0
 """Estimated cost above which a start needs confirmation."""
+_FROM_SUITE = "as the suite estimates"
 _MOST_ESTIMATED = 400
 """Maximum number of cases estimated one by one; beyond that, an evenly spaced sample stands for all."""
 
@@ -50,7 +51,7 @@ class RunForecast:
     bound: str = ""
     """When that happens, in words; empty if `most_usd` is None."""
     basis: str = ""
-    """Source of the estimate in words, if the suite gives none."""
+    """What the estimate rests on, in words. May contain foreign text."""
     detectable: Detectable | None = None
     """Detectable difference from another run of the same cases; None if a score replaces passing."""
 
@@ -108,6 +109,14 @@ class Forecast:
     def bound(self) -> str:
         """When the highest cost is reached, in words."""
         return ", ".join(dict.fromkeys(run.bound for run in self.runs if run.bound))
+
+    @property
+    def bases(self) -> list[str]:
+        """What the estimates rest on, each once, with its suites if there are several."""
+        suites: dict[str, dict[str, None]] = {}
+        for run in self.runs:
+            suites.setdefault(run.basis, {})[run.suite] = None
+        return [f"{', '.join(names)}: {basis}" if len(suites) > 1 else basis for basis, names in suites.items()]
 
     @property
     def unpriced(self) -> tuple[str, ...]:
@@ -171,13 +180,8 @@ def forecast_runs(plans: Sequence[Plan], is_stale: Callable[[], bool] = never_st
         else:
             total.runs.append(forecast_of(prepared))
             total.models.append(prepared.models)
-            notes = [*prepared.warnings, *_basis_notes(total.runs[-1])]
-            total.warnings += [warning for warning in notes if warning not in total.warnings]
+            total.warnings += [warning for warning in prepared.warnings if warning not in total.warnings]
     return total
-
-
-def _basis_notes(run: RunForecast) -> list[str]:
-    return [f"{run.suite}: {run.basis}"] if run.basis else []
 
 
 def forecast_of(prepared: PreparedRun) -> RunForecast:
@@ -248,19 +252,21 @@ def _tokens(by_role: Mapping[str, Sequence[Estimate]], scale: float) -> dict[str
 
 
 def _estimates(prepared: PreparedRun, sample: Sequence[Case], setting: Setting) -> tuple[list[Estimate], str]:
-    """Return an estimate for each case and, if the suite gives none, its source in words."""
+    """Return an estimate for each case, and what they rest on, in words."""
     own = [prepared.suite.estimate(case, setting) for case in sample]
     known_to_suite = [estimate for estimate in own if estimate is not None]
     if len(known_to_suite) == len(own):
-        return known_to_suite, ""
+        bases = dict.fromkeys(each.basis or _FROM_SUITE for each in known_to_suite)
+        longest = [basis for basis in bases if not any(other != basis and other.startswith(basis) for other in bases)]
+        return known_to_suite, "; ".join(longest)
     use = earlier_use(prepared.runs_root, prepared.manifest.suite)
     if use is None:
         usual = Estimate(1, 0, 0)
-        words = "no estimate from the suite or a completed run of it: at least one call per case"
+        words = "at least one call per case, as there is no completed run of the suite"
     else:
         usual = Estimate(use.calls, use.input_tokens, use.output_tokens)
-        kind = "simulated" if use.is_simulated else "earlier"
-        words = f"estimated from {use.runs} {kind} run{'s' if use.runs > 1 else ''} of the suite"
+        others = f" and {use.runs - 1} before it" if use.runs > 1 else ""
+        words = f"from {use.rollouts} rollouts of the {'simulated ' * use.is_simulated}run {use.newest}{others}"
     return [usual if estimate is None else estimate for estimate in own], words
 
 

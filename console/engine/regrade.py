@@ -1,7 +1,7 @@
 """Grading a run again: its conversations are replayed from the journal into a run of their own, and graded anew.
 
-Only judges are asked, and only if they or their questions changed, or if the user wants them asked; a conversation that
-now asks anything else that was never answered breaks (see `stage.Unanswered`).
+Only judges are asked, and only if they or their questions changed, or if the user wants it. A conversation that needs
+any other answer that was never given breaks (see `stage.Unanswered`).
 """
 
 import dataclasses
@@ -40,7 +40,7 @@ def prepare_regrade(
         judge: name of the judge in models.toml, asked in any case; empty for the old one, asked only if necessary.
         options: options of the suite that replace those of the old run.
         case_ids: ids of the cases to grade; None for all.
-        repeats: how often each conversation is graded; more than once, the judge is always asked.
+        repeats: how often each conversation is graded; if more than once, the judge is always asked.
         models_path: models file; None for the default.
         data_path: data folder; None for the defaults.
 

@@ -16,7 +16,10 @@ from console.insight.judging import Judging
 from console.insight.rollout import SETUP, Rollout, outcome_word
 from console.suites.suite import Report
 
-ANNOTATION_FIELDS = ("tag", "comment", "dispute", "disputed_by", "label", "label_why", "labelled_by")
+ANNOTATION_FIELDS = (
+    *("tag", "comment", "dispute", "disputed_by", "label", "label_why", "labelled_by"),
+    *("people", "labeled_by_people"),
+)
 """Annotations by readers and model labels that are exported."""
 AnnotationFields = Mapping[str, str]
 """A reader's annotations of one rollout, by kind. Foreign text."""
@@ -32,6 +35,9 @@ def annotation_fields(annotation: Annotation) -> AnnotationFields:
     named = {"tag": annotation.tag, "comment": annotation.comment, "dispute": annotation.dispute, "disputed_by": by}
     if label is not None:
         named |= {"label": label.name, "label_why": label.why, "labelled_by": label.by}
+    if annotation.people is not None:
+        readers = ", ".join(f"{who} {word}" for who, word in annotation.people.by_reader.items())
+        named |= {"people": annotation.people.word, "labeled_by_people": readers}
     return {kind: text for kind, text in named.items() if text}
 
 

@@ -149,7 +149,9 @@ def keep_row(data: Path | None, name: str, proposed: ProposedRow) -> AddedRow:
         UsageError: the row has no checks or is wrong, or the suite cannot take it.
     """
     if proposed.why_unchecked:
-        raise UsageError(f"{proposed.why_unchecked}, so the row has no checks", hint="Write them: what is right here?")
+        raise UsageError(
+            f"{proposed.why_unchecked}, so the row has no checks", hint="Write them: what is a right answer?"
+        )
     add = next(iter(benchmarks_with("add_row"))).load("add_row")
     return add(find_own_data(data), name, proposed.row, as_outcome=proposed.outcome)
 

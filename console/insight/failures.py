@@ -61,8 +61,18 @@ class Group:
     """Subject shared by all members if there are no subgroups. Foreign text."""
 
     @property
+    def has_cases(self) -> bool:
+        """True if its subgroups are cases."""
+        return bool(self.parts) and self.parts[0].is_case
+
+    @property
     def count(self) -> int:
         return len(self.rollouts)
+
+    @property
+    def size(self) -> int:
+        """Number of its cases if its subgroups are cases, else of its rollouts."""
+        return len(self.parts) if self.has_cases else self.count
 
     @property
     def rank(self) -> int:
@@ -125,6 +135,21 @@ def _by_repeats(rollouts: Iterable[Rollout], repeats: int) -> list[Group]:
         kind.parts.append(Group((label, category, case), case, members, is_case=True))
         kind.rollouts += members
     return [kinds[label] for label in _KINDS if label in kinds]
+
+
+def with_cases(groups: Iterable[Group]) -> list[Group]:
+    """Return the lowest groups, each divided into its cases, for runs that play a case several times."""
+    divided: list[Group] = []
+    for top in groups:
+        for leaf in top.leaves:
+            cases: dict[tuple[str, str], list[Rollout]] = {}
+            for rollout in leaf.rollouts:
+                cases.setdefault((rollout.category, rollout.key.case), []).append(rollout)
+            parts = [Group((*leaf.path, *names), names[1], of, is_case=True) for names, of in cases.items()]
+            label = leaf.label if leaf is top else f"{top.label}: {leaf.label}"
+            rollouts = [rollout for part in parts for rollout in part.rollouts]
+            divided.append(Group(leaf.path, label, rollouts, parts, subject=leaf.subject))
+    return divided
 
 
 def _steadiness(members: Sequence[Rollout], repeats: int) -> str:

@@ -62,7 +62,7 @@ _ALIASES = {
     "category": "cat", "function": "func", "outcome": "is", "case": "id", "seconds": "time", "turn": "turns",
     "parameter": "subject", "param": "subject", "comment": "note", "disputed": "dispute",
 }  # fmt: skip
-FIELDS = (*_TEXTS, "is", *_SAID, *_NUMBERS)
+FIELDS = (*_TEXTS, "is", "judge", *_SAID, *_NUMBERS)
 FIELD_NAMES = frozenset({*FIELDS, *_ALIASES})
 """All names of fields, including other words for them."""
 
@@ -135,6 +135,8 @@ def _field_test(field: str, sign: str, value: str) -> Test:
         return lambda rollout, annotation, words: _contain_all(texts(rollout), values)
     if field == "is":
         return _outcome_test(values)
+    if field == "judge":
+        return _judge_test(values)
     if field in _SAID:
         text_of = _SAID[field]
         return lambda rollout, annotation, words: any(
@@ -172,6 +174,25 @@ def _outcome_test(values: Sequence[str]) -> Test:
 
     def test(rollout: Rollout, annotation: Annotation, words: Collection[str]) -> bool:
         return _outcome_name(rollout) in chosen or (remarks and not chosen.isdisjoint(_remark_words(annotation)))
+
+    return test
+
+
+_AGAINST_PEOPLE = ("agrees", "disagrees", "any", "none")
+"""Values of the field `judge`: whether the verdict is that of people, or people have one at all."""
+
+
+def _judge_test(values: Sequence[str]) -> Test:
+    for value in values:
+        if value not in _AGAINST_PEOPLE:
+            raise _refusal("judge", f"{value!r} is not known", f"Write judge:{', judge:'.join(_AGAINST_PEOPLE)}.")
+
+    def test(rollout: Rollout, annotation: Annotation, words: Collection[str]) -> bool:
+        said = annotation.people.passed if annotation.people is not None else None
+        if said is None or rollout.outcome not in (Outcome.PASSED, Outcome.FAILED):
+            return "none" in values
+        agrees = said == (rollout.outcome is Outcome.PASSED)
+        return "any" in values or ("agrees" if agrees else "disagrees") in values
 
     return test
 

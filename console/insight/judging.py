@@ -18,6 +18,7 @@ from console.core.statistics.intervals import Interval, bounds, rate_interval
 from console.core.statistics.repeats import JudgeNoise, judge_noise
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.number_format import plural, rate, score, with_interval
+from console.insight.reader_labels import ReaderScore, reader_lines, reader_object, reader_score
 from console.insight.rollout import Rollout
 from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
 
@@ -50,11 +51,13 @@ class Judging:
     """Sources of the variance; None unless each answer was graded several times."""
     is_of_score: bool = False
     """True if the noise is that of the headline score, not of passing."""
+    people: ReaderScore | None = None
+    """The score corrected by people's labels; None without any."""
 
     @property
     def is_worth_saying(self) -> bool:
         """True if there is more to report than a judge that decided everything."""
-        return bool(self.undecided_count or self.agreement or self.readers or self.noise)
+        return bool(self.undecided_count or self.agreement or self.readers or self.noise or self.people)
 
     @property
     def bias(self) -> float | None:
@@ -100,6 +103,7 @@ def judging_of(
         too_lenient=sum(judge and not reader for judge, reader in pairs),
         noise=_noise(manifest, judged) if manifest.judge_repeats > 1 else None,
         is_of_score=bool(manifest.headline),
+        people=reader_score(judged, annotations),
     )
 
 
@@ -162,6 +166,8 @@ def judging_lines(judging: Judging) -> list[str]:
     if judging.readers is not None:
         lines.append(f"{judging.judge} and readers: {_agreement(judging.readers, 'tagged rollouts')}")
         lines.append(f"too strict in {judging.too_strict}, too lenient in {judging.too_lenient}, according to readers")
+    if judging.people is not None:
+        lines += reader_lines(judging.people)
     if judging.noise is not None:
         lines += noise_lines(judging.noise, is_rate=not judging.is_of_score)
     return lines
@@ -214,6 +220,7 @@ def judging_object(judging: Judging | None) -> dict[str, Any] | None:
         "too_lenient": judging.too_lenient,
         "bias": judging.bias,
         "noise": _noise_object(judging.noise),
+        "people": reader_object(judging.people),
     }
 
 

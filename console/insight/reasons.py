@@ -96,7 +96,7 @@ _HINTS = {
     "bad_request": "The server rejects this kind of request; its message is above.",
     "bad_tool_schema": 'This model does not take these tools; try mode = "prompt" in models.toml.',
     "context": "Choose a model with a longer context.",
-    "rate_limit": "Lower the number at once, or set limits in models.toml.",
+    "rate_limit": "Lower the number of requests at once, or set limits in models.toml.",
     "server": "The provider failed; a retry usually helps.",
     "connect": "Check the network and base_url; `eval-console doctor` checks both.",
     "stalled": "The provider stopped sending; raise the idle limit in models.toml if it is a slow model.",

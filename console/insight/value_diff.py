@@ -103,6 +103,56 @@ def _row_paths(row: Row, *, is_lenient: bool) -> Sequence[Row] | None:
     return min(compared, key=lambda paths: sum(path.mark not in _QUIET for path in paths), default=None)
 
 
+def structured_together(pairs: Sequence[Pair | None]) -> list[Pair | None]:
+    """Replace big values of pairs with one expectation by a row for each path in which any of the pairs differs."""
+    if not any(pair is not None and pair.rows for pair in pairs):
+        wholes = [None if pair is None else Row(pair.mark, "", (pair.expected,), pair.actual) for pair in pairs]
+        by_path = _paths_together(wholes, is_lenient=False)
+        made = pairs if by_path is None else map(_with_paths, pairs, by_path)
+        return list(made)
+    is_lenient = any(pair is not None and pair.kind == "call" for pair in pairs)
+    by_name = [{row.name: row for row in pair.rows} if pair is not None else {} for pair in pairs]
+    rows: list[list[Row]] = [[] for _ in pairs]
+    for name in dict.fromkeys(name for side in by_name for name in side):
+        aligned = [side.get(name) for side in by_name]
+        by_path = _paths_together(aligned, is_lenient=is_lenient) or [[row] if row else [] for row in aligned]
+        for side, more in zip(rows, by_path, strict=True):
+            side += more
+    return [pair and replace(pair, rows=tuple(side)) for pair, side in zip(pairs, rows, strict=True)]
+
+
+def _with_paths(pair: Pair | None, rows: Sequence[Row]) -> Pair | None:
+    differing = sum(row.mark not in _QUIET for row in rows)
+    words = f"{number_format.plural(differing, 'path')} differ{'s' * (differing == 1)}"
+    return pair and replace(pair, expected=pair.kind, actual=words if differing else pair.kind, rows=tuple(rows))
+
+
+def _paths_together(rows: Sequence[Row | None], *, is_lenient: bool) -> list[list[Row]] | None:
+    """Return the rows of each side, one for each path in which any of them differs; None if a value has no paths."""
+    paths = [_row_paths(row, is_lenient=is_lenient) if row is not None else None for row in rows]
+    sides = list(zip(rows, paths, strict=True))
+    if not any(paths) or any(row is not None and side is None and row.mark not in _QUIET for row, side in sides):
+        return None
+    every = {path.name: path for side in paths for path in reversed(side or ())}
+    differing = dict.fromkeys(path.name for side in paths for path in side or () if path.mark not in _QUIET)
+    equal = len(every) - len(differing)
+    made: list[list[Row]] = []
+    for row, side in sides:
+        own = {path.name: path for path in side or ()}
+        shown: list[Row] = []
+        for name in differing if row is not None else ():
+            expected = every[name].expected
+            path = own.get(name) or Row(Mark.SAME, name, expected, expected[0] if expected else None)
+            is_decisive = row is not None and row.decisive and path.mark not in _QUIET
+            shown.append(
+                replace(path, name=_joined(row.name, name) if row and row.name else name, decisive=is_decisive)
+            )
+        if equal and row is not None:
+            shown.append(Row(Mark.SAME, number_format.plural(equal, "other path"), (), None))
+        made.append(shown)
+    return made
+
+
 def value_rows(expected: str, actual: str, *, is_lenient: bool = False) -> tuple[Row, ...] | None:
     """Return one row for each path of two dictionaries or lists; None if they are something else, short, or equal.
 

@@ -108,7 +108,7 @@ class Address:
             return state
         why = state.why
         if self._is_passed_over:
-            why = f"passed over: {self._refusal or f'the last {state.faults_in_a_row} calls failed'}"
+            why = f"skipped: {self._refusal or f'the last {state.faults_in_a_row} calls failed'}"
         return msgspec.structs.replace(state, name=self.name, why=why)
 
 

@@ -111,7 +111,7 @@ ATTACKS = (
     Attack("limits", "endless loop", "while True: pass", "worker ended", 0.5),
     Attack(
         "limits",
-        "endless loop, deaf to signals",
+        "endless loop that blocks signals",
         "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))\nwhile True: pass",
         "worker ended",
         0.5,

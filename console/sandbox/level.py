@@ -8,7 +8,7 @@ from console.core.fault import UsageError
 _LAYERS, _TEXT = 8, 200
 FLAG = "--option i_trust_this_model=true"
 """Option by which users accept a weaker confinement."""
-UNSEEN = "Not seen on a Mac yet: `eval-console doctor --sandbox-attacks` shows what holds."
+UNSEEN = "Not tested on a Mac yet: `eval-console doctor --sandbox-attacks` shows what it stops."
 """Warning that comes with a profile of macOS."""
 
 

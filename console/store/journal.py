@@ -22,7 +22,7 @@ from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
 from console.store.atomic import PRIVATE, set_mode, write_private
 from console.store.durable import sync_data, sync_file, sync_folder
-from console.store.journal_file import journal_status, open_journal, read_span, unpack_journal
+from console.store.journal_file import open_journal, read_span, unpack_journal
 from console.store.journal_line import SESSION_HEAD, BadLine, decode, encode
 
 _PIECE_BYTES = 1 << 20
@@ -304,14 +304,6 @@ class JournalReader:
         self.checksum = crc32(whole, self.checksum)
         self.offset += len(whole)
         return whole.split(b"\n")[:-1]
-
-    @property
-    def has_torn_tail(self) -> bool:
-        """True if bytes follow the last newline: a writer is in the middle of a line, or was killed there."""
-        try:
-            return journal_status(self.path).size > self.offset
-        except FileNotFoundError:
-            return False
 
 
 def checksum_before(path: Path, end: int) -> int:

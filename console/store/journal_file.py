@@ -212,7 +212,7 @@ def _blocks(file: BinaryIO | int) -> list[tuple[int, int, int]]:
     while start < size:
         head = os.pread(fd, _HEAD.size, start)
         if len(head) < _HEAD.size:
-            raise ArchiveError("the archived journal is cut off")
+            raise ArchiveError("the archived journal is truncated")
         magic, _, _, _, _, name, _, length = _HEAD.unpack(head)
         if magic != _MAGIC or name != _NAME or start + length > size or length < _HEAD.size + _TAIL.size:
             raise ArchiveError("the archived journal is damaged, or another program has packed it")

@@ -126,7 +126,7 @@ def _lost(given: Any, back: Any, place: str) -> Iterator[str]:
         for number, (value, other) in enumerate(items):
             yield from _lost(value, other, f"{place}[{number}]")
     elif given != back and not (isinstance(given, str) and scrub(given) == back):
-        yield f"{place or 'it'} is {_shown(given)}, which comes back as {_shown(back)}"
+        yield f"{place or 'it'} is {_shown(given)}, which would be read back as {_shown(back)}"
 
 
 def _lost_in_table(given: dict[Any, Any], back: dict[Any, Any], place: str) -> Iterator[str]:
@@ -134,7 +134,7 @@ def _lost_in_table(given: dict[Any, Any], back: dict[Any, Any], place: str) -> I
         if isinstance(name, str):
             yield from _lost(value, back[name], f"{place}.{name}")
         else:
-            yield f"{place} has the key {name!r:.80}, which is no string"
+            yield f"{place} has the key {name!r:.80}, which is not a string"
 
 
 def _shown(value: Any) -> str:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from console.core.annotation import Annotation, Label
+from console.core.annotation import Annotation, Label, PeopleVerdict, ReaderLabel
 from console.core.case import Key, Slot
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
@@ -26,6 +26,8 @@ KINDS = ("tag", "comment", "dispute", "reviewed")
 """Kinds of note a reader can make on a case."""
 LABEL, UNREADABLE = "label", "unreadable"
 """Kinds of note for a model's label, and for a paid reply that could not be parsed as a label."""
+READER_LABEL = "verdict"
+"""Kind of note for a reader's own verdict on an answer; each reader has one."""
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -39,6 +41,8 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     who: str = ""
     label: Label | None = None
     """For labels, their retractions and unreadable replies: model and prompt."""
+    reader: ReaderLabel | None = None
+    """For readers' verdicts: their circumstances."""
 
 
 class Notes:
@@ -54,7 +58,7 @@ class Notes:
         Raises:
             UsageError: the run folder cannot be written.
         """
-        stamped = msgspec.structs.replace(note, at=note.at or time.time(), who=note.who or _user_name())
+        stamped = msgspec.structs.replace(note, at=note.at or time.time(), who=note.who or user_name())
         self.add_all([stamped])
         return stamped
 
@@ -91,12 +95,38 @@ class Notes:
             of_slot.pop(note.kind, None)
             if note.value and note.kind in KINDS:
                 of_slot[note.kind] = note
-        labels = current_labels(notes)
+        labels, people = current_labels(notes), people_verdicts(notes)
         return {
-            slot: _annotation_of(of_slot, labels.get(slot))
+            slot: _annotation_of(of_slot, labels.get(slot), people.get(slot))
             for slot, of_slot in by_slot.items()
-            if of_slot or slot in labels
+            if of_slot or slot in labels or slot in people
         }
+
+
+def reader_labels(notes: Iterable[Note]) -> dict[Slot, list[Note]]:
+    """Return the standing verdicts of readers by case id and rollout, in order of writing.
+
+    Each reader has one, and may have another that settles what readers disagree on.
+    """
+    by_slot: dict[Slot, dict[tuple[str, bool], Note]] = {}
+    for note in notes:
+        if note.kind == READER_LABEL:
+            of_slot = by_slot.setdefault((note.key.case, note.key.rollout), {})
+            by = note.who, note.reader is not None and note.reader.settled
+            of_slot.pop(by, None)
+            if note.value:
+                of_slot[by] = note
+    return {slot: list(of_slot.values()) for slot, of_slot in by_slot.items() if of_slot}
+
+
+def people_verdicts(notes: Iterable[Note]) -> dict[Slot, PeopleVerdict]:
+    """Return what readers say of each answer, by case id and rollout."""
+    verdicts: dict[Slot, PeopleVerdict] = {}
+    for slot, labels in reader_labels(notes).items():
+        settled = [note.value for note in labels if note.reader is not None and note.reader.settled]
+        own = {note.who: note.value for note in labels if note.reader is None or not note.reader.settled}
+        verdicts[slot] = PeopleVerdict(own, "".join(settled[-1:]))
+    return verdicts
 
 
 def current_labels(notes: Iterable[Note], model: str | None = None) -> dict[Slot, Label]:
@@ -136,7 +166,7 @@ def retract_labels(notes: Notes, model: str = "") -> tuple[str, int]:
     return name, len(labels)
 
 
-def _annotation_of(notes: Mapping[str, Note], label: Label | None) -> Annotation:
+def _annotation_of(notes: Mapping[str, Note], label: Label | None, people: PeopleVerdict | None) -> Annotation:
     dispute = notes.get("dispute")
     return Annotation(
         tag=notes["tag"].value if "tag" in notes else "",
@@ -146,6 +176,7 @@ def _annotation_of(notes: Mapping[str, Note], label: Label | None) -> Annotation
         disputed_at=dispute.at if dispute else 0.0,
         reviewed="reviewed" in notes,
         label=label,
+        people=people,
     )
 
 
@@ -164,7 +195,8 @@ def _decode_note(line: bytes) -> Note | None:
         return None
 
 
-def _user_name() -> str:
+def user_name() -> str:
+    """Return the name of the user, who reads if nobody else is named; empty if unknown."""
     import getpass  # imported late: reading notes does not need it
 
     try:

@@ -129,7 +129,7 @@ def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
         raise UsageError(f"no run is named {part!r}{where}", hint=_hint_for_unknown(part, names))
     listed = ", ".join(matching[:MOST_LISTED]) + (", …" if len(matching) > MOST_LISTED else "")
     if called:
-        raise UsageError(f"{len(called)} runs are named {part!r}: {listed}", hint="Give one of these names whole.")
+        raise UsageError(f"{len(called)} runs are named {part!r}: {listed}", hint="Give one of these names in full.")
     if len(part) < LEAST_PART:
         why = f"{part!r} is too short for a part of a run's name: it could be {listed}"
         raise UsageError(why, hint=f"Give {LEAST_PART} characters or more.")

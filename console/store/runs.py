@@ -305,7 +305,7 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
         write_atomically(run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
     except FileExistsError:
         raise UsageError(
-            "a run with this name already exists", where=str(run.path), hint="Try again: names end at random."
+            "a run with this name already exists", where=str(run.path), hint="Try again: names have a random ending."
         ) from None
     except OSError as error:
         with contextlib.suppress(OSError):

@@ -92,7 +92,7 @@ def unpack_tar(parts: Iterable[bytes], target: Path, limits: ArchiveLimits) -> d
         with tarfile.open(fileobj=io.BufferedReader(_Parts(parts), _CHUNK), mode="r|", bufsize=_CHUNK) as opened:
             for member in opened:
                 is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
-                reason = _unsafe_name(member.name) or ("" if is_plain else "is no regular file")
+                reason = _unsafe_name(member.name) or ("" if is_plain else "is not a regular file")
                 if not reason and member.size > min(left, limits.member_bytes):
                     reason = "is larger than may be unpacked"
                 if not reason and len(files) >= limits.members:

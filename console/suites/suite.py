@@ -97,6 +97,8 @@ class Estimate(msgspec.Struct, frozen=True):
     """The same for the longest conversation possible; None if its length is unlimited."""
     bound: str = ""
     """When that happens, in words, such as `every loop to round 20`."""
+    basis: str = ""
+    """What the numbers rest on, in words, such as `from the texts of the questions`."""
 
     @property
     def by_role(self) -> dict[str, "Estimate"]:

@@ -228,7 +228,7 @@ class ConsoleApp(App[int]):
         """Toggle the bell at the end of runs."""
         on = not self.services.ui_state.switch(_BELL_SWITCH, True)
         self.services.ui_state.keep(_BELL_SWITCH, on)
-        self.services.notify(Content("The end of a run rings." if on else "The end of a run is silent."))
+        self.services.notify(Content("The bell rings when a run ends." if on else "The bell is off."))
 
     def _show_badge(self, changed: str) -> None:
         screen = below_dialogs(self)

@@ -490,7 +490,10 @@ def test_the_queue(console: Console, home: Path) -> None:
     try_each(console, queue, whole(home / "runs" / ".queue" / "queue.json"), ("queue",), ("runs",))
 
 
-@pytest.mark.parametrize("suite", ["bfcl-starter", "aidan-starter", "dialogue-starter"])
+@pytest.mark.parametrize(
+    "suite",
+    ["bfcl-starter", *(pytest.param(f"{name}-starter", marks=pytest.mark.slow) for name in ("aidan", "dialogue"))],
+)
 def test_journals(console: Console, home: Path, suite: str) -> None:
     """One record of each kind that the suite has, changed by somebody who can count checksums."""
     run, other = finished_runs(console, home, suite)

@@ -20,6 +20,21 @@ def test_the_smallest_difference_is_said_with_what_more_would_bring(console, tmp
     assert "detectable" not in console(*run, "-s", "aidan-starter", "--json").data
 
 
+@pytest.mark.parametrize(
+    ("suite", "basis"),
+    [
+        ("bfcl-starter", "from the texts of the cases, at 60 tokens a reply"),
+        ("aidan-starter", "from recorded loops, 17 rounds on average, 70 tokens an answer"),
+        ("cave-starter", "from the averages of the published runs, 2,500 tokens a reply"),
+        ("dialogue-starter", "from the texts of the cases, at 120 tokens a reply"),
+    ],
+)
+def test_every_estimate_says_what_it_rests_on(console, tmp_path, suite, basis):
+    run = ("run", "-m", "sim/careful", "-s", suite, "--dry-run", "--runs", str(tmp_path / "runs"))
+    assert f"  estimated {basis}" in console(*run).out
+    assert console(*run, "--json").data["basis"].startswith(basis)
+
+
 def test_a_cap_in_dollars_says_what_it_cannot_count(console, home):
     (home / "models.toml").write_text('[mine]\nmodel_id = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
     run = ("run", "-m", "mine", "-s", "bfcl-starter/multiple", "--dry-run")

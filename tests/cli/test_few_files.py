@@ -89,7 +89,7 @@ def test_running_out_of_them_in_the_middle_is_said_and_resumed(
         ended = console(*line)
     assert ended.code == Exit.USAGE
     assert "too many open files" in ended.err
-    assert "`eval-console resume` goes on" in ended.err
+    assert "`eval-console resume` continues" in ended.err
     assert "crash" not in ended.err
     [run] = [RunFolder(path.parent) for path in home.glob("runs/*/run.json")]
     assert finished(run).tally.finished == 3, "what was finished before is kept"

@@ -107,7 +107,7 @@ MISTAKES = [
     ('[a]\nmodel_id = "x"\nheaders = { "a b" = "c" }\n', 6, "name of a header", ""),
     ('[a]\nmodel_id = "x"\nheaders = { a = "b\\r\\nc: d" }\n', 6, "line break", ""),
     ('[a]\nmodel_id = "x"\nparams = { at = 1979-05-27 }\n', 6, "cannot be sent as JSON", "params ="),
-    ('[a]\nmodel_id = "x"\nparams = { messages = [] }\n', 6, "those of each request", "params ="),
+    ('[a]\nmodel_id = "x"\nparams = { messages = [] }\n', 6, "request has its own model", "params ="),
     ('[gpt-4.1]\nmodel_id = "x"\n', 4, "[gpt-4.1] is read as table '1'", '["gpt-4.1"]'),
     ('[models.x]\nmodel_id = "x"\n', 4, "[models.x]", "Write [x]"),
     ('[open/x]\nmodel_id = "x"\n', 4, "expected ']'", "quotes"),

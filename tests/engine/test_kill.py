@@ -121,6 +121,7 @@ def test_killed_and_resumed_equals_undisturbed(
     assert again == [], "a journaled call was asked again"
 
 
+@pytest.mark.slow
 def test_every_other_signal_at_every_point(
     witness: Witness, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

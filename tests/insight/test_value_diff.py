@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.core.comparison import Mark, Pair, Row
-from console.insight.value_diff import structured, value_rows
+from console.insight.value_diff import structured, structured_together, value_rows
 from console.insight.word_diff import Part, differing_passages
 
 _SCALARS = st.none() | st.integers(-99, 99) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=6)
@@ -40,6 +40,28 @@ def test_only_the_paths_that_differ_are_said() -> None:
         "+ refunds[0] – > {id: 7}",
     ]
     assert sum(row.mark is Mark.SAME for row in rows or ()) == 3
+
+
+def test_runs_are_compared_by_the_paths_in_which_any_of_them_differs() -> None:
+    def world(**more: str) -> str:
+        return repr({"W1": {"status": "pending", "by": "mistake", "to": "Graz"}, "note": "as it was before"} | more)
+
+    wanted = (world(),)
+    differs = Pair(
+        Mark.SAME, "state", "state", (Row(Mark.DIFFERS, "orders", wanted, world(note="other")),), kind="state"
+    )
+    equal = Pair(Mark.SAME, "state", "state", (Row(Mark.SAME, "orders", wanted, world()),), kind="state")
+    extra = Pair(Mark.SAME, "state", "state", (Row(Mark.DIFFERS, "orders", wanted, world(new="x")),), kind="state")
+    made = structured_together([differs, None, equal, extra])
+    rows = [[f"{row.mark} {row.name} {row.actual or '–'}" for row in pair.rows] if pair else [] for pair in made]
+    assert rows == [
+        ["≠ orders.note 'other'", "= orders.new –", "= 3 other paths –"],
+        [],
+        ["= orders.note 'as it was before'", "= orders.new –", "= 3 other paths –"],
+        ["= orders.note 'as it was before'", "+ orders.new 'x'", "= 3 other paths –"],
+    ]
+    short = Pair(Mark.SAME, "f", "f", (Row(Mark.DIFFERS, "n", ("1",), "2"),))
+    assert structured_together([short, short]) == [short, short]
 
 
 def test_an_item_taken_out_of_a_list_does_not_shift_the_others() -> None:

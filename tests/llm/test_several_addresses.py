@@ -192,7 +192,7 @@ async def test_one_that_refuses_key_or_model_is_passed_over(pair, connect, seen,
     endpoint = connect(pair)
     assert await ask_all(endpoint, seen, 20) == answers(20)
     assert pair[0].counts["chat"] <= 8
-    assert endpoint.states()[0].why.startswith("passed over: ")
+    assert endpoint.states()[0].why.startswith("skipped: ")
 
 
 async def test_when_all_refuse_the_last_refusal_halts(pair, connect, seen) -> None:

@@ -53,7 +53,7 @@ limits = {{ max_tries = 1, backoff_s = 0.01, max_wait_s = 1 }}
 """
 
 
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", [*APIS[:2], *(pytest.param(api, marks=pytest.mark.slow) for api in APIS[2:])])
 def test_no_piece_of_an_echoed_key_is_anywhere(
     console: Any, home: Path, monkeypatch: Any, api: str, record_property: Any
 ) -> None:

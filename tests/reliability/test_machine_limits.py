@@ -27,7 +27,8 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 
 def limited(limit: str, command: list[str]) -> list[str]:
-    return ["sh", "-c", f'ulimit {limit} && exec "$@"', "sh", *command]
+    """Run it with one heap for all threads, since of a second one 64 MB are reserved, depending on where it lies."""
+    return ["sh", "-c", f'ulimit {limit} && MALLOC_ARENA_MAX=1 exec "$@"', "sh", *command]
 
 
 def outcomes(run: Path) -> list[Outcome]:

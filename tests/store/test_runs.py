@@ -89,7 +89,7 @@ def test_a_runs_own_name_is_told_from_a_part_of_anothers(tmp_path: Path) -> None
     create_run(tmp_path, manifest("2026-01-01T1003-mem-40d2"))
     with pytest.raises(UsageError, match="2 runs are named 'mem'") as error:
         find_run(tmp_path, "mem")
-    assert error.value.hint == "Give one of these names whole."
+    assert error.value.hint == "Give one of these names in full."
 
 
 def test_a_short_name_given_twice_asks_for_no_longer_one(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_short_name_given_twice_asks_for_no_longer_one(tmp_path: Path) -> None
         create_run(tmp_path, manifest(name))
     with pytest.raises(UsageError, match=r"2 runs are named 'b3': .*-40d[12], ") as error:
         find_run(tmp_path, "b3")
-    assert error.value.hint == "Give one of these names whole."
+    assert error.value.hint == "Give one of these names in full."
     assert find_run(tmp_path, "2026-01-01T1000-b3-40d1").name.endswith("d1")
 
 

@@ -48,7 +48,8 @@ class CallSuite(ReviewedSuite):
         return Comparison("", (Pair(Mark.SAME, "get_current_weather", "get_current_weather", tuple(rows)),))
 
 
-def call_run(root: Path, name: str, model: str, side: int, **more: Any) -> RunFolder:
+def call_run(root: Path, name: str, model: str, side: int, asks: str = "", **more: Any) -> RunFolder:
+    """Write a run of `CASES`, as A or B ended; `asks` is the only case with another prompt, if prompts are known."""
     recorder = Recorder(root, cases=len(CASES), name=name, suite="bfcl", model=ModelFacts(model, **more))
     for id, *letters in CASES:
         letter = letters[side]
@@ -58,6 +59,7 @@ def call_run(root: Path, name: str, model: str, side: int, **more: Any) -> RunFo
             key,
             QUESTION,
             call_reply("get_current_weather", json.dumps({it: text.strip("'") for it, text in arguments.items()})),
+            digest="edited" if id == asks else "usual" if asks else "",
         )
         outcome, reason, subject = {
             "p": (Outcome.PASSED, "", ""),

@@ -82,7 +82,7 @@ def records(run: Path) -> list[AnyRecord]:
     reader = JournalReader(run / "journal.jsonl")
     found = reader.read_new()
     assert reader.damages == []
-    assert not reader.has_torn_tail
+    assert reader.offset == reader.path.stat().st_size, "the last line is torn"
     return found
 
 

@@ -54,7 +54,8 @@ class Recorder:
             {"role": "system", "content": SYSTEM},
             {"role": "user", "content": question},
         ]
-        self.write(Asked(at=self.tick(), key=key, n=n, digest="", reply=reply, messages=messages, **more))
+        digest = more.pop("digest", "")
+        self.write(Asked(at=self.tick(), key=key, n=n, digest=digest, reply=reply, messages=messages, **more))
 
     def finish(self, key: Key, outcome: Outcome, reason: str = "", subject: str = "", **more: Any) -> None:
         messages = more.pop("messages", ())

@@ -223,11 +223,11 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see("[x] ▾ small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
         stage.on(LaunchScreen).controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
         stage.on(LaunchScreen).apply_change()
-        await see("options fit")
+        await see("estimated from")
         yield "launch-filled"
         await see("Did you mean why-3", "x", "j", "j", "space", *"why-99")
         yield "launch-mistake"
-        await see("options fit", "escape")
+        await see("estimated from", "escape")
         await see("Save as preset", "w", *"small")
         yield "launch-save"
         await see(stage.at("launch"), "escape")
@@ -499,7 +499,7 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         yield "compare-pick"
         await see(stage.at("compare"), "escape")
         app.navigator.open_compare(again[0], again[1])
-        await see("4/4   1/4")
+        await see("4/4  1/4")
         await see("repeat 4", "right")
         yield "compare-repeats"
         app.navigator.open_grid([*two, third])

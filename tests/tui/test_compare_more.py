@@ -60,6 +60,18 @@ async def test_numbers_are_one_key_away(size: Any, opened: Any, two: Any, assert
         assert_frame(app, f"compare-numbers-{size[0]}x{size[1]}")
 
 
+async def test_cases_with_another_prompt_are_counted_and_listed(opened: Any, workspace: Any) -> None:
+    runs = workspace.root / "runs"
+    a, b = call_run(runs, "a", "gpt-w", 0, asks="none"), call_run(runs, "b", "gpt-x", 1, asks="live_simple_90-45-0")
+    async with opened((130, 36)) as (app, pilot):
+        app.navigator.open_compare(a, b)
+        screen = await read(app, pilot)
+        assert "prompt differs in 1 case (f p shows them)" in text_of(app)
+        await pilot.press("f", "p")
+        await wait_until_unchanged(app, pilot)
+        assert [pair.slot[0] for pair in screen.controller.changes.values()] == ["live_simple_90-45-0"]
+
+
 async def test_a_run_that_grows_is_followed(opened: Any, workspace: Any, two: Any) -> None:
     model = ModelFacts("gpt-y")
     growing = Recorder(workspace.root / "runs", cases=3, name="0118-live", suite="bfcl", live=True, model=model)

@@ -47,6 +47,30 @@ def test_runs_are_narrowed_by_all_words() -> None:
     assert names(controller) == ["a", "b", "c"]
 
 
+def test_branches_are_folded_under_their_run() -> None:
+    run, other = run_line("run", at=1.0), run_line("other", at=2.0)
+    done, again = run_line("done", at=3.0, parent="run"), run_line("again", at=4.0, parent="done")
+    queued = run_line("queued", "queued", at=5.0, place=1, parent="run")
+    orphan = run_line("orphan", at=6.0, parent="deleted")
+    controller = home(run, other, done, again, queued, orphan)
+    assert names(controller) == ["orphan", "other", "run", "queued"], "what waits is never folded"
+    assert controller.listing.fold_of(run) == (3, False)
+    assert controller.fold(other) is None
+    assert controller.fold(run) == "run"
+    assert names(controller) == ["orphan", "other", "run", "queued", "again", "done"]
+    assert controller.fold(again) == "run", "from a branch, too"
+    controller.words = "done"
+    assert names(controller) == ["done"], "the filter finds what is folded"
+
+
+def test_a_branch_that_was_seen_playing_is_not_folded_when_it_ends() -> None:
+    run, branch = run_line("run"), run_line("branch", "running", parent="run")
+    controller = home(run, branch)
+    ended = [run, run_line("branch", parent="run")]
+    controller.use_runs(ended, 2, failed=None, is_stranded=False)
+    assert names(controller) == ["run", "branch"]
+
+
 def test_runs_are_sorted_by_a_column_and_the_order_is_remembered() -> None:
     lines = run_line("a", at=1.0, passed=9, failed=1), run_line("b", at=2.0, failed=3, cost_usd=1.0), run_line("c")
     controller = home(*lines)
@@ -83,6 +107,11 @@ def test_today_sums_up_what_was_started_on_this_day() -> None:
     assert "3 runs · ≥$16.30 · " in home(*runs, unknown).today(now)
     assert "1 run · cost unknown · " in home(unknown).today(now)
     assert "1 run · simulated · " in home(runs[1]).today(now)
+    controller = home(*runs)
+    assert not controller.is_new_day(now)
+    controller.today(now)
+    assert not controller.is_new_day(now)
+    assert controller.is_new_day(now + 86_400)
 
 
 def test_two_marks_are_kept_in_the_order_of_marking() -> None:
@@ -153,9 +182,13 @@ def test_a_queue_goes_on_only_where_nobody_plays_it() -> None:
 
 def test_the_key_line_names_what_acts_on_the_run() -> None:
     controller = home()
-    assert controller.key_words(None) == {"queue.earlier": "", "run.failed": "", "run.delete": ""}
-    assert controller.key_words(run_line("a", "queued", place=1)) == {"run.failed": "", "run.delete": "dequeue"}
-    assert controller.key_words(run_line("a", failed=1)) == {"queue.earlier": "", "run.delete": "delete"}
+    assert controller.key_words(None) == {"queue.earlier": "", "run.failed": "", "fold": "", "run.delete": ""}
+    assert controller.key_words(run_line("a", "queued", place=1)) == {
+        "run.failed": "",
+        "fold": "",
+        "run.delete": "dequeue",
+    }
+    assert controller.key_words(run_line("a", failed=1)) == {"queue.earlier": "", "fold": "", "run.delete": "delete"}
 
 
 def test_demo_runs_come_from_the_suites_in_their_order() -> None:

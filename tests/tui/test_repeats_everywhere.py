@@ -127,6 +127,26 @@ async def test_a_case_is_one_row_with_a_bar_of_its_rollouts(opened: Any, runs: A
         assert "always failed" not in frame(app)
 
 
+async def test_reasons_list_a_case_once_and_fold(opened: Any, runs: Any, frame: Any) -> None:
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_review(runs[0])
+        await settle(app, pilot)
+        await pilot.press("o", "r")
+        await settle(app, pilot)
+        controller, triage = app.screen.controller, app.screen.controller.triage
+        failed = [case for case, endings in LETTERS.items() if "f" in endings]
+        assert len(triage.order) > len(failed) == triage.listed == triage.groups[0].size
+        heads = [head.group.label for head in triage.heads.values() if head.group.is_case]
+        assert sorted(heads) == sorted(failed), "one row for each case of the reason"
+        assert f"{len(failed)}  cases with failures · by reason" in frame(app)
+        assert "multiple_1 r3" in frame(app), "the repeats of the case under the cursor"
+        await pilot.press("G")
+        assert controller.current == triage.order[-1].slot
+        await pilot.press("o", "f")
+        await settle(app, pilot)
+        assert triage.section_of(controller.rollout) is triage.groups[0], "by another property, too"
+
+
 def _export(run: Any, form: str, workspace: Any, capsys: Any) -> str:
     paths = ("--runs", str(run.path.parent), "--data", str(workspace.root / "data"))
     assert main(["export", str(run.path), "--format", form, *paths]) == 0

@@ -13,12 +13,13 @@ from textual.pilot import Pilot
 
 from console.insight.failures import GroupBy
 from console.store.lock import RunLock
-from console.store.notes import Notes
+from console.store.notes import Notes, reader_labels
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.data.label_session import LabelSession
 from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import Question
+from console.tui.screens.review.label_screen import LabelScreen
 from console.tui.screens.review.screen import ReviewScreen
 
 
@@ -123,3 +124,23 @@ async def test_without_labels_there_is_nothing_to_take_back_or_stop(opened: Any,
         await assert_until(pilot, lambda: "no labels to remove" in app.services.messages[-1].plain)
         await pilot.press("X", "s")
         await assert_until(pilot, lambda: "No labeling is running" in app.services.messages[-1].plain)
+
+
+async def test_a_reader_labels_answers_with_their_verdicts_hidden(opened: Any, run: RunFolder) -> None:
+    async with opened((100, 30)) as (app, pilot):
+        screen = await review(app, pilot, run)
+        await pilot.press("X", "l")
+        await assert_until(pilot, lambda: isinstance(app.screen, LabelScreen) and "judge alone" not in text_of(app))
+        await assert_until(pilot, lambda: "nothing labeled yet" in text_of(app))
+        await pilot.press("p", "backspace", "2", "u")
+        await assert_until(pilot, lambda: "1 labeled" in text_of(app))
+        shown = text_of(app)
+        assert "✓" not in shown
+        assert "✗" not in shown
+        assert "wrong sum" not in shown
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: app.screen is screen)
+    given = [label for of_slot in reader_labels(Notes(run.path).all()).values() for label in of_slot]
+    assert sorted(label.value for label in given) == ["failed", "unclear"]
+    assert [label.reader.grade for label in given if label.reader is not None and label.reader.grade] == [2]
+    assert all(label.reader is not None and label.reader.blind for label in given)

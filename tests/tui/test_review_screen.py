@@ -366,7 +366,7 @@ async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, workspace: 
 async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
     size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.store.notes._user_name", lambda: "ann")
+    monkeypatch.setattr("console.store.notes.user_name", lambda: "ann")
     monkeypatch.setattr("console.store.notes.time.time", lambda: 1_800_000_060.0)
     folder = plain_run(workspace.root / "runs").folder
     before = folder.summary()
@@ -513,6 +513,7 @@ async def test_a_filter_without_hits_names_the_way_back(opened: Any, workspace: 
         screen = await review(app, pilot, folder)
         await pilot.press("/", *"zzz", "enter")
         await assert_until(pilot, lambda: "Nothing matches zzz. F clears the filter." in text_of(app))
+        assert "live_multiple_118-41" not in text_of(app)  # nor does the case stay that was shown before
         await pilot.press("F")
         await assert_until(pilot, lambda: current(screen) == "live_multiple_118-41")
 

@@ -1,5 +1,6 @@
 """Search in all runs and the history of a case: what is listed, and where enter leads."""
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from support.recorded_runs import Recorder
 from support.screen_text import assert_until, text_of
 from support.searched_runs import CASE, searched_runs
 
+from console.cli.main import run as run_command
 from console.core.chat import Reply
 from console.core.outcome import Outcome
 from console.insight.search_query import read_query
@@ -32,6 +34,12 @@ async def test_hits_by_run_lead_to_review(opened: Any, runs: Path) -> None:
         assert app.screen.case_pane.search_text == "refund"
         await pilot.press("escape", "escape")
         assert app.screen.where == "search"
+        await pilot.press("y", "c")
+        assert app.clipboard.startswith("eval-console search 'refund*' ")
+        command = app.clipboard
+        await pilot.press("y", "i")
+        assert app.clipboard == "refund"
+    assert run_command(shlex.split(command)[1:]) == 0, "as it stands"
 
 
 async def test_all_hits_of_one_run_and_what_matches_nothing(opened: Any, runs: Path) -> None:

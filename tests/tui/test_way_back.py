@@ -1,6 +1,6 @@
 """Escape leads to where the reader came from, cursor and all; Home is only at the bottom."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
+from console.tui.data.runs import RunLine
 from console.tui.navigation import LONGEST_WAY_BACK
 from console.tui.widgets.row_list import RowList
 
@@ -30,6 +31,11 @@ class Reader:
 
     async def see(self, where: str) -> None:
         await assert_until(self._pilot, lambda: getattr(self.app.screen, "where", "") == where)
+        await settle(self.app, self._pilot)
+
+    async def see_runs(self, shows: Callable[[RunLine], bool]) -> None:
+        """Wait until a run of the list is as it should be."""
+        await assert_until(self._pilot, lambda: any(map(shows, self.app.services.workspace.runs or ())))
         await settle(self.app, self._pilot)
 
     @property
@@ -142,6 +148,25 @@ async def test_home_forgets_the_way_there(reader: Reader) -> None:
     assert reader.place[0] == "home"
     await reader.press("escape")
     assert reader.place[0] == "home"
+
+
+async def test_the_key_of_review_opens_the_failures_of_a_run_that_has_ended(
+    opened: Any, workspace: Any, three_runs: list[RunFolder]
+) -> None:
+    async with at_home(opened) as reader:
+        await reader.press("3")
+        before = reader.place
+        await reader.press("B", "3")
+        assert reader.place == before  # the run reviewed last, as nothing has ended
+        await reader.press("B")
+        async with FakeEngine(workspace.root / "runs", name="2027-01-01T0000-a") as engine:
+            await reader.see_runs(lambda line: line.is_live)
+            engine.recorder.finish(engine.recorder.start("x"), Outcome.FAILED)
+            await engine.end()
+            await reader.see_runs(lambda line: line.name == "2027-01-01T0000-a" and line.state == "completed")
+        await reader.press("3")
+        assert reader.place[:2] == ("review", "2027-01-01T0000-a")
+        assert before[1] in [run.name for run in three_runs]
 
 
 async def test_another_live_run_takes_the_place_of_the_one_that_is_watched(opened: Any, workspace: Any) -> None:

@@ -34,7 +34,7 @@ def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
     try:
         turns = read_output(output)
     except (msgspec.ValidationError, ValueError, TypeError):
-        return Comparison(sentence="the loop was not recorded whole", raw=repr(output)[:2000])
+        return Comparison(sentence="the loop was not recorded completely", raw=repr(output)[:2000])
     accepted = sum(turn.accepted is True for turn in turns)
     return Comparison(
         sentence=f"{reason_words(reason)} after {accepted} accepted answer{'' if accepted == 1 else 's'}",

@@ -22,7 +22,7 @@ from console.core.fault import Fault, UsageError
 from console.suites.call_matching.checker import underscored_name
 from console.suites.own_row import OwnRow, RecordedCase, Row, opening, recorded_answer, tool_results
 
-_NO_NAME = "any call passes there, which no check says"
+_NO_NAME = "any call passes there, which no check can express"
 
 
 def own_row(recorded: RecordedCase, dataset: Dataset) -> OwnRow:

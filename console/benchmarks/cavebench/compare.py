@@ -87,7 +87,7 @@ def _expected_pair(number: int, turn: JudgedTurn, index: int, match: Match | Non
         if match is not None and expected.required:
             note = "an earlier expectation took the call that was left"
         elif match is None and any(call.function == expected.name for call in turn.record.calls):
-            note = "called too seldom; its arguments are not looked at"
+            note = "called too rarely; its arguments are not compared"
         return Pair(mark, expected=_expected_text(expected), note=note, turn=number)
     actual = turn.record.calls[match.actual_index]
     rows = tuple(_rows(expected, actual, rule))
@@ -110,7 +110,7 @@ def _rows(expected: ExpectedCall, actual: ActualCall, rule: TypeRule) -> list[Ro
     strict = expected.strict_args and bool(expected.arguments)
     for name, value in arguments.items():
         if name not in listed:
-            note = "unexpected, and this call is strict" if strict else "not looked at"
+            note = "unexpected, and this call is strict" if strict else "not compared"
             rows.append(Row(Mark.EXTRA, name, actual=repr(value), note=note, decisive=strict))
     return rows
 

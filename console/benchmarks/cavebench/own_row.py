@@ -32,18 +32,18 @@ class _Unsaid(Exception):
 def _turn(turn: dict[str, Any], number: int) -> Row:
     wanted = read_expectation(turn)
     if turn.get("validator"):
-        raise _Unsaid(f"turn {number} is judged by code of its scenario, which no check says")
+        raise _Unsaid(f"turn {number} is judged by code of its scenario, which no check can express")
     if wanted.reads or wanted.writes:
-        raise _Unsaid(f"turn {number} expects variables to be read or written, which no check says")
+        raise _Unsaid(f"turn {number} expects variables to be read or written, which no check can express")
     calls = [_call(call, number) for call in wanted.calls]
     return {"user": turn.get("query", ""), "expect": [{"calls": calls}] if calls else []}
 
 
 def _call(call: ExpectedCall, number: int) -> Row:
     if not call.required:
-        raise _Unsaid(f"turn {number} may leave out its call of {call.name}, which no check says")
+        raise _Unsaid(f"turn {number} may leave out its call of {call.name}, which no check can express")
     free = next((item.name for item in call.arguments if item.value is None), "")
     if free:
-        raise _Unsaid(f"turn {number} takes any {free} in its call of {call.name}, which no check says")
+        raise _Unsaid(f"turn {number} takes any {free} in its call of {call.name}, which no check can express")
     values = {item.name: [item.value, *([] if item.required else [""])] for item in call.arguments}
     return {call.name: values}

@@ -123,7 +123,8 @@ class CaveBenchSuite(Suite):
     def estimate(self, case: Case, setting: Setting) -> Estimate:
         """Return an estimate from the average steps per turn; each turn sends the history again."""
         steps = _STEPS_PER_TURN[mode_of(setting)] * len(case.data["conversation"]["turns"])
-        return Estimate(steps, steps * _TOKENS_PER_STEP_IN, steps * _TOKENS_PER_STEP_OUT)
+        basis = f"from the averages of the published runs, {_TOKENS_PER_STEP_IN:,.0f} tokens a reply"
+        return Estimate(steps, steps * _TOKENS_PER_STEP_IN, steps * _TOKENS_PER_STEP_OUT, basis=basis)
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
         """Play the conversation."""

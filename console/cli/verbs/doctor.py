@@ -61,7 +61,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sandbox-attacks",
         action="store_true",
-        help="play hostile code in the sandbox of this machine, and say what held; exit code 1 if something did not",
+        help="run hostile code in the sandbox of this machine and report what it stops; exit 1 if an attack succeeds",
     )
     parser.add_argument(
         "--try",

@@ -124,8 +124,7 @@ def _show(
         marks = "".join(LETTERS[rollout.outcome or Outcome.NOT_RUN] for rollout in failure_group.rollouts)
         output.text(f"{'  ' * depth}       {marks}  {failure_group.label}")
         return
-    count = len(failure_group.parts) if any(part.is_case for part in failure_group.parts) else failure_group.count
-    output.text(f"{'  ' * depth}{count:>5}  {failure_group.label}", "" if depth else "strong")
+    output.text(f"{'  ' * depth}{failure_group.size:>5}  {failure_group.label}", "" if depth else "strong")
     for part in failure_group.parts:
         _show(output, part, annotations, depth + 1, show_difference)
     if not failure_group.parts:

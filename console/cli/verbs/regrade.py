@@ -1,7 +1,7 @@
 """Grade runs again, each as a run of its own: the old answers are kept, and nothing is asked of the model.
 
-What a judge is asked is asked again only if the judge or the question has changed, or with --judge; then verdicts are
-made anew by the code and ground truths of today. A conversation that now asks the model something else ends broken.
+The judge is asked again only if it or the question has changed, or with --judge; then the answers are graded anew by
+today's code and ground truths. A conversation that now asks the model something else ends broken.
 The table shows which verdicts flipped; for several runs of a suite, also their ranks before and after.
 """
 
@@ -33,10 +33,10 @@ REGRADED = JsonKind(
         "run": "the new run",
         "regraded": "the old run",
         "graded_differently": "how the graders differ, in words; empty if they are equal or not recorded",
-        "calls": "number of calls that were made, all of them of judges and embeddings",
+        "calls": "number of calls made, all to judges and embeddings",
         "cost_usd": "their cost; null if a price is unknown",
         "flips": "changed verdicts by outcomes, reason and category",
-        "unchanged": "number of verdicts that are as before",
+        "unchanged": "number of verdicts that did not change",
         "difference": "new minus old score, paired by case, with interval and p",
     },
     is_stream=True,
@@ -67,7 +67,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: RegradeArguments) -> int:
-    """Grade the runs again, one after another; the exit code is 3 if some conversation could not be graded.
+    """Grade the runs again, one after another; the exit code is 3 if a conversation could not be graded.
 
     Raises:
         UsageError: no such run, or one that cannot be graded again; nothing is asked then.

@@ -55,7 +55,7 @@ FORECAST = JsonKind(
         "output_tokens": "total",
         "cost_usd": "null if a price is unknown",
         "most_usd": "optional: cost if every conversation becomes as long as it may",
-        "basis": "optional: source of the estimate, if not from the suite",
+        "basis": "what the estimate rests on",
         "detectable": "optional: smallest difference that the run can show",
         "protocols": "optional: calls, tokens and cost by each protocol of the suite",
     },
@@ -273,7 +273,7 @@ def _price(run: "RunForecast") -> str:
 
 
 def _basis_lines(run: "RunForecast") -> list[str]:
-    return [f"  {run.basis}"] if run.basis else []
+    return [f"  estimated {run.basis}"] if run.basis else []
 
 
 def _protocol_lines(run: "RunForecast") -> list[str]:

@@ -177,7 +177,7 @@ class JudgeNoise:
         return self.cases / whole, None if self.sampling is None else self.sampling / whole, self.judge / whole
 
     def noise_between_runs(self, answers: float = 1.0, repeats: float = 1.0) -> float:
-        """Return the difference that two runs on these cases exceed by chance in 5 % of all times.
+        """Return the difference that two runs on these cases exceed by chance 5 % of the time.
 
         Args:
             answers: answers per case.

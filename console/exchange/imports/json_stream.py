@@ -26,10 +26,6 @@ class Truncated(ValueError):
     """The file ends in the middle of a value."""
 
 
-class TooLarge(ValueError):
-    """A value exceeds the size limit."""
-
-
 class JsonPieces:
     """Reads one JSON file from its beginning."""
 

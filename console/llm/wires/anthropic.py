@@ -210,7 +210,7 @@ class _MessageAssembly:
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         kind = chunk.get("type")
         if self._is_ended and not _PAYLOADS.isdisjoint(chunk):
-            raise unread("the answer goes on behind its end")
+            raise unread("the answer continues after its end")
         if kind == "content_block_delta":
             return self._grow(place_in(chunk, "index"), object_in(chunk, "delta") or {}, live)
         if kind == "message":

@@ -186,7 +186,7 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
     if not calls and reply.finish == "tool_calls":
         raise unread("the finish reason is tool_calls, but there are no calls")
     if not calls and streamed("tool"):
-        raise unread("the server streamed calls, but its last word has none")
+        raise unread("the server streamed calls, but its final message has none")
     if not all(call.name for call in calls):
         raise unread("a tool call has no name")
     if len(set(calls)) < len(calls):
@@ -194,7 +194,7 @@ def check(reply: Reply, streamed: Callable[[str], str]) -> None:
     if reply.finish not in CUT and any(_is_deep(call.arguments) for call in calls):
         raise unread("the arguments of a tool call are nested too deeply")
     if not (agree(streamed("text"), reply.content or "") and agree(streamed("reasoning"), reply.reasoning)):
-        raise unread("what the server streamed is not what its last word says")
+        raise unread("what the server streamed differs from its final message")
 
 
 def agree(said: str, whole: str) -> bool:

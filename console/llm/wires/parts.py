@@ -56,7 +56,7 @@ class Accepted(NamedTuple):
         Raises:
             Fault: `bad_answer`, if the type is not accepted.
         """
-        self.require(kind, "the answer has a part of the unknown type {}", "such parts say nothing")
+        self.require(kind, "the answer has a part of the unknown type {}", "such parts hold no content")
 
 
 NONE_ACCEPTED = Accepted()

@@ -32,7 +32,9 @@ def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int
     """Return (index, column, width) of the columns shown in `room` cells."""
     shown = [(place, column) for place, column in enumerate(columns) if room >= column.from_width]
     while True:
-        widths = column_widths([c.width for _, c in shown], [c.share for _, c in shown], room, len(GAP))
+        widths = column_widths(
+            [c.width for _, c in shown], [c.share for _, c in shown], room, len(GAP), [c.is_name for _, c in shown]
+        )
         laid_out = [(place, column, width) for (place, column), width in zip(shown, widths, strict=True)]
         worthless = [place for place, column, width in laid_out if width < column.worth]
         if not worthless:
@@ -61,7 +63,17 @@ def _fit(cell: Content, width: int, column: Column) -> Content:
     return lines.fit_name(cell, width) if column.is_name else lines.fit(cell, width, right=column.right)
 
 
-def column_widths(least: Sequence[int], shares: Sequence[int], total: int, gap: int) -> list[int]:
+def with_names(columns: Sequence[Column], longest: int) -> tuple[Column, ...]:
+    """Return the columns with the ids' column as wide as the longest id, within reason."""
+    width = min(max(longest, _LEAST_NAME), _MOST_NAME)
+    return tuple(
+        msgspec.structs.replace(column, width=width, share=1) if column.is_name else column for column in columns
+    )
+
+
+def column_widths(
+    least: Sequence[int], shares: Sequence[int], total: int, gap: int, names: Sequence[bool] = ()
+) -> list[int]:
     """Distribute the width of a row over its columns.
 
     Args:
@@ -69,13 +81,16 @@ def column_widths(least: Sequence[int], shares: Sequence[int], total: int, gap: 
         shares: each column's weight in sharing the spare room; 0 fixes it at its minimum.
         total: width of the row in cells.
         gap: cells between columns.
+        names: whether each column holds ids, which shrink after descriptions.
 
     Returns:
-        Widths in cells. If there is too little room, columns with a share shrink, the widest first, down to four cells.
+        Widths in cells. If there is too little room, columns with a share shrink, the widest first: those without
+        names to ten cells, then all to four.
     """
     spare = total - sum(least) - gap * max(len(least) - 1, 0)
     if spare < 0:
-        return _squeezed(list(least), shares, -spare)
+        described = [0 if name else share for share, name in zip(shares, names, strict=True)] if names else shares
+        return _squeezed(list(least), (described, _LEAST_TEXT), (shares, _LEAST_WIDTH), missing=-spare)
     weight = sum(shares)
     widths = [width + (spare * share // weight if weight else 0) for width, share in zip(least, shares, strict=True)]
     if weight:
@@ -84,12 +99,17 @@ def column_widths(least: Sequence[int], shares: Sequence[int], total: int, gap: 
     return widths
 
 
-def _squeezed(widths: list[int], shares: Sequence[int], missing: int) -> list[int]:
-    elastic = [index for index, share in enumerate(shares) if share]
-    while missing > 0 and elastic:
-        widest = max(elastic, key=lambda index: widths[index])
-        if widths[widest] <= 4:
-            break
-        widths[widest] -= 1
-        missing -= 1
+_LEAST_WIDTH, _LEAST_TEXT = 4, 10
+_LEAST_NAME, _MOST_NAME = 8, 44
+
+
+def _squeezed(widths: list[int], *steps: tuple[Sequence[int], int], missing: int) -> list[int]:
+    for shares, least in steps:
+        elastic = [index for index, share in enumerate(shares) if share]
+        while missing > 0 and elastic:
+            widest = max(elastic, key=lambda index: widths[index])
+            if widths[widest] <= least:
+                break
+            widths[widest] -= 1
+            missing -= 1
     return widths

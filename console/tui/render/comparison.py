@@ -48,7 +48,9 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
         for name, side in (("A", comparison.a), ("B", comparison.b))
         if side.manifest.setting.edit or side.manifest.parent
     ]
-    if grading_differences(comparison.a.manifest, comparison.b.manifest):
+    if comparison.b.manifest.regraded == comparison.a.manifest.id:
+        origins.append(Content.styled("B regraded from A", "$undecided"))
+    elif grading_differences(comparison.a.manifest, comparison.b.manifest):
         origins.append(Content.styled("graded differently", "$broken"))
     other_prompts = comparison.prompts.verdict is False
     parts = [_check(comparison.data.words("case"), comparison.data.verdict)]

@@ -155,7 +155,7 @@ class _Sides:
             yield sign(pair.name_mark, False).append(lines.fit(expected, self.width - 3))
         elif pair.mark in _LONE and max(expected.cell_length - self.left, actual.cell_length - self.right) > 0:
             lone = expected if pair.expected else actual
-            for place, part in enumerate(_first_lines(lone, self.width - 3, self.style.wrap, hang=4)):
+            for place, part in enumerate(first_lines(lone, self.width - 3, self.style.wrap, hang=4)):
                 yield (Content("   ") if place else sign(pair.name_mark, False)).append(part)
         else:
             yield from self._line(pair.name_mark, expected, actual)
@@ -191,7 +191,7 @@ class _Sides:
 
     def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
         """Draw a value that only one side has across the whole width; its mark tells the side."""
-        for place, part in enumerate(_first_lines(value, self.width - label.cell_length - 7, self.style.wrap)):
+        for place, part in enumerate(first_lines(value, self.width - label.cell_length - 7, self.style.wrap)):
             yield Content("  ").join([head, label, part])
             if not place:
                 head, label = Content("   "), Content(" " * label.cell_length)
@@ -199,8 +199,8 @@ class _Sides:
     def _line(
         self, mark: Mark | None, left: Content, right: Content, *, decisive: bool = False, hang: int = 0
     ) -> Iterator[Content]:
-        lefts = _first_lines(left, self.left, self.style.wrap, hang=hang)
-        rights = _first_lines(right, self.right, self.style.wrap, hang=hang)
+        lefts = first_lines(left, self.left, self.style.wrap, hang=hang)
+        rights = first_lines(right, self.right, self.style.wrap, hang=hang)
         for place in range(max(len(lefts), len(rights))):
             expected = lefts[place] if place < len(lefts) else Content("")
             actual = rights[place] if place < len(rights) else Content("")
@@ -248,7 +248,7 @@ class _Stacked:
         head = sign(mark, False) if mark else Content("   ")
         pad = " " * max(indent - 10, 0)
         room = self.width - indent - 3
-        for place, line in enumerate(_first_lines(value, room, self.style.wrap)):
+        for place, line in enumerate(first_lines(value, room, self.style.wrap)):
             label = lines.fit_text(word if not place else "", 10)
             yield Content.assemble(head if not place else "   ", pad, (label, MUTED), line)
 
@@ -413,7 +413,7 @@ def _first_difference(left: str, right: str | None) -> int:
     return min(len(left), len(right))
 
 
-def _first_lines(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
+def first_lines(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
     """Return a value wrapped, and unless `whole`, cut to `ALONE_LINES` lines."""
     parts = _cut(content, width, hang, True)
     if whole or len(parts) <= ALONE_LINES:

@@ -47,15 +47,23 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
         return _refusals(preflight.refusals)
     if wide:
         return [*_matrix(forecast, width), Content.empty(), *_sums(forecast, width), *_detectable(forecast, width),
-                *_protocols(forecast, width),
+                *_protocols(forecast, width), *_basis(forecast).wrap(width),
                 *_warnings(preflight.role_warnings), *_sample_runs(sample_runs, width),
                 *_warnings(forecast.warnings)]  # fmt: skip
     if sample_runs:
         return [_sample_run_line(sample_run, width) for sample_run in sample_runs]
-    size, protocols = _size(forecast).append("   ").append(_price(forecast)), _protocols(forecast, width)
+    sizes = [_size(forecast).append("   ").append(_price(forecast, with_bound=words)) for words in (True, False)]
+    size = next((line for line in sizes if line.cell_length <= width), sizes[-1])
+    protocols = _protocols(forecast, width)
     first_lines = [size, *(protocols or [_tokens(forecast)])]  # a protocol's line includes tokens
-    checks = _detectable(forecast, width)[:1] or [_checks("   ")]
-    return [*first_lines, *(_warnings(preflight.role_warnings) or checks), *_warnings(forecast.warnings)]
+    warnings = _warnings(preflight.role_warnings) or _detectable(forecast, width)[:1]
+    warnings += _warnings(forecast.warnings)
+    return [*first_lines, *warnings, lines.fit(_basis(forecast), width)]
+
+
+def _basis(forecast: Forecast) -> Content:
+    """Return what the estimates rest on."""
+    return one_line(f"estimated {'; '.join(forecast.bases)}", 400, MUTED)
 
 
 def _detectable(forecast: Forecast, width: int) -> list[Content]:
@@ -94,7 +102,7 @@ def _tokens(forecast: Forecast) -> Content:
     )  # fmt: skip
 
 
-def _price(forecast: Forecast) -> Content:
+def _price(forecast: Forecast, *, with_bound: bool = True) -> Content:
     if all(run.simulated for run in forecast.runs):
         return Content.styled("simulated, free", f"italic {MUTED}")
     if forecast.is_free:
@@ -104,7 +112,7 @@ def _price(forecast: Forecast) -> Content:
         if forecast.most_usd is None:
             return about
         most = Content.assemble(", at most ", (number_format.money(forecast.most_usd), "bold"))
-        return about.append(most).append(one_line(f": {forecast.bound}", 60, MUTED))
+        return about.append(most).append(one_line(f": {forecast.bound}", 60, MUTED) if with_bound else "")
     least = number_format.money(forecast.cost_usd, at_least=True) if forecast.cost_usd else "price unknown"
     names = ", ".join(forecast.unpriced)
     return Content.assemble((least, "bold $fail"), ("; no price for ", MUTED), one_line(names, 40, MUTED))
@@ -144,27 +152,31 @@ def _checks(gap: str) -> Content:
 
 def _matrix(forecast: Forecast, width: int) -> list[Content]:
     """Return a table with one line per run."""
-    room = max(width - 19, 12)
+    counts = max([5, *(len(_count(run)) for run in forecast.runs)])
+    room = max(width - counts - 11, 12)
     longest = max((len(run.model) for run in forecast.runs), default=0)
     first = max(min(max((len(run.suite) for run in forecast.runs), default=0), room - longest), room // 2)
-    head = _row(Content("suite"), Content("model"), "cases", Content("cost"), (first, room - first))
-    rows = [_run(run, (first, room - first)) for run in forecast.runs[:_MOST_RUNS]]
+    head = _row(Content("suite"), Content("model"), "cases", Content("cost"), (first, room - first, counts))
+    rows = [_run(run, (first, room - first, counts)) for run in forecast.runs[:_MOST_RUNS]]
     left = len(forecast.runs) - len(rows)
     more = [muted(f"and {left} more")] if left else []
     return [head.stylize_before(MUTED), *rows, *more]
 
 
-def _run(run: RunForecast, widths: tuple[int, int]) -> Content:
+def _run(run: RunForecast, widths: tuple[int, int, int]) -> Content:
     cost = _price_word(run.cost_usd, unknown="unknown" if run.unpriced else "")
+    return _row(one_line(run.suite, 60), one_line(run.model, 60), _count(run), cost, widths)
+
+
+def _count(run: RunForecast) -> str:
     cases = f"{number_format.count(run.cases)}{f'+{number_format.count(run.setup)}' if run.setup else ''}"
-    times = cases + (f"×{run.rollouts}" if run.rollouts > 1 else "")
-    return _row(one_line(run.suite, 60), one_line(run.model, 60), times, cost, widths)
+    return cases + (f"×{run.rollouts}" if run.rollouts > 1 else "")
 
 
-def _row(suite: Content, model: Content, cases: str, cost: Content, widths: tuple[int, int]) -> Content:
+def _row(suite: Content, model: Content, cases: str, cost: Content, widths: tuple[int, int, int]) -> Content:
     return Content.assemble(
-        lines.fit(suite, widths[0]), " ", lines.fit(model, widths[1]), " ",
-        lines.fit_text(cases, 8, right=True), lines.fit(cost, 9, right=True),
+        lines.fit_name(suite, widths[0]), " ", lines.fit_name(model, widths[1]), " ",
+        lines.fit_text(cases, widths[2], right=True), lines.fit(cost, 9, right=True),
     )  # fmt: skip
 
 

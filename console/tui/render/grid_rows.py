@@ -15,7 +15,7 @@ from console.core.statistics.intervals import Interval
 from console.insight import number_format
 from console.insight.grid import Grid, GridCase, GridRow, ReasonCounts
 from console.tui.render import lines
-from console.tui.render.columns import GAP, Column
+from console.tui.render.columns import GAP, Column, with_names
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, bar, block_title, muted, outcome_sign
 
@@ -157,10 +157,10 @@ def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -
 # The cases -----------------------------------------------------------------------------------------------------------
 
 
-def case_columns(shown: range, repeats: int) -> tuple[Column, ...]:
-    """Return the columns of the list of cases, for at most so many repeats of a case."""
+def case_columns(shown: range, repeats: int, longest: int) -> tuple[Column, ...]:
+    """Return the columns of the list of cases, for at most so many repeats of a case and the length of their names."""
     marks = (Column(f" {place + 1}", _mark_width(repeats)) for place in shown)
-    return Column("case", 20, 3, is_name=True), *marks, Column("why", 16, 3, worth=12)
+    return with_names((Column("case", 20, 3, is_name=True), *marks, Column("why", 16, 3, worth=10)), longest)
 
 
 def shown_marks(count: int, current: int, width: int, repeats: int) -> range:
@@ -210,10 +210,15 @@ def _mark_width(repeats: int) -> int:
 def case_cells(case: GridCase, shown: range, current: int) -> tuple[Content, ...]:
     """Return the cells of a case: id or title, outcome in each run, and the current run's reason."""
     row, has_repeats = case.telling, len(case.repeats) > 1
-    name = row.title if row.scores and row.title else row.slot[0] if has_repeats else str(Key(*row.slot))
     draw = partial(_passed, case) if has_repeats and not row.scores else partial(_mark, row)
     marks = (draw(place, is_current=place == current) for place in shown)
-    return (one_line(name, 120), *marks, one_line(row.reasons[current], 200, MUTED))
+    return (one_line(case_name(case), 120), *marks, one_line(row.reasons[current], 200, MUTED))
+
+
+def case_name(case: GridCase) -> str:
+    """Return the title of a scored case, or the id of any other. Foreign text."""
+    row = case.telling
+    return row.title if row.scores and row.title else row.slot[0] if len(case.repeats) > 1 else str(Key(*row.slot))
 
 
 def _passed(case: GridCase, place: int, *, is_current: bool) -> Content:

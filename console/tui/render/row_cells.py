@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import msgspec
 from textual.content import Content
@@ -13,7 +14,7 @@ from console.insight.reasons import counts_in_words
 from console.tui.data.models import ModelLine
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import SuiteLine
-from console.tui.render.columns import Column, Face
+from console.tui.render.columns import GAP, Column, Face
 from console.tui.render.progress import not_run_words
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
@@ -26,23 +27,53 @@ RUNS_NARROW = (
     Column("", 1),
     Column("model", 12, 1, is_name=True),
     Column("suite", 16, 4, is_name=True),
-    Column("score", 14, from_width=80),
+    Column("score", 14),
     Column("result", 20),
     Column("cost", 9, right=True, from_width=60),
     Column("when", 8, right=True, from_width=50),
 )
 _MOST_MODEL = 14
 """Maximum width of the model column in a narrow list."""
+_LEAST_SUITE = 18
+"""Width of the suite column from which scores are shown with their intervals."""
+_MOST_FITTED = 200
+"""Number of runs up to which columns are fitted to what they hold."""
 
 
-def runs_narrow(lines: Sequence[RunLine]) -> tuple[Column, ...]:
-    """Return RUNS_NARROW with model and score fitted to what they hold, so that the suite gets the room."""
-    summaries = [line.summary for line in lines if line.summary is not None]
-    longest = min(max([5, *(len(summary.model) for summary in summaries)]), _MOST_MODEL)
-    widest = max([5, *(len(number_format.headline(summary)) for summary in summaries)])
-    mark, model, suite, score, *others = RUNS_NARROW
-    replace = msgspec.structs.replace
-    return mark, replace(model, width=longest), suite, replace(score, width=widest), *others
+@dataclass(frozen=True, slots=True)
+class RunColumns:
+    """Layout of a narrow list of runs."""
+
+    columns: tuple[Column, ...] = RUNS_NARROW
+    has_intervals: bool = True
+    """False if scores are shown without their intervals, for lack of room."""
+
+
+def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
+    """Return the columns fitted to what they hold; the suite gets the rest, for which intervals give way."""
+    mark, model, suite, score, result, cost, at = RUNS_NARROW
+    longest = min(max([5, *(len(line.summary.model) for line in lines if line.summary is not None)]), _MOST_MODEL)
+    scores = [number_format.headline(line.summary) for line in lines if line.summary is not None]
+    fitted = [mark, _wide(model, longest), suite, _wide(score, max([5, *map(len, scores)])), result, cost, at]
+    if len(lines) <= _MOST_FITTED:
+        readable = [line for line in lines if line.summary is not None]
+        cells = ((_result(line), _cost(line), _when(line, now, wide=False)) for line in readable)
+        widths = zip(*((cell.cell_length for cell in row) for row in cells), strict=True)
+        for place, longest_cells in enumerate(widths, 4):
+            fitted[place] = _wide(fitted[place], max(len(fitted[place].name), *longest_cells, 0))
+    rest = room - sum(column.width for column in fitted) + suite.width - len(GAP) * (len(fitted) - 1)
+    if rest >= _LEAST_SUITE:
+        return RunColumns(tuple(fitted))
+    fitted[3] = _wide(score, max([5, *(len(_without_interval(each)) for each in scores)]))
+    return RunColumns(tuple(fitted), has_intervals=False)
+
+
+def _wide(column: Column, width: int) -> Column:
+    return msgspec.structs.replace(column, width=width)
+
+
+def _without_interval(score: str) -> str:
+    return score.partition(" [")[0]
 
 
 RUNS_WIDE = (
@@ -59,24 +90,36 @@ RUNS_WIDE = (
 )
 
 
-def run_narrow(line: RunLine, parent: RunLine | None, now: float) -> Face:
-    """Return the cells of RUNS_NARROW; `parent` is the run it branched from, if listed."""
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """The relatives of a run in the list."""
+
+    parent: RunLine | None = None
+    """The run it branched from, if listed."""
+    branches: int = 0
+    """Number of branches listed under it."""
+    is_unfolded: bool = False
+
+
+def run_narrow(line: RunLine, kin: Kin, now: float, *, has_intervals: bool = True) -> Face:
+    """Return the cells of RUNS_NARROW."""
     if line.summary is None:
         return _damage(line)
-    score = Content.empty() if line.is_queued else Content(number_format.headline(line.summary))
-    model, suite = _model_and_suite(line, parent, now)
+    words = "" if line.is_queued else number_format.headline(line.summary)
+    score = Content(words if has_intervals else _without_interval(words))
+    model, suite = _model_and_suite(line, kin, now)
     return _state_mark(line), model, suite, score, _result(line), _cost(line), _when(line, now, wide=False)
 
 
-def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
-    """Return the cells of RUNS_WIDE; `parent` is the run it branched from, if listed."""
+def run_wide(line: RunLine, kin: Kin, now: float) -> Face:
+    """Return the cells of RUNS_WIDE."""
     if line.summary is None:
         return _damage(line)
     tally = line.tally
     return (
         _state_mark(line),
         _when(line, now, wide=True),
-        *_model_and_suite(line, parent, now),
+        *_model_and_suite(line, kin, now),
         Content.styled(number_format.count(tally.passed), "$pass"),
         Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
         _broken_and_undecided(tally),
@@ -102,13 +145,15 @@ def _left_and_not_run(line: RunLine) -> Content:
     return Content(" ").join([*given_up * bool(line.tally.not_run), left])
 
 
-def _model_and_suite(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:
-    """Return model and suite, the latter preceded by a pin, a branch's parent's time and the run's given name."""
+def _model_and_suite(line: RunLine, kin: Kin, now: float) -> tuple[Content, Content]:
+    """Return model and suite, the latter after a pin, a branch's parent's time or a fold, and the run's given name."""
     assert line.summary is not None
-    origin = Content.empty()
+    origin, parent = Content.empty(), kin.parent
+    if kin.branches:
+        origin = muted(f"{SYMBOLS.opened if kin.is_unfolded else SYMBOLS.folded}{SYMBOLS.branch}{kin.branches} ")
     if line.summary.parent:
         at = when(parent.summary.at, now, wide=False) if parent is not None and parent.summary is not None else ""
-        origin = Content.styled(f"{SYMBOLS.branch}{at} ", "$undecided")
+        origin = origin.append_text(f"{SYMBOLS.branch}{at} ", "$undecided")
     if line.summary.pinned:
         origin = Content.styled(f"{SYMBOLS.pinned} ", "$focus").append(origin)
     return one_line(line.summary.model, 60), origin.append(suite_and_name(line))
@@ -161,8 +206,6 @@ def _result(line: RunLine) -> Content:
         for place, (mark, count, style) in enumerate(outcome_counts(tally))
         if count or not place
     ]
-    if line.summary is not None and number_format.scored_by(line.summary):
-        cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
     cells += not_run_words(tally)
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))

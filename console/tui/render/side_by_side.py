@@ -3,9 +3,11 @@
 The comparisons come from the suite; calls are matched by turn and index among the expected ones, arguments by name.
 """
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
 from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
@@ -13,8 +15,9 @@ from console.insight import number_format
 from console.insight.case_in_run import CaseInRun
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
+from console.insight.value_diff import structured_together
 from console.tui.render import lines
-from console.tui.render.diff import VALUE_LIMIT
+from console.tui.render.diff import VALUE_LIMIT, first_lines
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, block_title, muted
 
@@ -44,10 +47,11 @@ class _Widths:
 
 
 def side_by_side_lines(answered: Sequence[AnsweredCase], width: int) -> list[Content]:
-    """Return the lines of one case in several runs, each at most `width` cells; long values are cut.
+    """Return the lines of one case in several runs, each at most `width` cells; long values are wrapped to three lines.
 
     Runs that do not fit follow in further tables.
     """
+    answered = _structured(answered)
     room = max((width - _name_width([each.side for each in answered], width)) // (_LEAST_COLUMN + _GAP) - 1, 2)
     case_lines: list[Content] = []
     for first in range(0, len(answered), room):
@@ -56,11 +60,24 @@ def side_by_side_lines(answered: Sequence[AnsweredCase], width: int) -> list[Con
     return case_lines
 
 
+def _structured(answered: Sequence[AnsweredCase]) -> list[AnsweredCase]:
+    """Replace big values by the paths in which any run differs, in all runs alike."""
+    replaced: dict[int, Pair | None] = {}
+    for _, pairs in _calls([each.side.comparison for each in answered]):
+        replaced |= {id(pair): other for pair, other in zip(pairs, structured_together(pairs), strict=True)}
+    made: list[AnsweredCase] = []
+    for each in answered:
+        pairs = tuple(replaced.get(id(pair)) or pair for pair in _pairs(each.side.comparison))
+        comparison = each.side.comparison and msgspec.structs.replace(each.side.comparison, pairs=pairs)
+        made.append(AnsweredCase(each.heading, dataclasses.replace(each.side, comparison=comparison)))
+    return made
+
+
 def _table(answered: Sequence[AnsweredCase], width: int) -> list[Content]:
     sides = [each.side for each in answered]
     widths = _widths(sides, width)
     headings = [block_title("EXPECTED"), *(each.heading for each in answered)]
-    case_lines = [_line(widths, "", *headings)]
+    case_lines = list(_line(widths, "", *headings))
     calls = list(_calls([side.comparison for side in sides]))
     for name, pairs in calls:
         case_lines += _call_lines(name, pairs, widths)
@@ -74,7 +91,7 @@ def _name_width(sides: Sequence[CaseInRun], width: int) -> int:
     names = [row.name for side in sides for pair in _pairs(side.comparison) for row in pair.rows]
     longest = max([0, *(one_line(text, 60).cell_length + 2 for text in names)])
     longest = max([longest, *(one_line(text, 60).cell_length for text in sides[0].rollout.scores)])
-    return min(max(10, longest), 22 if width >= 90 else 16)
+    return min(max(10, longest), max(16, width // 4))
 
 
 def _widths(sides: Sequence[CaseInRun], width: int) -> _Widths:
@@ -105,10 +122,18 @@ def _even(room: int, count: int) -> list[int]:
     return [room * (place + 1) // count - room * place // count for place in range(count)]
 
 
-def _line(widths: _Widths, name: str | Content, expected: Content, *sides: Content) -> Content:
+def _line(widths: _Widths, name: str | Content, expected: Content, *sides: Content) -> Iterator[Content]:
+    """Yield the lines of one row, in which long values are wrapped and cut."""
     label = muted(name) if isinstance(name, str) else name
-    cells = [(label, widths.name), (expected, widths.expected), *zip(sides, widths.sides, strict=True)]
-    return Content(" " * _GAP).join([lines.fit(cell, room) for cell, room in cells])
+    rooms = (widths.expected, *widths.sides)
+    cells = [first_lines(cell, room, False, hang=2) for cell, room in zip((expected, *sides), rooms, strict=True)]
+    for place in range(max(map(len, cells))):
+        values = (
+            lines.fit(cell[place] if place < len(cell) else Content.empty(), room)
+            for cell, room in zip(cells, rooms, strict=True)
+        )
+        shown = lines.fit_name(Content.empty() if place else label, widths.name)
+        yield Content(" " * _GAP).join([shown, *values])
 
 
 def _pairs(comparison: Comparison | None) -> Sequence[Pair]:
@@ -175,7 +200,7 @@ def _keyed(pairs: Sequence[Pair]) -> dict[tuple[bool, int], Pair]:
 
 def _call_lines(name: str, pairs: Sequence[Pair | None], widths: _Widths) -> Iterator[Content]:
     expected = next((pair.expected for pair in pairs if pair and pair.expected), "")
-    yield _line(
+    yield from _line(
         widths,
         Content.styled(name, "bold"),
         one_line(expected or SYMBOLS.not_run, VALUE_LIMIT, "bold"),
@@ -183,10 +208,10 @@ def _call_lines(name: str, pairs: Sequence[Pair | None], widths: _Widths) -> Ite
     )
     rows = [{row.name: row for row in pair.rows} if pair else {} for pair in pairs]
     for row in dict.fromkeys(row for side in rows for row in side):
-        yield _row_line(row, [side.get(row) for side in rows], widths)
+        yield from _row_line(row, [side.get(row) for side in rows], widths)
 
 
-def _row_line(name: str, rows: Sequence[Row | None], widths: _Widths) -> Content:
+def _row_line(name: str, rows: Sequence[Row | None], widths: _Widths) -> Iterator[Content]:
     row = next(row for row in rows if row is not None)
     decisive = any(side is not None and side.decisive for side in rows)
     if row.expected:
@@ -215,7 +240,7 @@ def _side(mark: Mark | None, actual: str | None, expected: str) -> Content:
 def _answers(sides: Sequence[CaseInRun], widths: _Widths) -> Iterator[Content]:
     """Yield the line of answers, for sides without calls."""
     texts = ("" if _has_calls(side) else _answer(side) for side in sides)
-    yield _line(widths, "answer", Content.empty(), *(one_line(text, VALUE_LIMIT) for text in texts))
+    yield from _line(widths, "answer", Content.empty(), *(one_line(text, VALUE_LIMIT) for text in texts))
 
 
 def _has_calls(side: CaseInRun) -> bool:
@@ -237,17 +262,17 @@ def _answer(side: CaseInRun) -> str:
 def _facts(sides: Sequence[CaseInRun], widths: _Widths) -> Iterator[Content]:
     rollouts = [side.rollout for side in sides]
     yield Content.empty()
-    yield _line(widths, "grade", Content.empty(), *(_grade(side) for side in sides))
+    yield from _line(widths, "grade", Content.empty(), *(_grade(side) for side in sides))
     for name in [name for name in rollouts[0].scores if all(name in rollout.scores for rollout in rollouts)][:8]:
         values = (Content(number_format.number(rollout.scores[name])) for rollout in rollouts)
-        yield _line(widths, one_line(name, widths.name, MUTED), Content.empty(), *values)
+        yield from _line(widths, one_line(name, widths.name, MUTED), Content.empty(), *values)
     shown: list[tuple[str, Callable[[Rollout], str]]] = [
         ("latency", lambda rollout: number_format.duration(rollout.seconds)),
         ("tokens", _tokens),
         ("cost", lambda rollout: number_format.money(rollout.cost_usd)),
     ]
     for name, show in shown:
-        yield _line(widths, name, Content.empty(), *(muted(show(rollout)) for rollout in rollouts))
+        yield from _line(widths, name, Content.empty(), *(muted(show(rollout)) for rollout in rollouts))
 
 
 def _tokens(rollout: Rollout) -> str:

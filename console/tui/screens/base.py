@@ -188,6 +188,7 @@ class BaseScreen(Screen[None]):
                 "80×24 or more is recommended."
             )
             self.query_one(".too-small", Static).update(Content(text))
+        self.top_line.tell(badge=self.services.badge)  # shorter where there is little room
         self.sync_help()
         self.zoom.set_compact(width < ROOMY_WIDTH or height < ROOMY_HEIGHT)
 

@@ -219,6 +219,7 @@ class Stormy(OpenAIServer):
         super()._handle(exchange)
 
 
+@pytest.mark.slow
 def test_a_storm_and_a_kill_in_it_change_no_metric_and_no_count(tmp_path: Path, models: Path) -> None:
     """With EVAL_CONSOLE_WHOLE=1 over all bundled questions, else over some of them."""
     options = () if os.environ.get("EVAL_CONSOLE_WHOLE") else ("--limit", "12")

@@ -94,7 +94,7 @@ class Killing:
         return self.model(request)
 
 
-@pytest.mark.parametrize("mode", ["prompt", "fc"])
+@pytest.mark.parametrize("mode", [pytest.param("prompt", marks=pytest.mark.slow), "fc"])
 def test_killed_in_the_middle_of_conversations_and_resumed(tmp_path: Path, mode: str) -> None:
     suite = official()
     cases = select_cases(

@@ -118,7 +118,7 @@ async def attacked(folder: Path, code: str, **options: Any) -> tuple[MemoryStage
     stage = MemoryStage(lambda turn, step, messages: cell(PORT + code) if step == 0 else "done")
     began = time.monotonic()
     output = await suite.play(case, stage, setting)
-    assert time.monotonic() - began < CELL_S + SPARE_S + 15
+    assert time.monotonic() - began < 60, "far less than its code would take"
     verdict = suite.score(case, output, setting)
     assert verdict.outcome is Outcome.FAILED
     assert journal_bytes(stage) < JOURNAL_BYTES

@@ -62,7 +62,7 @@ def test_sixteen_conversations_at_once_are_apart(tmp_path: Path, mode: str) -> N
     assert len({json.dumps(one) for one in said}) == len(said)
 
 
-@pytest.mark.parametrize("mode", ["cave", "json"])
+@pytest.mark.parametrize("mode", ["cave", pytest.param("json", marks=pytest.mark.slow)])
 def test_the_bundled_suite_tells_right_from_wrong(tmp_path: Path, mode: str) -> None:
     pytest.importorskip("pandas")
     wrong = frozenset({"until_bedtime", "family_trip", "dinner_for_six"})

@@ -36,7 +36,9 @@ def expected_turns(options: AidanOptions) -> float:
 
 def estimate(question: str, wording: Wording, options: AidanOptions) -> Estimate:
     """Return the expected calls and tokens of one loop, separately for model, judge and embedding, and their bound."""
-    expected = _estimate(question, wording, options, expected_turns(options))
+    turns = expected_turns(options)
+    basis = f"from recorded loops, {turns:.0f} rounds on average, {ANSWER_TOKENS} tokens an answer"
+    expected = msgspec.structs.replace(_estimate(question, wording, options, turns), basis=basis)
     if options.max_turns is None:
         return expected
     most = _estimate(question, wording, options, options.max_turns)

@@ -14,18 +14,22 @@ _STEPS_A_TURN = 3.0
 """Typical replies per user message with simulators."""
 _STEP_TOKENS = 120.0
 """Typical growth of a conversation per step."""
+_BASIS = f"from the texts of the cases, at {_CALL_TOKENS:.0f} tokens a reply"
 
 
 def estimate_single(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> Estimate:
     """Estimate one question."""
-    return Estimate(1.0, _tokens(messages, tools), _CALL_TOKENS)
+    return Estimate(1.0, _tokens(messages, tools), _CALL_TOKENS, basis=_BASIS)
 
 
 def estimate_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]], turns: int) -> Estimate:
     """Estimate a conversation, in which every step resends the history."""
     steps = turns * _STEPS_A_TURN
     start = _tokens(messages, tools)
-    return Estimate(steps, steps * (start + _STEP_TOKENS * (steps - 1) / 2), steps * _CALL_TOKENS)
+    sent = steps * (start + _STEP_TOKENS * (steps - 1) / 2)
+    return Estimate(
+        steps, sent, steps * _CALL_TOKENS, basis=f"{_BASIS}, {_STEPS_A_TURN:.0f} replies a turn with simulators"
+    )
 
 
 def _tokens(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> float:

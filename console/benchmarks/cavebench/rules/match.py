@@ -207,7 +207,7 @@ def check_arguments(index: int, expected: ExpectedCall, arguments: dict[str, Any
             wrong = _check_argument(head, index, argument, arguments[argument.name], rule)
             length += sum(len(error.message) for error in wrong)
             if length > MOST_TEXT:
-                raise EvaluatorError("what is wrong with its arguments is too long to tell")
+                raise EvaluatorError("the errors in its arguments are too long to report")
             errors += wrong
         elif argument.required:
             text = f"{head}Expected parameter '{argument.name}' not found in actual arguments"

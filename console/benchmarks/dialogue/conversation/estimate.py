@@ -35,7 +35,8 @@ def estimate(script: Script, options: DialogueOptions) -> Estimate:
     if script.user is not None:
         turns = len(_user_texts(script))
         roles["user"] = Estimate(turns + 1, sent / 2 + turns * _USER_TOKENS, turns * _USER_TOKENS)
-    return Estimate(calls, sent, calls * _ANSWER_TOKENS, roles)
+    basis = f"from the texts of the cases, at {_ANSWER_TOKENS:.0f} tokens a reply"
+    return Estimate(calls, sent, calls * _ANSWER_TOKENS, roles, basis=basis)
 
 
 def _user_texts(script: Script) -> list[str]:

@@ -30,8 +30,8 @@ from console.suites.new_folder import name_problem, write_suite
 from console.suites.own_row import AddedRow, Row
 
 _SUITE = """\
-# Cases kept from runs, one row of cases.jsonl each; docs/extending.md tells what a row may say.
-# `kept` is where a row comes from, `simulated.recorded` what the model answered then: simulated models repeat it.
+# Cases kept from runs, one row of cases.jsonl each; docs/extending.md describes their fields.
+# `kept` holds the origin of a row, `simulated.recorded` the model's answers there, which simulated models repeat.
 format = "dialogue"
 title = "Cases kept from runs"
 comparable = false
@@ -69,7 +69,7 @@ def add_row(root: Path, name: str, row: Row, *, as_outcome: str = "") -> AddedRo
         return _append(folder, path, row, as_outcome)
 
 
-_OTHER = "Name another suite: a new name makes one."
+_OTHER = "Name another suite; a new name creates one."
 
 
 def _append(folder: Path, path: Path, row: Row, as_outcome: str) -> AddedRow:

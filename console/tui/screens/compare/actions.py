@@ -22,6 +22,9 @@ from console.tui.screens.compare.controller import PROMPT, CompareController
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
 
+_CHOOSER_ROOM = 70
+"""Width in cells of the rows of a `Chooser`."""
+
 
 @dataclass
 class ChangeFilters:
@@ -125,8 +128,12 @@ class OtherRuns:
     async def _choose(self, title: Content, shown: Sequence[RunFolder]) -> RunFolder | None:
         candidates = {str(line.folder.path): line for line in self._candidates(shown)}
         now = time.time()
-        cells = {path: row_cells.run_narrow(line, None, now) for path, line in candidates.items()}
-        chosen = await self.services.ask(Chooser(title, row_cells.RUNS_NARROW, cells, "There is no other run."))
+        layout = row_cells.runs_narrow(list(candidates.values()), _CHOOSER_ROOM, now)
+        cells = {
+            path: row_cells.run_narrow(line, row_cells.Kin(), now, has_intervals=layout.has_intervals)
+            for path, line in candidates.items()
+        }
+        chosen = await self.services.ask(Chooser(title, layout.columns, cells, "There is no other run."))
         return candidates[chosen].folder if chosen is not None else None
 
     def _candidates(self, shown: Sequence[RunFolder]) -> list[RunLine]:

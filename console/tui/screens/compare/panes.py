@@ -18,7 +18,7 @@ from console.insight.rollout import Rollout
 from console.insight.sort_orders import BY_ID, Sorting
 from console.tui.render import comparison as summary
 from console.tui.render.block import Block
-from console.tui.render.columns import Column, marked_columns
+from console.tui.render.columns import Column, marked_columns, with_names
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.compare.controller import Change, CompareController, change_key
@@ -55,10 +55,10 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
-COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("why", 10, 6))
+COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("why", 16, 6))
 REPEAT_COLUMNS = (
-    Column("case", 20, 2, is_name=True), Column("A", 4), Column("B", 4), Column("Δ", 3, right=True),
-    Column("why", 10, 6),
+    Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
+    Column("why", 16, 6),
 )  # fmt: skip
 """Columns of runs with repeats, whose cases show how many of them pass."""
 
@@ -91,7 +91,8 @@ class ChangeList(RowList):
         self._changes, self._headline, self._sorted_by = changes, comparison.headline, controller.sorted_by
         self._has_repeats = comparison.counts.rollouts > comparison.counts.cases
         columns = REPEAT_COLUMNS if self._has_repeats and not self._headline else COLUMNS
-        self.set_columns(_marked(columns, controller.sorting))
+        longest = max((len(self._case_name(key, change).plain) for key, change in changes.items()), default=0)
+        self.set_columns(_marked(with_names(columns, longest), controller.sorting))
         cases = sum(isinstance(change, CasePair) for change in changes.values())
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)

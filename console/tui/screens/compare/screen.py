@@ -32,7 +32,7 @@ from console.tui.symbols import muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
-LIST_SHARE = 0.375
+LIST_SHARE = 0.42
 """Width of the list next to the case, as a share of the screen's."""
 
 
@@ -54,7 +54,7 @@ class CompareScreen(BaseScreen):
             PaneTitle { display: none; }
             #numbers { height: 10; border: round $line; padding: 0 1; border-title-color: $foreground; }
             #pairs { layout: horizontal; }
-            #list-side { width: 37.5%; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
+            #list-side { width: 42%; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
             &.-tall #lost { display: block; height: auto; max-height: 9; padding: 0 2; }
             &.-tall #conversations { display: block; height: 1fr; }
             &.-single { #numbers { height: 8; } #list-side { height: 1fr; } }

@@ -88,7 +88,8 @@ class GridCaseList(RowList):
         name = grid_rows.EVERY_CATEGORY if controller.category is None else controller.category or "no category"
         title = Content.assemble(one_line(name, 40, "bold"), (f"  {controller.list_words}", MUTED))
         self.pane_title.tell(title, muted("f all or differing"))
-        self.set_columns(grid_rows.case_columns(self._shown, self._repeats))
+        longest = max((len(grid_rows.case_name(case)) for case in self._rows.values()), default=0)
+        self.set_columns(grid_rows.case_columns(self._shown, self._repeats, longest))
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
 
     @property

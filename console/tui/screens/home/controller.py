@@ -1,8 +1,8 @@
 """`HomeController`: listing, sorting, next steps and key labels of Home."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,14 @@ class RunListing:
     """Arrow of the order: down if the largest is first."""
     is_archive: bool = False
     """True if only archived runs are listed."""
+    branches: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Number of branches by the run they are listed under."""
+    unfolded: frozenset[str] = frozenset()
+    """Names of the runs whose branches are listed."""
+
+    def fold_of(self, line: RunLine) -> tuple[int, bool]:
+        """Return the number of a run's branches and whether they are listed."""
+        return self.branches.get(line.name, 0), line.name in self.unfolded
 
 
 class HomeController:
@@ -82,6 +90,9 @@ class HomeController:
         self._runs: Sequence[RunLine] = ()
         self._total = 0
         self._marked: list[Path] = []
+        self._day: tuple[int, int, int] | None = None
+        self._unfolded: set[str] = set()
+        """Names of runs, whose branches are listed."""
 
     def use_runs(
         self, runs: Sequence[RunLine], total: int, *, failed: tuple[RunLine, int] | None, is_stranded: bool
@@ -101,12 +112,13 @@ class HomeController:
             next((line for line in runs if line.can_resume and not line.is_archived), None),
             *(failed or (None, 0)),
         )
+        self._unfolded |= {line.summary.parent for line in runs if line.summary and line.is_branch and line.is_live}
 
     # Listing ---------------------------------------------------------------------------------------------------------
 
     @property
     def listing(self) -> RunListing:
-        """The runs that match the filter in name, suite, model or state, sorted."""
+        """The runs that match the filter in name, suite, model or state, sorted, with branches after their run."""
         column, key, is_largest_first = _ORDERS[self._order]
         is_down = is_largest_first != self._is_reversed
         lines = [line for line in self._runs if line.is_archived is self.shows_archived]
@@ -116,6 +128,7 @@ class HomeController:
         lines.sort(key=lambda line: line.summary is None or not line.summary.pinned)
         sign = "↓" if is_down else "↑"
         column = "" if self.order == NEWEST else column
+        lines, branches = self._nested(lines)
         return RunListing(
             lines,
             self._total,
@@ -125,7 +138,36 @@ class HomeController:
             column,
             sign,
             self.shows_archived,
+            branches,
+            frozenset(branches if self.words else self._unfolded),
         )
+
+    def _nested(self, lines: Sequence[RunLine]) -> tuple[list[RunLine], dict[str, int]]:
+        """Return the lines with unfolded branches after their run, and the number of each run's branches.
+
+        A branch that plays or waits, or that is pinned, is never folded; nor is any while the list is filtered.
+        """
+        by_name = {line.name: line for line in lines}
+        branches: dict[str, list[RunLine]] = {}
+        for line in lines:
+            if (root := _root_of(line, by_name)) is not line:
+                branches.setdefault(root.name, []).append(line)
+        nested: list[RunLine] = []
+        for line in lines:
+            if _root_of(line, by_name) is line:
+                is_open = bool(self.words) or line.name in self._unfolded
+                nested.append(line)
+                nested += [each for each in branches.get(line.name, ()) if is_open or each.is_begun_or_waits]
+        return nested, {name: len(listed) for name, listed in branches.items()}
+
+    def fold(self, line: RunLine | None) -> str | None:
+        """Fold or unfold the branches of a run, or of the run of a branch; return the run's name if it has any."""
+        by_name = {listed.name: listed for listed in self.listing.lines}
+        name = _root_of(line, by_name).name if line is not None else ""
+        if name not in self.listing.branches:
+            return None
+        self._unfolded ^= {name}
+        return name
 
     @property
     def order(self) -> str:
@@ -159,9 +201,13 @@ class HomeController:
         by_path = {listed.folder.path: listed for listed in self.listing.lines}
         return [by_path[marked] for marked in self._marked if marked in by_path]
 
+    def is_new_day(self, now: float) -> bool:
+        """Return whether a day has begun since `today` was asked for."""
+        return self._day is not None and time.localtime(now)[:3] != self._day
+
     def today(self, now: float) -> str:
         """Return number, cost and tokens of the runs started on the day of `now`, local time; empty without any."""
-        year, month, day = time.localtime(now)[:3]
+        year, month, day = self._day = time.localtime(now)[:3]
         begin, end = (time.mktime((year, month, each, 0, 0, 0, 0, 0, -1)) for each in (day, day + 1))
         started = [
             line
@@ -196,6 +242,8 @@ class HomeController:
         match action:
             case "queue.earlier" | "queue.later":
                 return "" if line is not None and line.is_queued else "this run is not queued"
+            case "fold":
+                return "" if self._has_fold(line) else "this run has no branches"
             case "queue.go":
                 return "" if self.next_steps.is_stranded else "the queue is empty, or running"
             case "organize.name" | "organize.note" | "organize.pin" | "organize.archive":
@@ -214,6 +262,9 @@ class HomeController:
             case _:
                 return ""
 
+    def _has_fold(self, line: RunLine | None) -> bool:
+        return line is not None and (line.is_branch or bool(self.listing.branches.get(line.name)))
+
     def key_words(self, line: RunLine | None) -> dict[str, str]:
         """Return the key line labels for a run; keys of unavailable actions are hidden.
 
@@ -224,6 +275,7 @@ class HomeController:
         return {
             **({} if is_queued else {"queue.earlier": ""}),
             **({} if has_failed else {"run.failed": ""}),
+            **({} if self._has_fold(line) else {"fold": ""}),
             "run.delete": "dequeue" if is_queued else "delete" if line is not None else "",
         }
 
@@ -232,6 +284,18 @@ def demo_runs(suites: Suites) -> "list[tuple[str, DemoRun]]":
     """Return suite and run of each demo, in order; the first is opened in Live."""
     runs = [(line.name, run) for line in suites.lines for run in line.entry.demo if not line.mistake]
     return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
+
+
+def _root_of(line: RunLine, by_name: Mapping[str, RunLine]) -> RunLine:
+    """Return the listed run that a branch, or a branch of a branch, is listed under; else the run itself."""
+    seen = {line.name}
+    while line.summary is not None and line.summary.parent and not line.summary.pinned:
+        parent = by_name.get(line.summary.parent)
+        if parent is None or parent.name in seen:
+            break
+        line = parent
+        seen.add(line.name)
+    return line
 
 
 def _texts_of(line: RunLine) -> tuple[str, ...]:

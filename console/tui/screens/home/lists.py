@@ -45,7 +45,7 @@ class RunList(RowList):
         )
         self.title_line = ListTitle(self)
         self._listing = RunListing([], 0, "", "", frozenset())
-        self._is_roomy = False
+        self._layout = row_cells.RunColumns()
         self._by_path: Mapping[str, RunLine] = {}
         self._parents: Mapping[str, RunLine] = {}
 
@@ -54,10 +54,11 @@ class RunList(RowList):
         return None if self.cursor is None else self._by_path.get(self.cursor)
 
     def on_resize(self, event: events.Resize) -> None:
-        is_roomy = event.size.width >= _ROOMY
-        if is_roomy != self._is_roomy:
-            self._is_roomy = is_roomy
-            self._fit_columns()
+        self._fit_columns()
+
+    @property
+    def _is_roomy(self) -> bool:
+        return self.size.width >= _ROOMY
 
     def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str, today: str = "") -> None:
         """Show runs, or why there are none; `mistake` may be foreign text, `today` sums up the day."""
@@ -70,13 +71,19 @@ class RunList(RowList):
         self.show(list(self._by_path), empty=_why_empty(listing, is_complete=is_complete, mistake=mistake))
 
     def _fit_columns(self) -> None:
-        columns = row_cells.RUNS_WIDE if self._is_roomy else row_cells.runs_narrow(self._listing.lines)
-        self.set_columns(marked_columns(columns, self._listing.column, self._listing.sign))
+        self._layout = row_cells.RunColumns(row_cells.RUNS_WIDE)
+        if not self._is_roomy:
+            self._layout = row_cells.runs_narrow(self._listing.lines, self.room, time.time())
+        self.set_columns(marked_columns(self._layout.columns, self._listing.column, self._listing.sign))
 
     def _cells(self, key: str) -> Face:
-        draw = row_cells.run_wide if self._is_roomy else row_cells.run_narrow
-        line = self._by_path[key]
-        cells = draw(line, self._parents.get(line.summary.parent if line.summary else ""), time.time())
+        line, now = self._by_path[key], time.time()
+        parent = self._parents.get(line.summary.parent if line.summary else "")
+        kin = row_cells.Kin(parent, *self._listing.fold_of(line))
+        if self._is_roomy:
+            cells = row_cells.run_wide(line, kin, now)
+        else:
+            cells = row_cells.run_narrow(line, kin, now, has_intervals=self._layout.has_intervals)
         if line.folder.path in self._listing.marked and not isinstance(cells, Content):
             return (Content.styled("A", "bold $live"), *cells[1:])
         return cells

@@ -7,6 +7,7 @@ from functools import partial
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
+from textual.content import Content
 
 from console.store.runs import RunFolder
 from console.tui.actions import Action
@@ -27,6 +28,7 @@ _TALL = 40
 """Minimum height in lines for the full list of next steps on a narrow screen."""
 _SMALL_START, _WHOLE_START = 3, 9
 """Maximum rows of next steps, on small and large screens."""
+_DAY_LOOKED_AT_S = 30.0
 _ROOM_FOR_DEMO = 30
 """Minimum height in lines of a wide screen for the demo's second line."""
 
@@ -105,6 +107,12 @@ class HomeScreen(BaseScreen):
         ui_state = self.services.ui_state
         self.controller.order, self.controller.words = ui_state.text("home.order"), ui_state.text("home.words")
         self.show_workspace("")
+        self.set_interval(_DAY_LOOKED_AT_S, self._renew_day)
+
+    def _renew_day(self) -> None:
+        """Sum up the new day after midnight, when times of today become dates."""
+        if self.controller.is_new_day(time.time()):
+            self.show_workspace("runs")
 
     def on_resize(self, event: events.Resize) -> None:
         if self._room_for_steps != self._shown_room:
@@ -244,6 +252,16 @@ class HomeScreen(BaseScreen):
 
     def _sorted(self) -> None:
         self.services.ui_state.keep("home.order", self.controller.order)
+        self.show_workspace("runs")
+
+    def action_fold(self) -> None:
+        """Fold or unfold the branches of the run under the cursor; the cursor goes to the run if its row is folded."""
+        if (name := self.controller.fold(self._run_list.line)) is None:
+            self.services.notify(Content("The run under the cursor has no branches."))
+            return
+        keys = {line.name: str(line.folder.path) for line in self.controller.listing.lines}
+        if name not in self.controller.listing.unfolded:
+            self._run_list.move_to(keys[name])
         self.show_workspace("runs")
 
     def action_models_edit(self) -> None:

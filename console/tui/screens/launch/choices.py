@@ -18,7 +18,7 @@ from console.tui.data.models import ModelLine, Models
 from console.tui.data.suites import Suites
 from console.tui.render import lines, row_cells
 from console.tui.render.catalog_details import case_blocks
-from console.tui.render.columns import Column, Face
+from console.tui.render.columns import Column, Face, with_names
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.launch.suite_tree import Mark, Part, Row, SuiteTree
 from console.tui.symbols import MUTED, SYMBOLS, muted
@@ -61,7 +61,7 @@ def tick_box(chosen: bool, *, possible: bool) -> Content:
     return Content.styled(f"[{SYMBOLS.chosen}]", "bold $live") if chosen else muted("[ ]")
 
 
-_MODEL_COLUMNS = (Column("", 3), Column("", 10, 2), Column("", 10, 3))
+_MODEL_COLUMNS = (Column("", 3), Column("", 10, 2, is_name=True), Column("", 9, 3))
 
 
 class ModelChoices(ChoiceList):
@@ -78,6 +78,7 @@ class ModelChoices(ChoiceList):
         lines = self._models.lines
         names = [line.name for line in lines if line.name in self._chosen or has_letters(words, line.name)]
         self.title_line.show("Models", "space selects", f"{len(self._chosen)} chosen" if self._chosen else "")
+        self.set_columns(with_names(_MODEL_COLUMNS, max(map(len, names), default=0)))
         self.show(names, empty=Content("No matching model.") if models else None)
 
     def _cells(self, key: str) -> Face:

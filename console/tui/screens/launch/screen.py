@@ -56,8 +56,8 @@ class LaunchScreen(BaseScreen):
         .form { layout: horizontal; }
         .choices, .choices:focus-within { layout: vertical; width: 9fr; height: 1fr; }
         .choices > .models, .choices > .suites { width: 1fr; }
-        .settings { width: 13fr; }
-        .before-start { width: 10fr; height: 1fr; max-height: 100%; }
+        .settings { width: 11fr; }
+        .before-start { width: 12fr; height: 1fr; max-height: 100%; }
         #about-field { display: block; height: 8; padding: 0 1; border: round $line;
                        border-title-style: bold; border-title-color: $foreground; }
         #forecast { height: auto; min-height: 12; max-height: 100%; border: round $line; border-title-style: bold;

@@ -40,7 +40,7 @@ def row_content(controller: ReviewController, key: str, width: int, *, live: boo
     """Return the cells of a case, or the line of a group."""
     head = controller.triage.heads.get(key)
     if head is not None:
-        largest = max((group.count for group in controller.triage.groups), default=1)
+        largest = max((group.size for group in controller.triage.groups), default=1)
         return group_line(head, largest, width)
     run = controller.run
     rollout = run.overview.rollouts.get(slot_of(key)) if run is not None else None
@@ -54,7 +54,7 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     detail = (
         controller.triage.sorted_by(rollout)
         or controller.suite_view.case_detail(rollout)
-        or _detail(rollout, controller.triage.group_of(rollout))
+        or _detail(rollout, controller.triage.section_of(rollout))
     )
     return (
         state_mark(rollout, live=live),
@@ -76,14 +76,14 @@ def group_line(head: Head, largest: int, width: int) -> Content:
     """Return the line of a group, with a bar of its size relative to the largest group."""
     if head.group.is_case:
         return case_line(head, width)
-    count = len(head.group.parts) if head.is_top and head.group.parts[0].is_case else head.group.count
+    count = head.group.size
     cells = _BAR if width >= _ROOM_FOR_BAR else _SHORT_BAR
     share = bar(count / largest, cells).ljust(cells)
     style = f"bold {MUTED}" if head.is_top else "bold" if head.is_open else ""
     label = one_line(head.group.label, 100, style)
     if (head.top_label and not head.depth) or head.group.subject:
         label = one_line(f"{head.top_label or head.group.label}: {head.group.subject or head.group.label}", 100, style)
-    fold = " " if head.is_top else SYMBOLS.opened if head.is_open else SYMBOLS.folded
+    fold = " " if head.is_top and not head.folds else SYMBOLS.opened if head.is_open else SYMBOLS.folded
     indent = "  " * head.depth
     left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} ", MUTED), label)
     number = Content.assemble((f"{number_format.count(count):>5} ", "bold" if not head.is_top else MUTED))
@@ -103,7 +103,9 @@ def case_line(head: Head, width: int) -> Content:
     right = marks if marks.cell_length < width // 2 else one_line(_marks_in_words(rollouts), width // 2)
     if (ended := count_ended(rollouts)) < head.repeats:
         right = right.append_text(f" {ended} of {head.repeats}", MUTED)
-    return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), label), right, width - (0 if head.is_open else 2))
+    room = width - (0 if head.is_open else 2)
+    name = lines.fit_name(label, max(room - right.cell_length - len(indent) - 4, 8))
+    return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), name), right, room)
 
 
 def _marks_in_words(rollouts: Sequence[Rollout]) -> str:

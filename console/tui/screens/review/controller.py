@@ -245,7 +245,7 @@ class ReviewController:
         """Describe the list in words; may contain foreign text."""
         scope, by = self.triage.scope.text, self.triage.by
         label = _SCOPE_LABELS.get(scope, scope) if scope else self.suite_view.everything_label
-        if by is GroupBy.REPEATS:
+        if self.triage.has_cases:
             label = f"cases with {label}" if scope else "cases"
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
         order = self.triage.sorting.label if self.triage.sorting is not None else ""
@@ -265,8 +265,8 @@ class ReviewController:
 
     @property
     def current_group(self) -> Group | None:
-        """The lowest group of the current case."""
-        return self.triage.group_of(self.rollout)
+        """The group of the current case, such as its reason."""
+        return self.triage.section_of(self.rollout)
 
     def go(self, rollout: Rollout | None) -> None:
         """Select a case and unfold its group; None does nothing."""
@@ -282,7 +282,8 @@ class ReviewController:
         head = self.triage.heads.get(key)
         if head is not None:
             self.is_moved = True
-            members = head.group.rollouts
+            leaves = head.group.leaves
+            members = leaves[0].rollouts[:1] + leaves[-1].rollouts[-1:]
             is_going_up = self.triage.place_of(members[0]) < self.triage.place_of(self.rollout)
             self.go(members[-1] if is_going_up else members[0])
         elif self.run is not None and slot_of(key) != self.current:
@@ -305,11 +306,11 @@ class ReviewController:
     def step_group(self, by: int) -> None:
         """Move to the first case of another group."""
         self.is_moved = True
-        leaves = [leaf for group in self.triage.groups for leaf in group.leaves]
-        places = {leaf.path: place for place, leaf in enumerate(leaves)}
-        target = places.get(self.triage.open_path, -by) + by
-        if 0 <= target < len(leaves):
-            self.go(leaves[target].rollouts[0])
+        sections, current = self.triage.sections, self.current_group
+        places = {section.path: place for place, section in enumerate(sections)}
+        target = places.get(current.path if current is not None else (), -by) + by
+        if 0 <= target < len(sections):
+            self.go(sections[target].leaves[0].rollouts[0])
 
     # Filter and groups -----------------------------------------------------------------------------------------------
 
@@ -426,7 +427,7 @@ class ReviewController:
             annotation=self.annotation,
             model=run.manifest.model,
             simulated=run.manifest.model.simulated,
-            alike=group.count if group is not None else 0,
+            alike=group.size if group is not None else 0,
             views=self.views,
             view=self.view,
             style=self.style,

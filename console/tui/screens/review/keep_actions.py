@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 from textual.content import Content
@@ -18,6 +17,7 @@ from console.suites.run_suite import open_run_suite
 from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.editor import edit_text
+from console.tui.render.catalog_details import display_path
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.screens.review.controller import ReviewController
@@ -115,12 +115,7 @@ class KeepActions:
     def _done(self, added: AddedRow, suite: str, model: str) -> Content:
         words = command("run", "-m", model, "-s", suite, places=self.services.paths)
         done = "Kept as " if added.is_new else "Kept before, as "
-        place = f"{_near(added.file)}:{added.line}"
+        place = f"{display_path(added.file)}:{added.line}"
         text = Content.assemble(done, one_line(added.id, 60, "bold"), " in ", one_line(place, 200), ". Play it:\n")
         text = text + one_line(words, 300)
         return text if not added.note else Content.assemble(text, "\n", one_line(added.note, 200, "$undecided"))
-
-
-def _near(path: Path) -> str:
-    """Return the shortest form of a path from the current folder."""
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

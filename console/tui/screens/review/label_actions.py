@@ -12,6 +12,7 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.insight import number_format
+from console.store.runs import RunFolder
 from console.tui.data.label_session import LabelForecast, LabelProgress, LabelResult, LabelSession
 from console.tui.data.models import read_models
 from console.tui.dialogs.filter_dialog import Chooser
@@ -34,6 +35,7 @@ class LabelActions:
     """Starts and stops labeling, and removes labels."""
 
     services: Services
+    folder: RunFolder
     session: LabelSession
     controller: ReviewController
     start: StartWorker
@@ -65,6 +67,11 @@ class LabelActions:
         else:
             self.start(self._ask(), group="label")
 
+    def action_label_blind(self) -> None:
+        """Label answers yourself, with the verdicts hidden."""
+        if self.controller.run is not None:
+            self.start(self._label_blind(), group="label")
+
     def action_label_stop(self) -> None:
         """Stop labeling; existing labels are kept."""
         if not self.session.is_running:
@@ -81,6 +88,16 @@ class LabelActions:
             self.services.notify(Content("Failures of this run are being labeled; X then s stops it."))
             return
         self.start(self._remove_labels(), group="label")
+
+    async def _label_blind(self) -> None:
+        from console.tui.screens.review.label_screen import LabelScreen
+
+        await self.services.ask(LabelScreen(self.services, self.folder))
+        self.controller.read_notes()
+        self.controller.relist()
+        self.controller.mark_stale(Stale.CASE)
+        self.controller.mark_stale(Stale.FIGURES)
+        self.draw()
 
     # In workers ------------------------------------------------------------------------------------------------------
 

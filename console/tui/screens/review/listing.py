@@ -14,7 +14,7 @@ from functools import partial
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
-from console.insight.failures import Group, GroupBy, group, in_order
+from console.insight.failures import Group, GroupBy, group, in_order, with_cases
 from console.insight.filter import Filter
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import Sorting, passes_by_case
@@ -140,7 +140,10 @@ def _listing(
             group_places.setdefault(each.path, len(group_places))
         return sorted(groups, key=lambda each: (each.rank, group_places[each.path]))
 
-    groups = in_known_order(group(listed, request.by, annotations, repeats=request.repeats))
+    parts = group(listed, request.by, annotations, repeats=request.repeats)
+    if request.repeats > 1 and request.by not in (GroupBy.REPEATS, GroupBy.NONE):
+        parts = with_cases(parts)
+    groups = in_known_order(parts)
     for top in groups:
         top.parts = in_known_order(top.parts)
     order, leaves = in_order(groups), [leaf for top in groups for leaf in top.leaves]

@@ -90,7 +90,7 @@ class ReviewScreen(RunScreen):
         self._views = ViewActions(self.controller, self.case_pane, self.draw)
         self._retry = RetryActions(services, run, self.controller, self._start_worker)
         self._labels = LabelActions(
-            services, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
+            services, run, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
         )
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),

@@ -38,6 +38,8 @@ class Head:
     """Label of a subgroup's parent."""
     repeats: int = 1
     """Planned rollouts of each case."""
+    folds: bool = False
+    """True if it unfolds to cases."""
 
 
 class Triage:
@@ -125,9 +127,13 @@ class Triage:
         fixed: set[str] = set()
         keys = before
         for top in self.groups:
-            has_top = with_tops and (len(top.parts) > 1 or self.by is GroupBy.REPEATS)
+            folds = top.has_cases and self.by is not GroupBy.REPEATS
+            if folds and self.open_path[:-2] != top.path:
+                self._add_head(keys, _HEAD, Head(top, False, 0))
+                continue
+            has_top = folds or (with_tops and (len(top.parts) > 1 or self.by is GroupBy.REPEATS))
             if has_top:
-                fixed.add(self._add_head(keys, _TOP, Head(top, True, 0, is_top=True)))
+                fixed.add(self._add_head(keys, _TOP, Head(top, True, 0, is_top=True, folds=folds)))
             for leaf in top.leaves:
                 is_open = leaf.path == self.open_path
                 label = top.label if leaf is not top else ""
@@ -161,6 +167,20 @@ class Triage:
         """Return the lowest group of a case."""
         return self._listing.leaf_of(rollout)
 
+    @property
+    def sections(self) -> Sequence[Group]:
+        """The groups that are stepped through: the lowest, but not the cases of a reason."""
+        if self.by is GroupBy.REPEATS:
+            return self._listing.leaves
+        return [part for top in self.groups for part in ([top] if top.has_cases else top.leaves)]
+
+    def section_of(self, rollout: Rollout | None) -> Group | None:
+        """Return the section of a case."""
+        leaf = self.group_of(rollout)
+        if leaf is None or not leaf.is_case or self.by is GroupBy.REPEATS:
+            return leaf
+        return next(top for top in self.groups if top.path == leaf.path[:-2])
+
     # Places ----------------------------------------------------------------------------------------------------------
 
     def place_of(self, rollout: Rollout | None) -> int:
@@ -183,10 +203,13 @@ class Triage:
 
     @property
     def listed(self) -> int:
-        """Number of listed rollouts, or of cases when grouped by repeats."""
-        if self.by is not GroupBy.REPEATS:
-            return len(self.order)
-        return sum(len(top.parts) for top in self.groups)
+        """Number of listed rollouts, or of cases if they are groups."""
+        return len({leaf.path[-2:] for leaf in self._listing.leaves}) if self.has_cases else len(self.order)
+
+    @property
+    def has_cases(self) -> bool:
+        """True if cases are groups of their repeats."""
+        return any(top.has_cases for top in self.groups)
 
     @property
     def seen(self) -> int:

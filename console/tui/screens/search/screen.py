@@ -25,6 +25,7 @@ from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.search.controller import Found, SearchController, search_runs
 from console.tui.services import Services
+from console.tui.shell_commands import command
 from console.tui.symbols import MUTED, muted, outcome_sign
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
@@ -251,6 +252,21 @@ class SearchScreen(BaseScreen):
         """Move to the first hit of the next or previous run."""
         if (key := self.controller.step(self.hits.cursor, by)) is not None:
             self.hits.move_to(key)
+
+    def action_copy_id(self) -> None:
+        row = self.controller.row(self.hits.cursor)
+        if row is None or row[1] is None:
+            self.services.notify(Content("There is no hit under the cursor."))
+        else:
+            self.services.copy(str(row[1].key), "the case id")
+
+    def action_copy_command(self) -> None:
+        """Copy the search; words that begin with a dash are no option behind a blank."""
+        if text := self.controller.query.text:
+            words = command("search", f" {text}" if text.startswith("-") else text, places=self.services.paths)
+            self.services.copy(words, "the shell command")
+        else:
+            self.services.notify(Content("Nothing is searched for yet."))
 
     action_group_next = partialmethod(_step, 1)
     action_group_prev = partialmethod(_step, -1)

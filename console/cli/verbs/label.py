@@ -1,0 +1,143 @@
+"""Label answers of a run yourself, blind, to see how far its judge can be trusted.
+
+One answer at a time is shown with what the judge was asked; its verdict is hidden until you have decided. Answer with
+p (passes), f (fails), u (cannot tell), 1 to 5 (a grade; 4 and 5 pass), c TEXT (a remark on the next verdict),
+b (one back) or q (quit). Answers are drawn at random within the judge's verdicts, more where more is unknown; a second
+reader gets the same ones in another order, and --settle shows what readers disagree on. Labels change no score:
+the corrected score stands beside the judge's.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from console.cli.exitcode import Exit
+from console.cli.output import Output
+from console.cli.parser import Arguments
+from console.config.paths import find_runs_root
+from console.core.annotation import FAILED, PASSED, UNCLEAR, ReaderLabel
+from console.core.case import Slot
+from console.core.fault import UsageError
+from console.exchange.json_kind import JsonKind
+from console.exchange.reader_labels import LabelQueue
+from console.insight.reader_labels import progress_words, reader_lines, reader_object
+from console.insight.rollout import Rollout
+from console.store.run_list import find_run
+
+READER_SCORE = JsonKind(
+    "reader_score",
+    "label, labels",
+    "The score of a run's judge beside the one that people's labels correct.",
+    {"run": "its name", "people": "labels, scores, confusion and agreement; null without labels"},
+)
+_WORDS = {"p": PASSED, "f": FAILED, "u": UNCLEAR}
+_PASSES_FROM = 4
+"""Grade from 1 to 5 from which an answer passes."""
+
+
+class LabelArguments(Arguments):
+    """Options of `label`."""
+
+    which: str
+    blind: bool
+    limit: int | None
+    reader: str
+    settle: bool
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
+    parser.add_argument("--blind", action="store_true", help="never show the judge's verdict, not even afterwards")
+    parser.add_argument("-n", "--limit", type=int, metavar="N", help="stop after N answers")
+    parser.add_argument("--reader", metavar="NAME", default="", help="who labels (default: the user's name)")
+    parser.add_argument("--settle", action="store_true", help="only what readers disagree on, to be settled")
+
+
+def run(args: LabelArguments) -> int:
+    """Label answers until the input ends, then show the corrected score.
+
+    Raises:
+        UsageError: no such run, or it has no graded answers.
+    """
+    queue = LabelQueue(
+        find_run(find_runs_root(args.runs), args.which), args.reader, settles=args.settle, data=args.data
+    )
+    if args.limit is not None and args.limit < 1:
+        raise UsageError(f"must be at least 1, not {args.limit}", where="--limit")
+    _Session(args.output, queue, is_blind=args.blind).go(args.limit)
+    score = queue.score()
+    if args.json:
+        args.output.data(READER_SCORE, {"run": queue.folder.name, "people": reader_object(score)})
+        return Exit.OK
+    for line in reader_lines(score) if score is not None else ["nothing labeled yet"]:
+        args.output.prose(line)
+    return Exit.OK
+
+
+@dataclass
+class _Session:
+    """One sitting."""
+
+    output: Output
+    queue: LabelQueue
+    is_blind: bool
+    remark: str = ""
+    done: list[Slot] = field(default_factory=list[Slot])
+
+    def go(self, limit: int | None) -> None:
+        """Ask for verdicts until there are enough, none are left, or the input ends."""
+        lines = _lines()
+        rollout = self.queue.next()
+        while rollout is not None and (limit is None or len(self.done) < limit):
+            self._show(rollout)
+            answered = self._decide(rollout, lines)
+            if answered is None:
+                return
+            rollout = answered if answered is not rollout else self.queue.next()
+        if rollout is None:
+            self.output.info("nothing is left to label")
+
+    def _show(self, rollout: Rollout) -> None:
+        question, answer = self.queue.read(rollout)
+        self.output.text(progress_words(self.queue.score()), "strong")
+        self.output.text(question)
+        self.output.text("answer", "strong")
+        self.output.text(answer)
+        self.output.info("p passes   f fails   u cannot tell   1-5 grade   c TEXT remark   b one back   q quit")
+
+    def _decide(self, rollout: Rollout, lines: Iterator[str]) -> Rollout | None:
+        """Return the same rollout once it is labeled, an earlier one to be labeled again, or None to quit."""
+        for line in lines:
+            key, _, text = line.strip().partition(" ")
+            if key == "q":
+                return None
+            if key == "c":
+                self.remark = text
+            elif key == "b" and self.done:
+                return self.queue.take_back(self.done.pop())
+            elif key in _WORDS or (key.isdigit() and 1 <= int(key) <= 5):
+                grade = int(key) if key.isdigit() else None
+                word = _WORDS.get(key) or (PASSED if int(key) >= _PASSES_FROM else FAILED)
+                self.queue.label(rollout, word, ReaderLabel(blind=True, grade=grade, remark=self.remark))
+                self.remark = ""
+                self.done.append(rollout.slot)
+                if not self.is_blind:
+                    self.output.text(f"the judge: {rollout.outcome}", "faint")
+                return rollout
+            else:
+                self.output.info(f"{line.strip()!r} is none of p, f, u, 1-5, c, b, q")
+        return None
+
+
+def _lines() -> Iterator[str]:
+    """Yield the lines typed or piped in.
+
+    Raises:
+        UsageError: the input cannot be read.
+    """
+    try:
+        yield from (line for line in sys.stdin if line.strip())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot be read: {error}", where="stdin") from None
