@@ -220,10 +220,13 @@ class Engine:
             self.budget_meter.check()
         except BudgetReached as reached:
             self.end("budget", str(reached))
+            self._changed.set()
 
     async def _until_durable(self) -> None:
-        """Wait until all records are on the disk, unless the run was cancelled."""
+        """Wait until all records are on the disk, unless the run was cancelled, or the disk fails beyond its time."""
         while not (self.journal.is_durable or self.journal.is_lost or self._cancelled):
+            if self.journal.blocked_by is not None and self.budget_meter.is_out_of_time:
+                return
             self._changed.clear()
             self.journal.sync_soon()
             await self._changed.wait()

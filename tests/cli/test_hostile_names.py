@@ -116,6 +116,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "models": [MODEL],
         "name": ["cavebench", "aidanbench"],
         "preset": [PRESET, attack("mistake")],
+        "reader": [attack("reader")],
         "save_preset": [attack("saved")],
         "suite": [SUITE],
         "user": ["sim/user"],

@@ -288,7 +288,6 @@ class ReviewScreen(RunScreen):
             if self._wanted_text and shown.case.conversation.passages:
                 text, self._wanted_text = self._wanted_text, ""
                 self._views.find(text, done=True)
-                self.call_after_refresh(self.case_pane.find_step, 0)  # the lines above may have taken room since
                 self.refresh_keys()
 
     # History of the case ----------------------------------------------------------------------------------------------
