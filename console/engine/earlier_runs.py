@@ -7,6 +7,7 @@ from pathlib import Path
 from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.run import SIMULATED, Summary
+from console.core.statistics.intervals import Interval
 from console.core.statistics.power import Detectable
 from console.core.statistics.repeats import variance_split
 from console.store.journal_file import journal_status
@@ -90,6 +91,11 @@ def earlier_use(root: Path, suite: str) -> EarlierUse | None:
         sum(tally.input_tokens for tally in tallies) / rollouts,
         sum(tally.output_tokens for tally in tallies) / rollouts,
     )
+
+
+def earlier_rate(root: Path, suite: str) -> Interval | None:
+    """Return the pass rate of the newest completed run of a suite; None without one."""
+    return next((summary.tally.rate for _, summary in _completed(root, suite)), None)
 
 
 def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
