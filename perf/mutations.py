@@ -85,8 +85,8 @@ MUTATIONS = (
     ),
     Mutation(
         "a fault is a score",
-        "console/engine/local_conversation.py", "Verdict(Outcome.BROKEN, reason=fault.kind.value",
-        "Verdict(Outcome.FAILED, reason=fault.kind.value",
+        "console/engine/local_conversation.py", "Outcome.BROKEN, reason=fault.kind.value",
+        "Outcome.FAILED, reason=fault.kind.value",
         "tests/engine/test_engine.py",
     ),
     Mutation(

@@ -46,6 +46,7 @@ _VERBS = {
     "dispute": "dispute the ground truth of a case, or list what is disputed",
     "label": "label answers yourself, blind, to see how far the judge can be trusted",
     "labels": "show, export or import people's labels",
+    "suspects": "list ground truths of a suite that may be wrong, and record decisions on them",
     "keep": "keep a case as a row of a suite of your own",
     "export": "write a run as a table, report, web page or log, or in a benchmark's own layout",
     "import": "import logs and results of other tools as runs",

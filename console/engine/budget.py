@@ -65,6 +65,11 @@ class BudgetMeter:
         too_expensive = caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd
         return not too_expensive and (caps.tokens is None or self.tokens + tokens <= caps.tokens)
 
+    @property
+    def is_out_of_time(self) -> bool:
+        """True once the time limit has passed."""
+        return self.budget.seconds is not None and time.monotonic() - self.opened > self.budget.seconds
+
     def check(self, cost: float = 0.0, tokens: int = 0) -> None:
         """Raise BudgetReached if the caps do not allow this much more."""
         caps = self.budget
@@ -76,8 +81,8 @@ class BudgetMeter:
             raise BudgetReached(f"{self.tokens} tokens used of at most {caps.tokens}{more}")
         if caps.errors is not None and self.errors > caps.errors:
             raise BudgetReached(f"{self.errors} broken cases, at most {caps.errors} allowed")
-        if caps.seconds is not None and time.monotonic() - self.opened > caps.seconds:
-            raise BudgetReached(f"the time limit of {caps.seconds:.0f} s is reached")
+        if self.is_out_of_time:
+            raise BudgetReached(f"the time limit of {caps.seconds:g} s is reached")
 
     async def wait_for_release(self) -> None:
         """Wait until a reservation is released."""

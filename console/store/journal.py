@@ -8,6 +8,7 @@ and never silently read; data left unconfirmed by a failed sync is written again
 import contextlib
 import errno
 import os
+import stat
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,7 @@ from console.store.journal_line import SESSION_HEAD, BadLine, decode, encode
 
 _PIECE_BYTES = 1 << 20
 _LAST_BYTES = 256
+_OTHER_FILE = "it is a link to, or another name of, another file, which would be changed; replace it by a copy"
 
 
 class Damage(msgspec.Struct, frozen=True):
@@ -352,9 +354,16 @@ def open_whole(path: Path) -> tuple[int, Path | None]:
     Raises:
         OSError: the file cannot be opened, or its name cannot be made durable.
     """
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW
     try:
-        if not os.fstat(fd).st_size:
+        fd = os.open(path, flags, PRIVATE)
+    except OSError as error:
+        raise OSError(errno.ELOOP, _OTHER_FILE) if error.errno == errno.ELOOP else error from None
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            raise OSError(errno.ELOOP, _OTHER_FILE)
+        if not status.st_size:
             set_mode(fd, PRIVATE)
             sync_folder(path.parent)
         return fd, _set_torn_tail_aside(fd, path)

@@ -6,8 +6,10 @@ Offsets, size and modification time are those of the original, so that everythin
 files exist, archiving or unpacking was interrupted, and the plain one counts: it is deleted last and appears whole.
 """
 
+import errno
 import io
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Callable
@@ -59,13 +61,26 @@ def open_journal(path: Path) -> BinaryIO:
     """
     for _ in range(2):  # it may be archived or unpacked between the two attempts
         try:
-            return path.open("rb")
+            return os.fdopen(_open_regular(path), "rb")
         except FileNotFoundError:
             try:
                 return _open_archive(archived_path(path))
             except FileNotFoundError:
                 continue
-    return path.open("rb")
+    return os.fdopen(_open_regular(path), "rb")
+
+
+def _open_regular(path: Path) -> int:
+    """Open a file for reading; a device or a pipe would give bytes without an end, or none for ever.
+
+    Raises:
+        OSError: it cannot be opened, or is no ordinary file.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    os.close(fd)
+    raise OSError(errno.EINVAL, "it is not an ordinary file")
 
 
 def journal_status(path: Path) -> JournalStatus:
@@ -78,7 +93,7 @@ def journal_status(path: Path) -> JournalStatus:
         status = path.stat()
     except FileNotFoundError:
         try:
-            with archived_path(path).open("rb") as file:
+            with os.fdopen(_open_regular(archived_path(path)), "rb") as file:
                 size = sum(length for _, _, length in _blocks(file))
                 return JournalStatus(size, os.fstat(file.fileno()).st_mtime_ns)
         except FileNotFoundError:
@@ -106,7 +121,7 @@ def archive_journal(path: Path) -> JournalStatus:
     """
     archive = archived_path(path)
     if path.exists():
-        with path.open("rb") as original:
+        with os.fdopen(_open_regular(path), "rb") as original:
             status = os.fstat(original.fileno())
             _write_whole(archive, status.st_mtime_ns, lambda copy: _pack(original, copy))
         path.unlink()
@@ -177,7 +192,7 @@ def _copy(packed: BinaryIO, plain: BinaryIO) -> None:
 
 
 def _open_archive(path: Path) -> BinaryIO:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    fd = _open_regular(path)
     try:
         return cast(BinaryIO, io.BufferedReader(_Archive(fd)))
     except BaseException:
@@ -250,7 +265,7 @@ class _Archive(io.RawIOBase):
             start, length, _ = self._blocks[number]
             packed = os.pread(self._fd, length - _HEAD.size, start + _HEAD.size)
             try:
-                content = zlib.decompress(packed[: -_TAIL.size], -zlib.MAX_WBITS)
+                content = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed[: -_TAIL.size], _BLOCK + 1)
             except zlib.error as error:
                 raise ArchiveError(f"block {number + 1} of the archived journal is damaged: {error}") from None
             if _TAIL.unpack(packed[-_TAIL.size :]) != (zlib.crc32(content), len(content)):

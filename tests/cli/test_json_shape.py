@@ -70,6 +70,7 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "grid": ["compare", *runs],
         "regraded": ["regrade", runs[0]],
         "reader_score": ["labels", runs[0]],
+        "suspects": ["suspects", "bfcl-starter"],
         "search": ["search", "the"],
         "history": ["history", "bfcl-starter", case],
         "trends": ["trends"],

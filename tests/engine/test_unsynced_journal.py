@@ -13,7 +13,7 @@ from engine.test_engine import Answer, Script, always_right, ended, new_engine, 
 from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
 from support.dialogue_suite import DialogueSuite
-from support.power_cut_disk import PowerCutDisk, times
+from support.power_cut_disk import PowerCutDisk, accept, times
 
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply
@@ -21,6 +21,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import Command
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Closed, Finished
+from console.core.run import Budget
 from console.engine import journal_buffer
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader, JournalWriter
@@ -210,6 +211,21 @@ async def test_a_journal_that_is_deleted_ends_a_run_that_nobody_watches(
     with pytest.raises(Fault, match="was deleted"):
         await asyncio.wait_for(task, 60)
     assert model.asked < 800
+
+
+async def test_a_time_limit_ends_a_run_that_waits_for_a_full_disk(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = PowerCutDisk(monkeypatch, times("write", JOURNAL, 6, 10**9, errno.ENOSPC))
+    script(always_right)
+    engine = new_engine(tmp_path / "r", SUITE, budget=Budget(seconds=0.5))
+    with pytest.raises(Fault, match="No space left"):
+        await asyncio.wait_for(engine.run(), 60)
+    disk.refuse = accept
+    engine = new_engine(tmp_path / "r", SUITE)
+    engine.budget_meter.budget = Budget()
+    assert (await engine.run()).reason == "completed"
+    assert len(ended(engine)) == 4
 
 
 @pytest.mark.parametrize("at", ["first", "last"])

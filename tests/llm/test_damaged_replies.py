@@ -257,7 +257,7 @@ def made_up(chance: random.Random) -> Said:
     words = ("sunny", "żółć", "漢字", "👩‍🚀", "a: b", "\n\n", '"', "{}", "0")
     text, thoughts = (" ".join(chance.choices(words, k=chance.randint(0, 6))) for _ in range(2))
     calls = [(f"f{number}", {"a": chance.choice(words)}) for number in range(chance.randint(0, 3))]
-    return Said(text if text or calls else "yes", calls, thoughts)
+    return Said(text if text.strip() or calls else "yes", calls, thoughts)
 
 
 @pytest.mark.parametrize("name", FORMS)

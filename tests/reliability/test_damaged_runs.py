@@ -3,6 +3,9 @@
 import json
 import os
 import shutil
+import struct
+import tracemalloc
+import zlib
 from pathlib import Path
 from zlib import crc32
 
@@ -106,6 +109,50 @@ def test_a_journal_that_a_tool_has_copied_badly_gives_the_same_numbers(console, 
     after = console("show", run.name, "--json").data["summary"]
     assert after["tally"] == before["tally"]
     assert after["seconds"] == before["seconds"]
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "journal.jsonl.gz"])
+@pytest.mark.parametrize("kind", ["device", "pipe", "itself"])
+def test_a_journal_that_is_no_file_costs_its_own_run_only(console, run: Path, kind: str, name: str) -> None:
+    (run / "journal.jsonl").unlink()
+    (run / "summary.json").unlink()
+    if kind == "pipe":
+        os.mkfifo(run / name)
+    else:
+        (run / name).symlink_to("/dev/zero" if kind == "device" else name)
+    for command in (("show", run.name), ("resume", run.name)):
+        ended = console(*command)
+        assert ended.code in (2, 3), ended.err
+        assert "internal error" not in ended.err
+    assert console("runs", "--archived").code == 0
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_journal_that_is_another_file_is_read_but_never_written(console, run: Path, home: Path, link) -> None:
+    other = (run / "journal.jsonl").rename(home / "other")
+    link(other, run / "journal.jsonl")
+    before = other.read_bytes()
+    assert console("show", run.name).code == 0
+    ended = console("retry", run.name, "--status", "failed", "--yes")
+    assert ended.code == 3
+    assert "replace it by a copy" in ended.err
+    assert other.read_bytes() == before
+
+
+def test_a_block_of_an_archive_that_unpacks_to_more_than_a_block_is_damaged(console, run: Path) -> None:
+    assert console("organize", run.name, "--archive").code == 0
+    packed = run / "journal.jsonl.gz"
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    content = packer.compress(bytes(100 << 20)) + packer.flush()
+    head = packed.read_bytes()[:16]
+    length = struct.pack("<I", 20 + len(content) + 8)
+    packed.write_bytes(head + length + content + struct.pack("<II", 0, 1 << 20))
+    tracemalloc.start()
+    try:
+        assert console("show", run.name).code == 2
+        assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_a_newer_version_wrote_is_read_around_and_never_continued(console, run: Path) -> None:

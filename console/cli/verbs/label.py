@@ -132,7 +132,12 @@ class _Session:
 
 
 def _lines() -> Iterator[str]:
-    """Yield the lines typed or piped in."""
-    for line in sys.stdin:
-        if line.strip():
-            yield line
+    """Yield the lines typed or piped in.
+
+    Raises:
+        UsageError: the input cannot be read.
+    """
+    try:
+        yield from (line for line in sys.stdin if line.strip())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot be read: {error}", where="stdin") from None

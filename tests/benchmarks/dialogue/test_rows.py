@@ -183,6 +183,24 @@ def test_rows_that_are_no_json_are_told_with_the_others_line_by_line(tmp_path: P
     assert "cases.jsonl:5: equals: occurs twice" in str(caught.value)
 
 
+def test_a_key_that_is_twice_in_yaml_is_told_with_its_line(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [])
+    (folder / "cases.jsonl").unlink()
+    (folder / "cases.yaml").write_text("- &a {prompt: a, contains: b}\n- *a\n- prompt: a\n  contains: b\n  prompt: c\n")
+    with pytest.raises(UsageError, match=r"cases\.yaml:3: prompt: occurs twice"):
+        suite_in(folder).categories()
+
+
+def test_a_cell_that_is_longer_than_any_text_is_refused(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [])
+    (folder / "cases.jsonl").unlink()
+    (folder / "cases.csv").write_text('prompt,contains\n"a\r\nb",' + "x" * (4 * 1024 * 1024 + 1) + "\n")
+    with pytest.raises(
+        UsageError, match=r"is not CSV: field larger than field limit .*cases\.csv:3|cases\.csv:3.*field"
+    ):
+        suite_in(folder).categories()
+
+
 def test_doubled_ids_name_both_places(tmp_path: Path) -> None:
     rows = [{"id": "a", "prompt": "x", "equals": "x"}] * 2
     with pytest.raises(UsageError, match=r"cases.jsonl:2: id: 'a' is already the id of cases.jsonl:1"):

@@ -4,8 +4,9 @@ Values must be strict JSON (finite numbers, valid Unicode), nested at most `core
 """
 
 import csv
-import io
+import importlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,8 +19,9 @@ from console.core.fault import UsageError
 from console.core.json_text import DEEPEST, read_json
 
 NAME = "cases"
-_LONGEST_CELL = 64 * 1024 * 1024
-"""Maximum characters of a cell; the default of Python's CSV reader is 131,072."""
+_LONGEST_CELL = 4 * 1024 * 1024
+"""Maximum characters of a cell, of which Python's CSV reader holds several copies; its default is 131,072."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _MOST_EXPANDED = 5_000_000
 """Maximum values of a YAML file after expanding its aliases."""
 
@@ -151,7 +153,8 @@ def _checked_row(value: Any, place: str, mistakes: Mistakes) -> dict[str, Any] |
 
 def _csv(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
     csv.field_size_limit(_LONGEST_CELL)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    lines = (line.group() for line in _LINE.finditer(text))
+    reader = csv.reader(lines, delimiter=_delimiter(text), strict=True)
     names: list[str] | None = None
     number, begin = 0, 1
     try:
@@ -201,6 +204,8 @@ def _yaml(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
     items = cast(list[Any], value)
     if _expanded_size(items) > _MOST_EXPANDED:
         raise UsageError("has too many values after expanding aliases", where=str(path), hint="Avoid aliases.")
+    for line, name in _doubled_keys(text):
+        mistakes.add(f"{path.name}:{line}", name, "occurs twice", "Remove one of them.")
     lines = [number for number, line in enumerate(text.split("\n"), 1) if line.startswith("-")]
     for number, item in enumerate(items, 1):
         place = f"{path.name}:{lines[number - 1]}" if len(lines) == len(items) else f"{path.name}, row {number}"
@@ -211,6 +216,25 @@ def _yaml(path: Path, text: str, mistakes: Mistakes) -> Iterator[RawRow]:
             continue
         if row is not None:
             yield RawRow(place, number, row)
+
+
+def _doubled_keys(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and name of each key that is twice in one table of a YAML document; the reader keeps the last."""
+    yaml: Any = importlib.import_module("yaml")  # an extra, which msgspec has used for this text already
+    nodes: list[Any] = [yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))]
+    seen = set[int]()
+    while nodes:
+        node = nodes.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            if len(set(names)) < len(names):
+                yield node.start_mark.line + 1, next(name for name in names if names.count(name) > 1)
+            nodes += [value for _, value in node.value]
+        elif isinstance(node, yaml.SequenceNode):
+            nodes += node.value
 
 
 def _expanded_size(value: Any) -> int:

@@ -1,0 +1,130 @@
+"""Suspect ground truths: cases on which models agree against the key, or whose grading goes against the scores. Pure.
+
+Two signals rank the cases. Agreement: the share of models, weighted by their score on all other cases, that gave the
+same refused answer. Odd discrimination: passing the case is correlated negatively with that score; it counts a quarter,
+and only from five models on.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+ODD_FROM = 5
+"""Number of models from which discrimination is measured."""
+_ODD_WEIGHT = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """A model's answer to a case. Texts are foreign."""
+
+    passed: bool
+    answer: str
+    """In the suite's own form, equal for answers that its grader holds equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A case whose ground truth may be wrong."""
+
+    case: str
+    against: float
+    """Share of the models, weighted by score, that gave the same refused answer."""
+    same: int
+    """Number of these models."""
+    models: int
+    answer: str
+    """Their answer. Foreign text."""
+    odd: float
+    """Correlation of passing with the score on other cases, if negative; else 0."""
+    nobody_passed: bool
+
+    @property
+    def weight(self) -> float:
+        """Ranking number, from 0 to 1.25."""
+        return self.against - _ODD_WEIGHT * self.odd
+
+
+def suspects(answers: Mapping[str, Mapping[str, GivenAnswer]]) -> list[Suspect]:
+    """Return the suspect cases, most suspect first.
+
+    Args:
+        answers: by case, the graded answer of each model.
+    """
+    passed = Counter(model for of_case in answers.values() for model, given in of_case.items() if given.passed)
+    played = Counter(model for of_case in answers.values() for model in of_case)
+    found = [_suspect(case, of_case, passed, played) for case, of_case in answers.items()]
+    ranked = [each for each in found if each is not None and each.weight > 0]
+    return sorted(ranked, key=lambda each: (-each.weight, -each.same, each.case))
+
+
+def _suspect(case: str, given: Mapping[str, GivenAnswer], passed: Counter[str], played: Counter[str]) -> Suspect | None:
+    """Return what two or more models say against a key; None for fewer."""
+    if len(given) < 2:
+        return None
+    scores = {
+        model: (passed[model] - answer.passed) / (played[model] - 1) if played[model] > 1 else 0.0
+        for model, answer in given.items()
+    }
+    refused: dict[str, list[str]] = defaultdict(list)
+    for model, answer in given.items():
+        if not answer.passed and answer.answer:
+            refused[answer.answer].append(model)
+    whole = math.fsum(scores.values())
+    shared = {answer: models for answer, models in refused.items() if len(models) > 1}
+    best = max(shared, key=lambda answer: math.fsum(scores[model] for model in shared[answer]), default="")
+    same = shared.get(best, [])
+    against = math.fsum(scores[model] for model in same) / whole if whole else 0.0
+    odd = min(0.0, _correlation([(answer.passed, scores[model]) for model, answer in given.items()]))
+    nobody = not any(answer.passed for answer in given.values())
+    return Suspect(case, against, len(same), len(given), best, odd, nobody)
+
+
+def _correlation(pairs: Sequence[tuple[float, float]]) -> float:
+    """Return Pearson's correlation; 0 for fewer than `ODD_FROM` pairs or without spread."""
+    count = len(pairs)
+    if count < ODD_FROM:
+        return 0.0
+    left, right = (math.fsum(pair[side] for pair in pairs) / count for side in (0, 1))
+    spread = math.sqrt(math.fsum((a - left) ** 2 for a, _ in pairs) * math.fsum((b - right) ** 2 for _, b in pairs))
+    return math.fsum((a - left) * (b - right) for a, b in pairs) / spread if spread > 1e-12 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ThreeScores:
+    """Scores of one run that are never mixed."""
+
+    official: float | None
+    without_contested: float | None
+    """Without the cases whose key is wrong or ambiguous."""
+    corrected: float | None
+    """With the keys that readers gave, without ambiguous cases; None if a wrong key has no right answer."""
+
+
+def three_scores(
+    answers: Mapping[str, GivenAnswer], wrong: Mapping[str, str], ambiguous: frozenset[str]
+) -> ThreeScores:
+    """Return the scores of one run.
+
+    Args:
+        answers: its graded answers by case.
+        wrong: right answers, in the suite's form, of cases with a wrong key; empty if it is not known.
+        ambiguous: cases without one right answer.
+    """
+    contested = wrong.keys() | ambiguous
+    known = all(wrong[case] for case in wrong if case in answers)
+    corrected = {
+        case: given.answer == wrong[case] if case in wrong else given.passed
+        for case, given in answers.items()
+        if case not in ambiguous
+    }
+    return ThreeScores(
+        _mean([given.passed for given in answers.values()]),
+        _mean([given.passed for case, given in answers.items() if case not in contested]),
+        _mean(list(corrected.values())) if known else None,
+    )
+
+
+def _mean(values: Sequence[bool]) -> float | None:
+    return sum(values) / len(values) if values else None

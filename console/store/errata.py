@@ -1,0 +1,84 @@
+"""Readers' decisions on suspect ground truths: one TOML file per suite, to be shared and sent upstream."""
+
+import json
+from pathlib import Path
+
+import msgspec
+import tomli
+
+from console.core.fault import UsageError
+from console.core.ready_type import ready_type
+from console.store.atomic import write_atomically
+
+FOLDER = "errata"
+RIGHT, WRONG, AMBIGUOUS = DECISIONS = ("right", "wrong", "ambiguous")
+
+
+class Erratum(msgspec.Struct, frozen=True):
+    """A decision on the key of one case. Texts are foreign."""
+
+    case: str
+    digest: str
+    """Digest of the case when it was decided; with another one, the erratum is stale."""
+    decision: str
+    """One of `DECISIONS`."""
+    reader: str
+    date: str
+    reason: str = ""
+    answer: str = ""
+    """The right answer, if the key is wrong and it is known."""
+
+
+def errata_path(data: Path, suite: str) -> Path:
+    """Return the file with the errata of a suite."""
+    return data / FOLDER / f"{suite}.toml"
+
+
+def read_errata(path: Path) -> dict[str, Erratum]:
+    """Return the errata by case; empty without a file.
+
+    Raises:
+        UsageError: the file cannot be read; names the entry.
+    """
+    try:
+        table = tomli.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
+    try:
+        listed = msgspec.convert(table.get("erratum", []), ready_type(list[Erratum]))
+    except msgspec.ValidationError as error:
+        raise UsageError(f"is no file of errata: {error}", where=str(path)) from None
+    for number, erratum in enumerate(listed, 1):
+        if erratum.decision not in DECISIONS:
+            hint = f"One of {', '.join(DECISIONS)}."
+            raise UsageError(f"{erratum.decision!r} is no decision", where=f"{path}: erratum {number}", hint=hint)
+    return {erratum.case: erratum for erratum in listed}
+
+
+def errata_text(errata: dict[str, Erratum]) -> str:
+    """Return errata as TOML."""
+    parts = [
+        "[[erratum]]\n"
+        + "".join(f"{name} = {json.dumps(value, ensure_ascii=True)}\n" for name, value in _fields(errata[case]))
+        for case in sorted(errata)
+    ]
+    return "\n".join(parts)
+
+
+def _fields(erratum: Erratum) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in msgspec.structs.asdict(erratum).items() if value]
+
+
+def write_errata(path: Path, errata: dict[str, Erratum]) -> None:
+    """Write the file.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, errata_text(errata).encode())
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from None

@@ -1,0 +1,87 @@
+"""Suspect ground truths: planted wrong keys are found, decisions are kept, and three scores are never mixed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from console.insight.suspects import three_scores
+from console.store.errata import read_errata
+
+BUNDLED = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
+MODELS = ("a", "b", "c", "d", "e", "f", "hasty", "rambling")
+FILES = ("simple_python", "live_simple", "multiple", "live_multiple", "parallel")
+
+
+def plant(folder: Path) -> list[str]:
+    """Change a value of the fourth key of each category; return the cases."""
+    planted: list[str] = []
+    for name in FILES:
+        path = folder / "possible_answer" / f"BFCL_v4_{name}.json"
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        arguments = next(iter(rows[3]["ground_truth"][0].values()))
+        name = next(name for name, values in arguments.items() if values and isinstance(values[0], int | float | str))
+        right = arguments[name][0]
+        arguments[name] = [f"{right} wrong" if isinstance(right, str) else right + 7]
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        planted.append(rows[3]["id"])
+    return planted
+
+
+@pytest.fixture
+def harbor(console, home) -> list[str]:
+    """Runs of eight models of differing skill, graded again by keys of which five are wrong."""
+    shutil.copytree(BUNDLED, home / "data" / "harbor")
+    tables = [f'["m-{name}"]\nmodel_id = "{name}"\nprovider = "simulated"\n' for name in MODELS]
+    (home / "models.toml").write_text("\n".join(tables))
+    models = [option for name in MODELS for option in ("-m", f"m-{name}")]
+    chosen = ("-s", "harbor", "--category", ",".join(FILES), "--models", home / "models.toml", "--data", home / "data")
+    ended = console("run", *models, *chosen, "--json", "--quiet")
+    assert ended.code in (0, 3), ended.err
+    runs = [line["run"] for line in ended.lines if line["kind"] == "run"]
+    planted = plant(home / "data" / "harbor")
+    again = console("regrade", *runs, "--models", home / "models.toml", "--data", home / "data", "--quiet", "--json")
+    assert again.code in (0, 3), again.err
+    return planted
+
+
+def test_planted_keys_are_listed_first_and_errata_bring_the_right_score_back(console, home, harbor):
+    data = ("--data", home / "data")
+    found = console("suspects", "harbor", "-n", "10", *data, "--json").data
+    listed = [each["case"] for each in found["suspects"]]
+    assert len(set(harbor) & set(listed)) >= 4
+    for case in harbor:
+        assert (
+            console("suspects", "harbor", "--wrong", case, "--reason", "as asked", "--reader", "ann", *data).code == 0
+        )
+    scores = console("suspects", "harbor", *data, "--json").data["scores"]
+    assert all(each["official"] < each["corrected"] for name, each in scores.items() if name not in ("m-rambling",))
+    assert {each["case"] for each in console("suspects", "harbor", *data, "--json").data["errata"]} == set(harbor)
+
+
+def test_errata_are_shared_and_go_stale_with_their_case(console, home, harbor):
+    data = ("--data", home / "data")
+    case = harbor[0]
+    console("suspects", "harbor", "--ambiguous", case, "--reason", 'who "knows"?\n', "--reader", "ann", *data)
+    console("suspects", "harbor", "--export", home / "out.toml", "--markdown", home / "issue.md", *data)
+    (erratum,) = read_errata(home / "out.toml").values()
+    assert (erratum.case, erratum.decision, erratum.reason) == (case, "ambiguous", 'who "knows"?\n')
+    issue = (home / "issue.md").read_text()
+    assert f"## {case}: ambiguous" in issue
+    assert 'who "knows"?' in issue
+    text = (home / "out.toml").read_text().replace(erratum.digest, "0" * 16)
+    (home / "in.toml").write_text(text)
+    ended = console("suspects", "harbor", "--import", home / "in.toml", *data)
+    assert f"stale: {case} has changed since ann decided" in " ".join(ended.out.split())
+    (home / "bad.toml").write_text(text.replace('"ambiguous"', '"perhaps"'))
+    refused = console("suspects", "harbor", "--import", home / "bad.toml", *data)
+    assert refused.code == 2
+    assert "'perhaps' is no decision" in refused.err
+    unknown = console("suspects", "harbor", "--wrong", "simple_pythn_3", *data)
+    assert unknown.code == 2
+    assert "Did you mean" in unknown.err
+
+
+def test_without_a_right_answer_nothing_is_corrected() -> None:
+    assert three_scores({}, {}, frozenset()).official is None

@@ -1,0 +1,49 @@
+"""Where good models agree against a key, or weak ones pass what good ones fail, the key is suspect."""
+
+import random
+
+import pytest
+
+from console.insight.suspects import GivenAnswer, suspects, three_scores
+
+RIGHT, WRONG = GivenAnswer(True, "right"), GivenAnswer(False, "wrong")
+
+
+@pytest.mark.parametrize(("models", "recall"), [(5, 0.7), (8, 0.75)])
+def test_twice_as_many_as_are_wrong_hold_most_of_the_wrong_keys(models: int, recall: float) -> None:
+    rng, cases, share = random.Random(3), 800, 0.05
+    skills = [0.5 + 0.45 * number / (models - 1) for number in range(models)]
+    planted = {f"c{number}" for number in range(cases) if rng.random() < share}
+    answers: dict[str, dict[str, GivenAnswer]] = {}
+    for number in range(cases):
+        case, hard = f"c{number}", rng.uniform(-0.3, 0.3)
+        given: dict[str, GivenAnswer] = {}
+        for model, skill in enumerate(skills):
+            knows = rng.random() < min(0.98, max(0.02, skill - hard))
+            said = "truth" if knows else f"mistake {min(int(rng.expovariate(0.7)), 5)}"
+            key = "planted" if case in planted else "truth"
+            given[f"m{model}"] = GivenAnswer(said == key, said)
+        answers[case] = given
+    top = [each.case for each in suspects(answers)[: 2 * len(planted)]]
+    assert len(planted & set(top)) / len(planted) >= recall
+
+
+def test_agreement_counts_by_the_score_on_other_cases() -> None:
+    easy = {f"e{number}": {"good": RIGHT, "fine": RIGHT, "weak": WRONG} for number in range(8)}
+    told = {"good": GivenAnswer(False, "x"), "fine": GivenAnswer(False, "x"), "weak": RIGHT}
+    (first, *_) = suspects({**easy, "odd": told})
+    assert (first.case, first.same, first.models, first.answer) == ("odd", 2, 3, "x")
+    assert first.against == 1.0
+    assert first.odd == 0.0  # too few models for a correlation
+    five = {f"e{number}": dict.fromkeys("abcd", RIGHT) | {"w": WRONG} for number in range(8)}
+    against = dict(zip("abcd", (GivenAnswer(False, each) for each in "1234"), strict=True)) | {"w": RIGHT}
+    (only,) = suspects({**five, "odd": against})
+    assert (only.case, only.same) == ("odd", 0)
+    assert only.odd == pytest.approx(-1.0)
+
+
+def test_three_scores_stand_apart() -> None:
+    given = {"a": RIGHT, "b": GivenAnswer(False, "seats=2"), "c": WRONG, "d": RIGHT}
+    scores = three_scores(given, {"b": "seats=2"}, frozenset({"c"}))
+    assert (scores.official, scores.without_contested, scores.corrected) == (0.5, 1.0, 1.0)
+    assert three_scores(given, {"b": ""}, frozenset()).corrected is None
