@@ -21,6 +21,7 @@ def play(
     *,
     retry: RetryScope = RetryScope.NONE,
     only: frozenset[str] = frozenset(),
+    to_the_end: bool = False,
     player: PlayerFactory = LocalPlayer,
     also: Callable[[AnyRecord], None] | None = None,
 ) -> Ending:
@@ -31,7 +32,7 @@ def play(
         Fault: writing failed.
     """
     output.info(f"run {folder.name}")
-    progress = Progress(output, prepared.manifest.cases, prepared.manifest.setup)
+    progress = Progress(output, prepared.manifest)
 
     def see(record: AnyRecord) -> None:
         progress(record)
@@ -44,6 +45,7 @@ def play(
             prepared,
             retry=retry,
             only=only,
+            to_the_end=to_the_end,
             player=player,
             on_start=progress.count_by,
             on_record=see,

@@ -6,16 +6,18 @@ from typing import Any, Protocol
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.core.fault import UsageError
+from console.core.looks import Margin, read_margin
 from console.core.run import Summary
+from console.core.statistics.sequential import Decision
 from console.insight.comparison import RunComparison
-from console.insight.gate import Gate, GateVerdict, Margin, judge, read_margin
+from console.insight.gate import Gate, judge
 
 _CODES = {
-    GateVerdict.NOT_WORSE: Exit.OK,
-    GateVerdict.WORSE: Exit.BELOW,
-    GateVerdict.CANNOT_TELL: Exit.INCONCLUSIVE,
+    Decision.NOT_WORSE: Exit.OK,
+    Decision.WORSE: Exit.BELOW,
+    Decision.CANNOT_TELL: Exit.INCONCLUSIVE,
 }
-_STYLES = {GateVerdict.NOT_WORSE: "good", GateVerdict.WORSE: "bad", GateVerdict.CANNOT_TELL: "warning"}
+_STYLES = {Decision.NOT_WORSE: "good", Decision.WORSE: "bad", Decision.CANNOT_TELL: "warning"}
 
 
 class GateOptions(Protocol):

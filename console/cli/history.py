@@ -1,6 +1,7 @@
 """A run loaded for display: manifest, counts, and the latest attempt at every rollout with its case."""
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from console.store.journal_file import journal_status
 from console.store.journal_index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import RunFolder
 from console.suites.catalog import find_suite
-from console.suites.suite import Report, Result
+from console.suites.planned_order import first_results
+from console.suites.suite import Report, Result, Suite
 from console.suites.summing import summed_up
 
 
@@ -121,4 +123,13 @@ def report_of(history: History, data_path: Path | None) -> Report:
     Raises:
         UsageError: the suite no longer exists.
     """
-    return summed_up(find_suite(history.manifest, data_path), history.results(), history.manifest.setting)
+    suite = find_suite(history.manifest, data_path)
+    return summed_up(suite, shown_results(history, suite), history.manifest.setting)
+
+
+def shown_results(history: History, suite: Suite) -> Sequence[Result]:
+    """Return the results for a report: those that the newest look has seen, if that gives the run's score."""
+    summary = history.summary
+    if not summary.is_shown_by_look:
+        return history.results()
+    return first_results(suite, history.results(), history.manifest, summary.look)

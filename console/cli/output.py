@@ -39,8 +39,6 @@ ERROR = JsonKind(
 
 _MOST_FOREIGN = 20_000
 """Characters shown of what other code writes to the descriptors of stdout and stderr."""
-_separated = contextlib.ExitStack()
-"""What undoes `separate_descriptors`."""
 _CLEAR_LINE = "\r\x1b[K"
 _STYLES = {"bad": "31", "good": "32", "warning": "33", "faint": "2", "strong": "1"}
 
@@ -293,15 +291,21 @@ def separate_descriptors() -> Generator[None]:
     It goes to stderr, up to a limit; `Output` and this program's streams get descriptors of their own. Use it inside
     `separate_prints`. Nothing changes if the streams are others, or if the system refuses descriptors or a thread.
     """
-    with _separated:
+    with contextlib.ExitStack() as undo:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
-            _separate_descriptors(_separated)
+            _separate_descriptors(undo)
+        _separations.append(undo)
         yield
 
 
-def restore_descriptors() -> None:
-    """Undo `separate_descriptors`, for the app: it draws on the terminal by these descriptors."""
-    _separated.close()
+_separations: list[contextlib.ExitStack] = []
+"""Undo `separate_descriptors`, each once."""
+
+
+def join_descriptors() -> None:
+    """End `separate_descriptors` early, for the app, which draws on the terminal by itself."""
+    while _separations:
+        _separations.pop().close()
 
 
 def _separate_descriptors(undo: contextlib.ExitStack) -> None:

@@ -4,12 +4,14 @@ import time
 
 from console.cli.output import Output
 from console.core.fault import HALTING
-from console.core.record import AnyRecord, Closed, Finished, Tried
-from console.core.run import Tally
+from console.core.looks import latest_look
+from console.core.record import AnyRecord, Closed, Finished, Looked, Tried
+from console.core.run import Manifest
 from console.core.tally import RunFold
 from console.core.wait import slowed_by
 from console.insight.failing_requests import FailingRequests
-from console.insight.number_format import done, duration
+from console.insight.looks import look_words
+from console.insight.number_format import done, duration, look_score
 from console.insight.reasons import reason_words
 
 _HALTING = frozenset(kind.value for kind in HALTING)
@@ -28,11 +30,11 @@ class Progress:
     Uses no thread, because the engine needs one for the disk and the system may refuse another.
     """
 
-    def __init__(self, output: Output, planned: int, setup: int = 0) -> None:
-        """Report on a run of `planned` rollouts, `setup` of which are not graded."""
+    def __init__(self, output: Output, manifest: Manifest) -> None:
+        """Report on a run that follows this plan."""
         self._fold = RunFold()
         self._failing = FailingRequests()
-        self._output, self._planned, self._setup = output, planned, setup
+        self._output, self._manifest = output, manifest
         self._began = self._last = time.monotonic()
         self._shown = ""
         self._closed = False
@@ -46,6 +48,9 @@ class Progress:
         self._failing.apply(record)
         if isinstance(record, Tried) and (record.wait_s is None or record.kind in _HALTING):
             self.info(f"{record.key}: {reason_words(record.kind)}: {record.message}")
+        plan = self._manifest.looks
+        if isinstance(record, Looked) and plan is not None and plan.until is not None:
+            self.info(look_words(record.look, plan.until, self._manifest.headline))
         due = time.monotonic() - self._last >= _EVERY_S[self._output.rewrites]
         if isinstance(record, Finished | Closed | Tried) and due:
             self._show()
@@ -77,7 +82,7 @@ class Progress:
         if self._closed and not last:
             return
         self._last = now = time.monotonic()
-        text = progress_line(self._fold.tally, self._planned, self._setup, self._failing.text)
+        text = progress_line(self._fold, self._manifest, self._failing.text)
         if self._output.rewrites:
             self._output.rewrite(f"{text}  {duration(now - self._began)}", last=last)
         elif text != self._shown or with_time:
@@ -85,16 +90,17 @@ class Progress:
         self._shown = text
 
 
-def progress_line(tally: Tally, planned: int, setup: int, failing: str = "") -> str:
-    """Return counts in one line, with the requests that keep failing.
+def progress_line(fold: RunFold, manifest: Manifest, failing: str = "", *, live: bool = True) -> str:
+    """Return counts and score in one line, with the requests that keep failing.
 
     Args:
-        tally: counts so far.
-        planned: number of planned rollouts.
-        setup: number of setup rollouts among them.
+        fold: the run so far.
+        manifest: its plan.
         failing: description of failing requests.
+        live: whether it plays, so that its newest look gives the score.
     """
-    parts = [done(tally, planned, setup), f"passed {tally.passed:,}", f"failed {tally.failed:,}"]
+    tally = fold.tally
+    parts = [done(tally, manifest.cases, manifest.setup), f"passed {tally.passed:,}", f"failed {tally.failed:,}"]
     parts += [
         f"{name} {count:,}"
         for name, count in (
@@ -105,4 +111,6 @@ def progress_line(tally: Tally, planned: int, setup: int, failing: str = "") -> 
         )
         if count
     ]
+    if live and (look := latest_look(fold.looks)) is not None:
+        parts.append(look_score(look, manifest.headline))
     return "  ".join([*parts, failing] if failing else parts) + slowed_by(tally.rate_limits)

@@ -7,7 +7,7 @@ import msgspec
 from console.cli.budget_arguments import BudgetArguments, budget_of
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
-from console.cli.history import read_history
+from console.cli.history import read_history, shown_results
 from console.cli.run_report import exit_code, show_report, threshold
 from console.cli.target_arguments import target_of
 from console.core.fault import UsageError
@@ -36,6 +36,7 @@ def resume_run(
     retry: RetryScope,
     only: frozenset[str] = frozenset(),
     fail_under: str | None = None,
+    to_the_end: bool = False,
 ) -> int:
     """Play the remaining rollouts of a run, report on all of it, and return the exit code.
 
@@ -45,6 +46,9 @@ def resume_run(
         UsageError: the run's models, suite or data are missing or changed.
     """
     output, target = args.output, target_of(args)
+    if not to_the_end and (summary := folder.summary()).state == "decided":
+        hint = f"`eval-console resume {folder.name} --to-the-end` plays the rest"
+        return output.error(f"{folder.name} is decided: {summary.message}; {hint}", Exit.LOCKED)
     prepared = reopen(folder, args.models, args.data)
     if target.on and prepared.earlier is not None:
         raise UsageError("a run that grades another again cannot be played on workers", where="--on")
@@ -60,10 +64,10 @@ def resume_run(
     output.info(f"{len(due):,} of {prepared.manifest.cases:,} {words} are left to run")
     try:
         with player_factory(target) as player:
-            ending = play(folder, prepared, output, retry=retry, only=only, player=player)
+            ending = play(folder, prepared, output, retry=retry, only=only, to_the_end=to_the_end, player=player)
     except RunLocked as locked:
         return output.error(f"{locked}; `eval-console watch {folder.name}` follows it", Exit.LOCKED)
     history = read_history(ending.folder)
-    report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
+    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
     show_report(output, history, report)
     return exit_code(history.summary, report, least, ending.signal)

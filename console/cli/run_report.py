@@ -12,11 +12,14 @@ from console.cli.output import Output
 from console.cli.sections import show_section
 from console.core.case import Setting
 from console.core.fault import UsageError
+from console.core.looks import REACHED
 from console.core.price import dollars
 from console.core.run import Summary
+from console.core.statistics.sequential import Decision
 from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
 from console.insight.judging import JUDGE, Judging, judging_of
+from console.insight.looks import looks_sections, sequential_fields
 from console.insight.number_format import metric_value, plural
 from console.insight.report import reason_sections, report_sections
 from console.insight.warnings import run_warnings
@@ -33,11 +36,18 @@ RUN = JsonKind(
         "folder": "its path",
         "summary": "state, counts, tokens, cost",
         "report": "metrics by the suite's formula, with intervals; null if the suite is missing",
+        "sequential": "optional: for a run with --until, its looks, what they have decided, and what was not played",
         "labels": "optional: a model's opinions on the causes of failures; not results",
     },
     is_stream=True,
 )
 
+_DECIDED = {
+    Decision.WORSE: Exit.BELOW,
+    Decision.NOT_WORSE: Exit.OK,
+    Decision.CANNOT_TELL: Exit.INCONCLUSIVE,
+    REACHED: Exit.OK,
+}
 _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
 
 
@@ -47,7 +57,11 @@ def exit_code(summary: Summary, report: Report | None, fail_under: float | None,
         return _SIGNALS[signal]
     if summary.state == "budget":
         return Exit.BUDGET
-    if summary.tally.graded + summary.tally.setup < summary.planned:
+    if summary.decision in _DECIDED and (summary.state == "decided" or summary.looks[-1].is_last):
+        decided = _DECIDED[summary.decision]
+        if decided is not Exit.OK:
+            return decided
+    elif summary.tally.graded + summary.tally.setup < summary.planned:
         return Exit.INCONCLUSIVE
     if fail_under is not None and report is not None:
         value = report.metrics[0].value if report.metrics else None
@@ -99,13 +113,14 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     if source := history.manifest.versions.get("imported"):
         file = history.manifest.dataset.get("log", "")
         output.text(f"imported from {source}" + (f", {file}" if file else ""))
-    if summary.message:
+    if summary.message and summary.state != "decided":
         output.text(summary.message, "bad")
     for notice in run_warnings(summary, history.manifest):
         output.text(notice, "warning")
     for damage in summary.damages():
         output.text(damage, "warning")
-    for section in [*report_sections(report, _judging(history)), *reason_sections(summary)]:
+    of_looks = looks_sections(summary, history.manifest)
+    for section in [*of_looks, *report_sections(report, _judging(history)), *reason_sections(summary)]:
         output.text()
         show_section(output, section)
 
@@ -123,6 +138,7 @@ def _fields(history: History, report: Report | None) -> dict[str, Any]:
         "folder": str(history.folder.path),
         "summary": msgspec.to_builtins(history.summary),
         "report": msgspec.to_builtins(report) if report is not None else None,
+        **sequential_fields(history.summary, history.manifest),
         **_labels(history),
     }
 

@@ -39,6 +39,10 @@ class PresetArguments(BudgetArguments):
     vary: str | None
     name: str | None
     queue: bool
+    until: str | None
+    by: str | None
+    baseline: str | None
+    margin: str | None
 
 
 def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,6 +75,10 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
                      help="compare versions of a text, each in a file: prompt=a.txt,b.txt")  # fmt: skip
     how.add_argument("--name", metavar="TEXT", help="name of the run")
     how.add_argument("--queue", action="store_true", help="play in the background, after the runs already queued")
+    end = parser.add_argument_group("when to end it (what is looked at, and when, is fixed before the first call)")
+    end.add_argument("--until", metavar="RULE", help="decided (worse than --baseline or not), or 2pt (± 2 points)")
+    end.add_argument("--by", choices=("category",), help="with --until decided: ask the question of each category")
+    end.add_argument("--baseline", metavar="RUN", help="compare with this run")
     add_budget_arguments(parser)
 
 
@@ -93,9 +101,13 @@ def preset_of(args: PresetArguments) -> Preset:
         "concurrency": args.concurrency,
         "mode": args.mode,
         "queue": args.queue,
+        "until": args.until,
+        "by": args.by,
         "name": args.name,
     }
     changed = {name: value for name, value in from_options.items() if value}
+    if args.until or base.until:
+        changed |= {name: value for name in ("baseline", "margin") if (value := getattr(args, name))}
     if drawn is not None:
         changed["seed"] = None if args.sample is None else args.seed or 0
     elif args.seed is not None:

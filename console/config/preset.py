@@ -52,6 +52,12 @@ class Preset:
     """Suite options by `name`, or by `suite/name` for one of several suites."""
     budget: Budget = field(default_factory=Budget)
     """Caps of each run."""
+    until: str = ""
+    """When the looks at each run end it: `decided`, or a half width such as `2pt`; empty: never."""
+    baseline: str = ""
+    """Run to compare with, for `decided`; also its margin, and `category` to ask the question of each category."""
+    margin: str = ""
+    by: str = ""
     queue: bool = False
     """Queue the runs instead of playing them side by side."""
     name: str = ""
@@ -185,6 +191,10 @@ _KEYS = {
     "max_tokens": _COUNT,
     "max_time": _Key(_is_time, "a time such as 90, 10m or 2h", '"10m"'),
     "max_errors": _COUNT,
+    "until": _TEXT,
+    "baseline": _TEXT,
+    "margin": _TEXT,
+    "by": _TEXT,
     "queue": _Key(lambda value: isinstance(value, bool), "true or false", "true"),
     "name": _TEXT,
 }
@@ -241,6 +251,7 @@ def _build(entries: dict[str, Any]) -> Preset:
             seconds=read_time(str(most)) if most is not None else None,
             errors=entries.get("max_errors"),
         ),
+        **{key: entries[key] for key in ("until", "baseline", "margin", "by") if key in entries},
         queue=entries.get("queue", False),
         name=entries.get("name", ""),
     )

@@ -62,6 +62,10 @@ def table_of(name: str, preset: Preset) -> str:
         ("max_tokens", budget.tokens),
         ("max_time", budget.seconds),
         ("max_errors", budget.errors),
+        ("until", preset.until or None),
+        ("baseline", preset.baseline or None),
+        ("margin", preset.margin or None),
+        ("by", preset.by or None),
         ("queue", preset.queue or None),
         ("name", preset.name or None),
     ]

@@ -1,5 +1,6 @@
 """Cases, and the key that identifies one attempt at a case."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -40,6 +41,12 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """False for setup cases that others depend on; their result says nothing about the model."""
     cluster: str = ""
     """Name of a group of dependent cases within the category, such as variants of a question; empty if none."""
+
+
+def case_digest(case: Case) -> str:
+    """Digest a case as played, without its cluster, which older runs did not record."""
+    asked = msgspec.structs.replace(case, cluster="")
+    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 
 class PromptEdit(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ import msgspec
 
 from console.core.case import Case, Key
 from console.core.chat import Reply
+from console.core.looks import Look
 from console.core.outcome import Verdict
 from console.core.ranges import Amount, Count, Duration, Moment
 
@@ -158,6 +159,12 @@ class Finished(Record, frozen=True):
     """Name that the server gave for the model of the last reply in the role `model`."""
 
 
+class Looked(Record, frozen=True):
+    """All of the first rollouts of the planned order have ended, and were looked at; never looked at again."""
+
+    look: Look
+
+
 class Steered(Record, frozen=True):
     """A user steered the run (paused, resumed, changed concurrency, stopped a case), or the clock was set."""
 
@@ -177,10 +184,22 @@ class Closed(Record, frozen=True):
     """The engine closed the journal in order."""
 
     reason: str
-    """`completed`, `stopped`, `budget` or `halted` (with the fault in `message`)."""
+    """`completed`, `decided` (by a look, as planned), `stopped`, `budget` or `halted` (with the fault in `message`)."""
     message: str = ""
 
 
 AnyRecord = (
-    Opened | Started | Asked | Embedded | Performed | Tried | Lost | Scored | Noted | Finished | Steered | Closed
+    Opened
+    | Started
+    | Asked
+    | Embedded
+    | Performed
+    | Tried
+    | Lost
+    | Scored
+    | Noted
+    | Finished
+    | Looked
+    | Steered
+    | Closed
 )

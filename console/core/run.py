@@ -7,11 +7,14 @@ import msgspec
 
 from console.core.case import Setting
 from console.core.grader import Grader
+from console.core.looks import Look, LookPlan
 from console.core.ranges import Amount, Count, Duration, Moment
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
 SIMULATED = "simulated"
+SHOWN_BY_LOOK = frozenset({"running", "decided"})
+"""States of runs whose score is that of their newest look."""
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -103,6 +106,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Part of the plan this run plays; None for all of it."""
     merged: tuple[str, ...] = ()
     """Ids of the runs combined in this one."""
+    looks: LookPlan | None = None
+    """What is looked at while it plays; None in runs that were imported, merged, or written before this field."""
     grader: Grader | None = None
     """What decides the verdicts; None in imported runs and in runs from before this field."""
     regraded: str = ""
@@ -226,7 +231,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     planned: Count
     tally: Tally
     state: str
-    """`queued`, `starting`, `running`, `interrupted`, `completed`, `stopped`, `budget`, `halted`."""
+    """`queued`, `starting`, `running`, `interrupted`, `completed`, `decided`, `stopped`, `budget`, `halted`."""
     scores: dict[str, Amount] = {}
     headline: str = ""
     """Same as in the manifest."""
@@ -278,6 +283,12 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """True if a reader wants it at the top of lists."""
     archived: bool = False
     """True if its journal is compressed, and lists leave the run out."""
+    look: Look | None = None
+    """Newest look at the whole run; None before the first."""
+    decision: str = ""
+    """What its looks have decided, if they decide anything."""
+    looks: list[Look] = []
+    """All looks at a run that they may end; empty for others."""
     checksum: int = 0
     """crc32 of this summary as JSON without this field; in summary.json only."""
 
@@ -285,6 +296,11 @@ class Summary(msgspec.Struct, omit_defaults=True):
     def planned_cases(self) -> int:
         """Planned rollouts that are graded."""
         return max(self.planned - self.setup, 0)
+
+    @property
+    def is_shown_by_look(self) -> bool:
+        """True if the newest look gives its score, because what happened to finish is no fair sample."""
+        return self.state in SHOWN_BY_LOOK
 
     @property
     def left(self) -> int:

@@ -8,6 +8,7 @@ import msgspec
 from console.core.case import Key, Slot
 from console.core.case_counts import CaseCounts
 from console.core.fault import FaultKind
+from console.core.looks import Look, decision_of, latest_look
 from console.core.outcome import Outcome, Verdict
 from console.core.record import (
     CLOCK,
@@ -16,6 +17,7 @@ from console.core.record import (
     Closed,
     Embedded,
     Finished,
+    Looked,
     Lost,
     Opened,
     Started,
@@ -112,6 +114,8 @@ class RunFold(msgspec.Struct):
     lost: int = 0
     """Number of times a worker was lost during a conversation."""
     closed: Closed | None = None
+    looks: list[Look] = msgspec.field(default_factory=list[Look])
+    """All looks at the run, in order."""
     first_at: float = 0.0
     last_at: float = 0.0
     seconds: float = 0.0
@@ -139,10 +143,8 @@ class RunFold(msgspec.Struct):
                 self._drop_running()
             case Started():
                 self._start(record)
-            case Asked():
-                self.tally.calls += not record.kept
-                add_call(self.unsettled.setdefault(record.key, {}), record)
-            case Embedded():
+            case Asked() | Embedded():
+                self.tally.calls += isinstance(record, Asked) and not record.kept
                 add_call(self.unsettled.setdefault(record.key, {}), record)
             case Tried():
                 self.tally.retries += 1
@@ -151,6 +153,8 @@ class RunFold(msgspec.Struct):
                 self.lost += 1
             case Finished():
                 self._finish(record)
+            case Looked(look=look):
+                self.looks.append(look)
             case Closed():
                 self.closed = record
                 self._drop_running()
@@ -299,6 +303,9 @@ class RunFold(msgspec.Struct):
             lost=self.lost,
             name=manifest.name,
             parent=manifest.parent,
+            look=latest_look(self.looks),
+            decision=decision_of(self.looks),
+            looks=list(self.looks) if manifest.looks is not None and manifest.looks.until is not None else [],
             grader=manifest.grader,
             regraded=manifest.regraded,
             judge_repeats=manifest.judge_repeats,

@@ -7,6 +7,7 @@ from pathlib import Path
 from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.run import SIMULATED, Summary
+from console.core.statistics.intervals import Interval
 from console.core.statistics.power import Detectable
 from console.core.statistics.repeats import variance_split
 from console.store.journal_file import journal_status
@@ -92,12 +93,19 @@ def earlier_use(root: Path, suite: str) -> EarlierUse | None:
     )
 
 
+def earlier_rate(root: Path, suite: str) -> Interval | None:
+    """Return the pass rate of the newest completed run of a suite; None without one."""
+    return next((summary.tally.rate for _, summary in _completed(root, suite)), None)
+
+
 def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:
     listed: list[tuple[RunFolder, Summary]] = []
     for run in list_runs(root)[:_MOST_RUNS]:
         try:
             summary = run.summary()
         except (UsageError, OSError):
+            continue
+        if summary.regraded:  # its calls are those of judges, and its answers those of another run
             continue
         if summary.suite == suite and summary.state == "completed" and summary.tally.graded:
             listed.append((run, summary))

@@ -17,7 +17,7 @@ from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import Began, Command, Status
 from console.core.outcome import Outcome, Verdict
-from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Started, Steered, Tried
+from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Looked, Opened, Started, Steered, Tried
 from console.core.run import ModelFacts
 from console.core.tally import RunFold, without_output
 from console.engine.budget import BudgetMeter, BudgetReached, worst_case
@@ -26,6 +26,7 @@ from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
 from console.engine.journal_door import JournalDoor, RecordT
 from console.engine.local_conversation import cancelled_by_code
+from console.engine.looks import Looks
 from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
@@ -58,6 +59,7 @@ class Engine:
         *,
         retry: RetryScope = RetryScope.NONE,
         only: frozenset[str] = frozenset(),
+        to_the_end: bool = False,
         player: PlayerFactory = LocalPlayer,
         on_record: Callable[[AnyRecord], None] | None = None,
         notify: Callable[[str], None] | None = None,
@@ -69,6 +71,7 @@ class Engine:
             prepared: suite, cases and models.
             retry: which finished rollouts get another attempt.
             only: restrict further attempts to these case ids.
+            to_the_end: play everything, whatever the looks decide or have decided.
             player: factory of the player.
             on_record: called with every record as it is journaled, for plain progress output.
             notify: called with a sentence when the run has to wait, and when it continues.
@@ -77,7 +80,7 @@ class Engine:
         self.manifest = prepared.manifest
         self.concurrency = prepared.manifest.concurrency
         self.fold = RunFold()
-        self._retry, self._only = retry, only
+        self._retry, self._only, self._to_the_end = retry, only, to_the_end
         self._on_record, self._notify = on_record, notify or _ignore_text
         self._door = JournalDoor(redactor_for(prepared.models.values()))
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
@@ -157,6 +160,7 @@ class Engine:
         jobs = jobs_left(self.prepared, recorded, self._retry, self._only)
         self._recorded, self._ungraded = recorded.unfinished, recorded.ungraded
         self.queue = JobQueue(jobs, self.prepared.cases, _answered(recorded, jobs))
+        self._open_looks(jobs)
         timer = asyncio.get_running_loop().call_later(
             self.budget_meter.budget.seconds or LONGEST_TIMER_S, self._check_caps
         )
@@ -167,13 +171,42 @@ class Engine:
         timer.cancel()
         self._resolve_refusals()
         reason, message = self._ending or ("completed", "")
-        if reason == "stopped" and not self.queue and all_played(jobs, self.fold.latest):
-            reason = "completed"  # the jobs in flight were the last ones
+        if reason in ("stopped", "decided") and not self.queue and all_played(jobs, self.fold.latest):
+            reason, message = "completed", ""  # the jobs in flight were the last ones
         await self._until_durable()  # first, so that a run is never closed while records are not on the disk
         closed = Closed(at=time.time(), reason=reason, message=message)
         self.append(closed)
         await self._until_durable()
         return closed
+
+    def _open_looks(self, jobs: Sequence[Job]) -> None:
+        self._looks = Looks(
+            self.manifest,
+            self.prepared.cases,
+            self.prepared.suite,
+            self.fold.looks,
+            baseline=self.prepared.baseline,
+            decides=not self._to_the_end,
+        )
+        self._looks.open(job.slot for job in jobs)
+        self._drop_decided()
+        self._take_looks()
+
+    def _take_looks(self) -> None:
+        """Take the looks that have become possible, and end the run if they have decided; none after an end."""
+        if self._ending is not None:
+            return
+        for look in self._looks.take(self.fold):
+            self.append(Looked(at=time.time(), look=look))
+            if look.decision and look.category:
+                self._drop_decided()
+        if self._looks.decision:
+            self.end("decided", self._looks.words)
+
+    def _drop_decided(self) -> None:
+        """Ask no more questions of categories that are decided."""
+        if self._looks.decided_categories:
+            self.queue.drop_categories(self._looks.decided_categories)
 
     async def _open_player(self, epoch: int) -> None:
         try:
@@ -314,10 +347,11 @@ class Engine:
             self._check_caps()
         if has_answer(finished):
             self.queue.finish(job.slot)
-            return
-        verdict = Verdict(Outcome.NOT_RUN, reason="dependency", messages=(f"{job.key} has no answer",))
-        for lost in self.queue.drop_dependents(job.slot):
-            self.append(Finished(at=time.time(), key=lost.key, verdict=verdict))
+        else:
+            verdict = Verdict(Outcome.NOT_RUN, reason="dependency", messages=(f"{job.key} has no answer",))
+            for lost in self.queue.drop_dependents(job.slot):
+                self.append(Finished(at=time.time(), key=lost.key, verdict=verdict))
+        self._take_looks()
 
     def end(self, reason: str, message: str = "") -> None:
         """Start nothing more; calls in flight may finish, waiting conversations are cancelled and stay resumable."""
@@ -392,6 +426,7 @@ class Engine:
             case Finished():
                 self.budget_meter.end_conversation(record.key)
                 self._outputs.add(record)
+                self._looks.settle((record.key.case, record.key.rollout))
             case _:
                 pass
         if self._on_record is not None:
@@ -532,7 +567,9 @@ def jobs_left(
     prepared: PreparedRun, recorded: JournalEffects, retry: RetryScope, only: frozenset[str] = frozenset()
 ) -> list[Job]:
     """Return the jobs of a run that are left to play (see `plan_jobs`)."""
-    jobs = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only)
+    plan = prepared.manifest.looks
+    by_case = plan is not None and plan.seed is not None
+    jobs = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only, by_case=by_case)
     earlier = prepared.earlier
     return jobs if earlier is None else [job for job in jobs if earlier.has(job.slot)]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from console.config.model import ModelConfig
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
+from console.core.looks import LookPlan
 from console.core.price import dollars, price_of
 from console.core.run import ModelFacts
 from console.core.statistics.power import Detectable
@@ -54,6 +55,8 @@ class RunForecast:
     """What the estimate rests on, in words. May contain foreign text."""
     detectable: Detectable | None = None
     """Detectable difference from another run of the same cases; None if a score replaces passing."""
+    looks: LookPlan | None = None
+    """The looks that may end the run, with a forecast of when; None if they end nothing."""
 
 
 @dataclass(slots=True)
@@ -188,7 +191,13 @@ def forecast_of(prepared: PreparedRun) -> RunForecast:
     """Forecast one prepared run under each protocol of its suite."""
     suite, setting = prepared.suite, prepared.manifest.setting
     protocols = {name: _forecast(prepared, other) for name, other in suite.protocols(setting).items()}
-    return replace(_forecast(prepared, setting), protocols=protocols, detectable=_detectable(prepared))
+    looks = prepared.manifest.looks
+    return replace(
+        _forecast(prepared, setting),
+        protocols=protocols,
+        detectable=_detectable(prepared),
+        looks=looks if looks is not None and looks.until is not None else None,
+    )
 
 
 def _detectable(prepared: PreparedRun) -> Detectable | None:

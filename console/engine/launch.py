@@ -121,6 +121,7 @@ def run_in_foreground(
     *,
     retry: RetryScope = RetryScope.NONE,
     only: frozenset[str] = frozenset(),
+    to_the_end: bool = False,
     player: PlayerFactory = LocalPlayer,
     on_start: Callable[[RunFold], None] | None = None,
     on_record: Callable[[AnyRecord], None] | None = None,
@@ -134,6 +135,7 @@ def run_in_foreground(
         prepared: result of `start` or `plan.reopen`.
         retry: which finished rollouts get another attempt.
         only: restrict further attempts to these case ids.
+        to_the_end: play everything, whatever the run's looks decide.
         player: factory of the player; see `player_factory.player_factory`.
         on_start: called before the run starts, with its counts, which are updated in place.
         on_record: called with every record, for progress output.
@@ -146,7 +148,16 @@ def run_in_foreground(
         Fault: records could not be written until the end.
         Exception: an unexpected error in the background; the run was ended at once and can be resumed.
     """
-    engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, notify=on_signal)
+    engine = Engine(
+        run,
+        prepared,
+        retry=retry,
+        only=only,
+        to_the_end=to_the_end,
+        player=player,
+        on_record=on_record,
+        notify=on_signal,
+    )
     if on_start is not None:
         on_start(engine.fold)
     loop = EngineLoop(prepared.suite, engine.notify)

@@ -8,6 +8,7 @@ from console.config.paths import WorkspacePaths, find_data_roots, find_runs_root
 from console.config.preset import Preset
 from console.core.case import Setting
 from console.core.fault import UsageError
+from console.core.looks import Until, read_until
 from console.core.outcome import Outcome
 from console.core.run import Selection
 from console.core.suggestion import nearest
@@ -42,6 +43,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
     ids = failed_ids(previous) if previous else read_ids(preset.ids)
     shares = _ids_by_suite(ids, preset, paths) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
     options, roles = _options(preset, paths), _roles(preset, paths)
+    until = until_of(preset)
     several = len(preset.models) * len(preset.suites) > 1
     return [
         Plan(
@@ -56,6 +58,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
             rollouts=preset.rollouts,
             concurrency=preset.concurrency,
             budget=preset.budget,
+            until=until,
             name=f"{preset.name} {model} {suite}" if preset.name and several else preset.name,
             parent=previous.name if previous else "",
             models_path=paths.models,
@@ -65,6 +68,19 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
         for suite in preset.suites
         for model in preset.models
     ]
+
+
+def until_of(preset: Preset) -> Until | None:
+    """Return the rule that ends the runs; None if they are played to the end.
+
+    Raises:
+        UsageError: the rule is not valid, or lacks what it needs.
+    """
+    if not preset.until:
+        if preset.by:
+            raise UsageError("only goes with --until decided", where="--by", hint="Add --until decided --baseline RUN.")
+        return None
+    return read_until(preset.until, margin=preset.margin, baseline=preset.baseline, by=preset.by)
 
 
 def read_ids(words: Iterable[str]) -> tuple[str, ...]:

@@ -30,7 +30,9 @@ from console.store.runs import RunFolder, create_run, new_run_id
 from console.suites.catalog import Catalog
 from console.suites.selection import select_cases
 
-_OF_EACH_RUN = frozenset({"id", "at", "shard", "cases", "setup", "concurrency", "budget", "name", "schema", "merged"})
+_OF_EACH_RUN = frozenset(
+    {"id", "at", "shard", "cases", "setup", "concurrency", "budget", "name", "schema", "merged", "looks"}
+)
 """Manifest fields in which runs of one plan may differ."""
 _SHOWN = 60
 """Maximum characters of a value in a message."""
@@ -93,6 +95,7 @@ def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: 
         name=name,
         shard=None,
         merged=tuple(source.folder.name for source in sources),
+        looks=None,
     )
     why = f"{len(missing)} of {len(planned)} rollouts have ended in none of the merged runs" if missing else ""
     end = Closed(max(source.last_at for source in sources), "stopped" if missing else "completed", why)

@@ -15,9 +15,11 @@ from console.config.model import USUAL_CONCURRENCY, ModelConfig
 from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
 from console.config.weights import digests_of, find_weights
-from console.core.case import Case, PromptEdit, Setting
+from console.core.case import Case, PromptEdit, Setting, Slot
 from console.core.fault import UsageError
 from console.core.grader import differences
+from console.core.looks import LookPlan, Rule, Until
+from console.core.outcome import Verdict
 from console.core.ranges import LARGEST_COUNT
 from console.core.record import Started
 from console.core.run import Budget, Manifest, ModelFacts, Selection, Shard
@@ -25,13 +27,17 @@ from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.compute_target import LOCAL, ComputeTarget
 from console.engine.earlier_run import EarlierRun, earlier_run
+from console.engine.earlier_runs import detectable, earlier_rate
+from console.engine.looks import Baseline, forecast_ends, plan_looks, read_baseline
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
-from console.engine.sharding import part_of
+from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import RECORDED, Catalog, find_suite
 from console.suites.grading import GRADING_ROLES, grader_of
 from console.suites.modes import find_mode
+from console.suites.planned_order import planned_order
 from console.suites.selection import select_cases
+from console.suites.sharding import part_of
 from console.suites.suite import Option, Suite
 
 MOST_ROLLOUTS = 1_000_000
@@ -61,6 +67,8 @@ class Plan:
     runs_path: Path | None = None
     shard: Shard | None = None
     """Part of the cases to play; None for all."""
+    until: Until | None = None
+    """The rule by which its looks may end the run, with the name of the baseline as the user gives it."""
     target: ComputeTarget = LOCAL
     further_models: tuple[ModelConfig, ...] = ()
     """Additional models supplied by the caller."""
@@ -82,6 +90,8 @@ class PreparedRun:
     warnings: list[str] = field(default_factory=list[str])
     earlier: EarlierRun | None = None
     """The run whose conversations this one grades again; None if it plays its own."""
+    baseline: Baseline = field(default_factory=dict[Slot, Verdict])
+    """Results of the run to compare with, if its looks decide by one."""
 
 
 def prepare(plan: Plan) -> PreparedRun:
@@ -108,6 +118,8 @@ def prepare(plan: Plan) -> PreparedRun:
     selected = cases
     if plan.shard is not None:
         cases = part_of(cases, plan.shard)
+    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_modes(suite, cases, setting)
     _check_keys({role: config for role, config in models.items() if not plan.regraded or role in GRADING_ROLES})
     if not plan.regraded:
@@ -136,13 +148,48 @@ def prepare(plan: Plan) -> PreparedRun:
         format=suite.entry.format,
         headline=suite.headline,
         shard=plan.shard,
+        looks=looks,
         grader=grader_of(suite, selected, setting, roles, weights),
     )
-    of_weights = [warning] if (warning := weights_warning(weights)) else []
-    of_suite = [*catalog.hidden_by(plan.suite), *suite.notices(setting)]
-    warnings = [*book.warnings, *of_weights, *of_suite, *idle_roles(plan.roles, models, plan.suite)]
-    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
-    return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings)
+    found = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
+    return PreparedRun(manifest, suite, cases, models, runs_root, roots, found, baseline=baseline)
+
+
+def _notices(plan: Plan, catalog: Catalog, suite: Suite, manifest: Manifest) -> list[str]:
+    """Return what to tell about the weights and the suite before the run."""
+    of_weights = [warning] if (warning := weights_warning(manifest.weights)) else []
+    return [*of_weights, *catalog.hidden_by(plan.suite), *suite.notices(manifest.setting)]
+
+
+def _planned_looks(
+    plan: Plan, cases: list[Case], suite: Suite, runs_root: Path
+) -> tuple[LookPlan | None, list[Case], Baseline]:
+    """Return the looks of a run, its cases in planned order, and the results of its baseline.
+
+    Raises:
+        UsageError: the rule that ends the run does not fit it.
+    """
+    until, baseline = plan.until, dict[Slot, Verdict]()
+    if until is None:
+        return plan_looks(cases, plan.rollouts, None, None), cases, baseline
+    where = f"--until {until.rule}" if until.rule is not Rule.WIDTH else "--until"
+    if plan.shard is not None:
+        hint = "Play the plan with --on ray or --workers, or leave --shard out."
+        raise UsageError("a shard sees only its own cases and can decide nothing", where=where, hint=hint)
+    if until.rule is Rule.WIDTH and suite.headline:
+        hint = "Use --until decided, or another suite."
+        raise UsageError(f"the headline of {plan.suite} is {suite.headline}, not a rate", where=where, hint=hint)
+    seed = plan.selection.seed or 0
+    ordered = planned_order(cases, seed)
+    if until.baseline:
+        folder = find_run(runs_root, until.baseline)
+        baseline, digest = read_baseline(folder, ordered, plan.rollouts)
+        until = msgspec.structs.replace(until, baseline=folder.name, baseline_digest=digest)
+    looks = plan_looks(ordered, plan.rollouts, seed, until)
+    if looks is not None:
+        expected = detectable(runs_root, plan.suite, looks.cases, plan.rollouts)
+        looks = forecast_ends(looks, expected, earlier_rate(runs_root, plan.suite))
+    return looks, ordered, baseline
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> PreparedRun:
@@ -165,6 +212,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         concurrency=manifest.concurrency,
         budget=manifest.budget,
         shard=manifest.shard,
+        until=manifest.looks.until if manifest.looks is not None else None,
         models_path=models_path,
         data_path=data_path,
         runs_path=run.path.parent,
@@ -193,6 +241,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
             where=str(run.path),
             hint="Start a new run, or give the old weights with --data PATH.",
         )
+    _check_same_looks(manifest, prepared.manifest)
     new_grader, warnings = prepared.manifest.grader, prepared.warnings
     if manifest.grader is not None and new_grader is not None and manifest.grader != new_grader:
         differs = "; ".join(differences(manifest.grader, new_grader, same_cases=True))
@@ -260,6 +309,29 @@ def gone_models(manifest: Manifest, models_path: Path | None, data_path: Path | 
 
 def _stand_in(model: ModelFacts) -> ModelConfig:
     return ModelConfig(name=model.name, model_id=model.model_id or model.name, base_url=model.base_url or None)
+
+
+def _check_same_looks(manifest: Manifest, now: Manifest) -> None:
+    """Check that a run which is ended by its looks would be looked at as planned.
+
+    Raises:
+        UsageError: its baseline, or this program's order, is no longer the same.
+    """
+    planned, current = manifest.looks, now.looks
+    if planned is None or planned.until is None or current is None or current.until is None:
+        return
+    if planned.until.baseline_digest != current.until.baseline_digest:
+        raise UsageError(
+            f"the results of the baseline {planned.until.baseline} have changed since the run started",
+            where=manifest.id,
+            hint="Start a new run against it.",
+        )
+    if planned.digest != current.digest:
+        raise UsageError(
+            "this version would play the cases in another order than planned",
+            where=manifest.id,
+            hint="Continue with the version that started the run, or start a new run.",
+        )
 
 
 def check_playable(manifest: Manifest) -> None:

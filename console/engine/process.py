@@ -15,6 +15,7 @@ def spawn_engine(
     *,
     retry: str = "none",
     only: tuple[str, ...] = (),
+    to_the_end: bool = False,
     models_path: Path | None = None,
     data_path: Path | None = None,
     cwd: Path | None = None,
@@ -26,6 +27,7 @@ def spawn_engine(
         run: the run's folder.
         retry: which finished rollouts get another attempt, a value of `queue.RetryScope`.
         only: restrict further attempts to these case ids.
+        to_the_end: play everything, whatever the run's looks decide.
         models_path: models file; None for the default.
         data_path: data folder; None for the defaults.
         cwd: working directory, which may hold a `.env`; None for the current one.
@@ -39,6 +41,7 @@ def spawn_engine(
         part for path, flag in ((models_path, "--models"), (data_path, "--data")) if path for part in (flag, str(path))
     ]
     command += target.flags
+    command += ["--to-the-end"] if to_the_end else []
     command += [part for case in only for part in ("--only", case)]
     try:
         return detach(command, run.log_path, cwd)

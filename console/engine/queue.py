@@ -1,8 +1,9 @@
 """The rollouts left to play, in order, with their dependencies."""
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
+from itertools import product
 
 import msgspec
 
@@ -94,6 +95,17 @@ class JobQueue:
                 lost += [job, *self.drop_dependents(job.slot)]
         return lost
 
+    def drop_categories(self, categories: Collection[str]) -> None:
+        """Remove the graded jobs of categories that need no more answers, unless jobs of others depend on them."""
+        listed = [*self._ready, *(job for job, _ in self._blocked.values())]
+        needed = {need for job in listed if job.case.category not in categories for need in job.case.depends_on}
+
+        def is_kept(job: Job) -> bool:
+            return job.case.category not in categories or not job.case.graded or job.case.id in needed
+
+        self._ready = deque(filter(is_kept, self._ready))
+        self._blocked = {slot: (job, needs) for slot, (job, needs) in self._blocked.items() if is_kept(job)}
+
     def _waiting_for(self, slot: Slot) -> list[tuple[Job, set[str]]]:
         return [
             (job, needs)
@@ -109,7 +121,13 @@ def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Ended]) -> bool:
 
 
 def plan_jobs(
-    cases: list[Case], rollouts: int, recorded: JournalEffects, retry: RetryScope, only: frozenset[str]
+    cases: list[Case],
+    rollouts: int,
+    recorded: JournalEffects,
+    retry: RetryScope,
+    only: frozenset[str],
+    *,
+    by_case: bool = False,
 ) -> list[Job]:
     """Return the jobs left to play: all cases once before any is repeated.
 
@@ -119,17 +137,19 @@ def plan_jobs(
         recorded: effects in the journal.
         retry: which finished rollouts get another attempt.
         only: case ids to restrict further attempts to; empty for all.
+        by_case: play all rollouts of a case in a row.
     """
     jobs: list[Job] = []
-    for rollout in range(rollouts):
-        for case in cases:
-            attempt = recorded.attempts.get((case.id, rollout), 1)
-            finished = recorded.finished.get((case.id, rollout))
-            if finished is not None and finished.key.attempt == attempt:
-                if not _is_due(finished, retry) or (only and case.id not in only):
-                    continue
-                attempt += 1
-            jobs.append(Job(recorded.cases.get(case.id, case), Key(case.id, rollout, attempt)))
+    numbers = range(rollouts)
+    planned = product(cases, numbers) if by_case else ((case, rollout) for rollout in numbers for case in cases)
+    for case, rollout in planned:
+        attempt = recorded.attempts.get((case.id, rollout), 1)
+        finished = recorded.finished.get((case.id, rollout))
+        if finished is not None and finished.key.attempt == attempt:
+            if not _is_due(finished, retry) or (only and case.id not in only):
+                continue
+            attempt += 1
+        jobs.append(Job(recorded.cases.get(case.id, case), Key(case.id, rollout, attempt)))
     return jobs
 
 

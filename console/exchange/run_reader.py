@@ -134,12 +134,13 @@ def document_of(
         if not keeps:
             item = replace(item, conversation=None, comparison=item.comparison if rollout.is_failure else None)
         items.append(item)
-    report = suite.report(_results(items))
+    summary = reader.folder.summary()
+    report = suite.report(_results(items), summary.look, by_look=summary.is_shown_by_look)
     judging = judging_of(reader.manifest, reader.side.rollouts.values(), annotations)
     kept_log = log_in_place(reader.manifest) or reader.folder.kept_log_path
     document = RunDocument(
         reader.manifest,
-        reader.folder.summary(),
+        summary,
         report,
         items,
         judging,

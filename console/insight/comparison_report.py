@@ -6,8 +6,20 @@ A new statistic is a section of `statistics`; the command line, Markdown, web pa
 from collections.abc import Callable, Iterable, Iterator
 
 from console.core.grading import grading_words
+from console.core.looks import Look
 from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
-from console.insight.number_format import bounds, duration, money, number, p_digits, p_text, rate, signed
+from console.insight.looks import difference_words, end_words
+from console.insight.number_format import (
+    bounds,
+    duration,
+    money,
+    number,
+    p_digits,
+    p_text,
+    rate,
+    signed,
+    with_interval,
+)
 from console.insight.reasons import sentence
 from console.insight.report import Row, Section
 from console.insight.rollout import outcome_word
@@ -33,8 +45,41 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
     yield from statistics(comparison)
 
 
+def planned_look(comparison: RunComparison) -> Look | None:
+    """Return the look that has decided B against A, if that was B's plan; its interval holds after an early end too."""
+    manifest, fold = comparison.b.manifest, comparison.b.overview.fold
+    until = manifest.looks.until if manifest.looks is not None else None
+    if until is None or until.baseline != comparison.a.manifest.id or until.by_category:
+        return None
+    look = next((look for look in fold.looks if look.decision), None)
+    is_end = fold.closed is not None and (fold.closed.reason == "decided" or (look is not None and look.is_last))
+    return look if is_end else None
+
+
+def _early_end(comparison: RunComparison) -> Iterator[Section]:
+    """Yield what looks have decided about either run, and B's score on all cases estimated with the help of A."""
+    lines = [
+        f"{name} {words}"
+        for name, side in (("A", comparison.a), ("B", comparison.b))
+        if (words := end_words(side.overview.fold.summary(side.manifest, live=False, now=0.0, damaged=0,
+                                                          journal_bytes=0), side.manifest))
+    ]  # fmt: skip
+    look = planned_look(comparison)
+    if look is not None and look.difference is not None and look.rollouts < look.planned:
+        a = comparison.a.overview.fold
+        interval = a.tally.rate if not comparison.headline else a.score_interval(comparison.headline)
+        whole = interval.value if interval is not None else a.scores.get(comparison.headline)
+        if whole is not None and look.below is not None and look.above is not None:
+            show = number if comparison.headline else rate
+            estimate = with_interval(whole + look.difference, whole + look.below, whole + look.above, show)
+            lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
+    if lines:
+        yield Section("Ended by looks", lines=tuple(lines))
+
+
 def statistics(comparison: RunComparison) -> Iterator[Section]:
     """Yield the sections that the app draws too, in addition to its own numbers, counts and reasons."""
+    yield from _early_end(comparison)
     if len(comparison.categories) > 1:
         parts = [("all", comparison.counts), *comparison.categories.items()]
         is_corrected = any(part.difference.adjusted is not None for _, part in parts)
@@ -106,6 +151,9 @@ def verdict_words(comparison: RunComparison) -> str:
     if comparison.single is not None and not comparison.headline:
         a, b = (outcome_word(rollout.outcome) for rollout in (comparison.single.a, comparison.single.b))
         return f"{f'A {a}, B {b}' if a != b else f'both {a}'}; {ONE_CASE}"
+    if (look := planned_look(comparison)) is not None:
+        basis = f"at look {look.number} of {look.of}, after {look.rollouts:,} of {look.planned:,}"
+        return f"B − A: {difference_words(look)}, {basis}: {look.decision}"
     difference, show = comparison.counts.difference, number if comparison.headline else rate
     if difference.p is None:
         return "the runs have no graded case in common"

@@ -7,9 +7,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
-from console.core.case import Case, Key, Slot
+from console.core.case import Key, Slot, case_digest
 from console.core.record import AnyRecord, Asked, Started
 from console.core.run import Manifest
 from console.insight.message import normalized_message
@@ -79,9 +77,3 @@ def _question_digest(messages: Sequence[dict[str, Any]]) -> str:
     texts = texts or [message.text.strip() for message in shown]
     asked = "\0".join(filter(None, texts))
     return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:16] if asked else ""
-
-
-def case_digest(case: Case) -> str:
-    """Digest a case as played, without its cluster, which older runs did not record."""
-    asked = msgspec.structs.replace(case, cluster="")
-    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]

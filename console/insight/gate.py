@@ -6,71 +6,35 @@ large loss is inconclusive. Unfinished runs and runs with many broken cases are 
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from console.core.fault import UsageError
 from console.core.grading import grading_differences, regrade_command
+from console.core.looks import Look, Margin
 from console.core.run import Summary
 from console.core.statistics.paired import Difference
+from console.core.statistics.sequential import LEFT_OUT_SHARE, REPEATED, Decision, decide
 from console.core.suggestion import nearest
 from console.insight.comparison import RunComparison
+from console.insight.comparison_report import planned_look, verdict_words
 from console.insight.number_format import bounds, number, signed
 
 TOO_WIDE = 0.05
 """Loss that the interval must exclude when no margin is given: of a rate, or of a score as a share of A's mean."""
-BROKEN_SHARE = 0.05
-"""Largest share of broken and undecided rollouts at which a run is judged."""
 PASSED = "passed"
 """Metric of runs without a headline score."""
-
-
-class GateVerdict(StrEnum):
-    """Verdict on B."""
-
-    NOT_WORSE = "not worse"
-    WORSE = "worse"
-    CANNOT_TELL = "cannot tell"
-
-
-@dataclass(frozen=True, slots=True)
-class Margin:
-    """Tolerated loss."""
-
-    value: float
-    is_points: bool = False
-    """True if it was given in points or percent, which apply to rates only."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
     """The verdict and its basis."""
 
-    verdict: GateVerdict
+    verdict: Decision
     sentence: str
     """Reason for the verdict in one sentence. Parts may be foreign text."""
     metric: str
     margin: float | None
     difference: Difference | None
     """None if either run lacks the metric."""
-
-
-def read_margin(text: str | None) -> Margin | None:
-    """Parse a margin: `1pt`, `1%`, `0.01`, or a plain number for scores that are not rates.
-
-    Raises:
-        UsageError: the margin is negative or has another format.
-    """
-    if text is None:
-        return None
-    stripped = text.strip().lower()
-    bare = stripped.removesuffix("pts").removesuffix("pt").removesuffix("%").strip()
-    try:
-        value = float(bare)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise UsageError(f"{text!r} is not a margin", where="--margin", hint="Write 1pt, 0.01, or a score difference.")
-    return Margin(value / 100, True) if bare != stripped else Margin(value)
 
 
 def judge(
@@ -95,12 +59,27 @@ def judge(
         hint = "Write 1pt or 0.01." if is_rate else f"Write a number of {name}."
         raise UsageError(f"the margin does not fit {name}", where="--margin", hint=hint)
     allowed = None if margin is None else margin.value
+    look = planned_look(comparison)
+    if look is not None and metric in (None, name):
+        return _as_planned(comparison, look, name, allowed)
     why = _not_to_be_judged(comparison, a, b, difference)
     if why:
-        return Gate(GateVerdict.CANNOT_TELL, f"inconclusive: {why}", name, allowed, difference)
+        return Gate(Decision.CANNOT_TELL, f"inconclusive: {why}", name, allowed, difference)
     widest = TOO_WIDE if is_rate else TOO_WIDE * abs(mean)
     verdict, words = _weigh(difference, name, allowed, widest, is_rate=is_rate)
     return Gate(verdict, f"{verdict}: {words}", name, allowed, difference)
+
+
+def _as_planned(comparison: RunComparison, look: Look, name: str, allowed: float | None) -> Gate:
+    """Return the answer of the look that has ended B, as planned before its first call."""
+    plan = comparison.b.manifest.looks
+    planned = plan.until.margin if plan is not None and plan.until is not None else 0.0
+    if allowed not in (None, planned):
+        hint = "Leave the margin out: another one cannot be chosen after the looks."
+        raise UsageError(f"the run was planned with a margin of {number(planned)}", where="--margin", hint=hint)
+    cases = look.rollouts - look.left_out
+    difference = Difference(look.difference or 0.0, look.below, look.above, None, cases, cases, method=REPEATED)
+    return Gate(Decision(look.decision), verdict_words(comparison), name, planned, difference)
 
 
 def _measured(comparison: RunComparison, name: str) -> tuple[Difference, float]:
@@ -129,7 +108,7 @@ def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, differe
         if left > 0:
             return f"{name} has not finished: {left} of {summary.planned} rollouts are left"
         broken = summary.tally.broken + summary.tally.undecided
-        if broken > BROKEN_SHARE * summary.planned:
+        if broken > LEFT_OUT_SHARE * summary.planned:
             return f"{broken} of {summary.planned} rollouts of {name} broke or are undecided"
     if difference.low is None or difference.high is None:
         return f"{difference.cases} shared cases are too few for an interval"
@@ -138,18 +117,19 @@ def _not_to_be_judged(comparison: RunComparison, a: Summary, b: Summary, differe
 
 def _weigh(
     difference: Difference, name: str, margin: float | None, widest: float, *, is_rate: bool
-) -> tuple[GateVerdict, str]:
+) -> tuple[Decision, str]:
     low, high, allowed = difference.low or 0.0, difference.high or 0.0, margin or 0.0
     shown = f"{_signed(difference.value, is_rate)} {name}, 95 % {_bounds(low, high, is_rate)}"
     basis = f"{shown}, over {difference.cases} cases"
-    limit = f"the margin of {_size(allowed, is_rate)}" if margin else "zero"
-    if high < -allowed:
-        return GateVerdict.WORSE, f"{basis}: all of the interval is below {limit}"
     reach = widest if margin is None else allowed
-    if low < -reach:
+    verdict = decide(low, high, -allowed, -reach)
+    if verdict is Decision.WORSE:
+        limit = f"the margin of {_size(allowed, is_rate)}" if margin else "zero"
+        return verdict, f"{basis}: all of the interval is below {limit}"
+    if verdict is Decision.CANNOT_TELL:
         loss = f"a loss of more than {_size(reach, is_rate)}"
-        return GateVerdict.CANNOT_TELL, f"{basis}: the interval is too wide to exclude {loss}"
-    return GateVerdict.NOT_WORSE, basis
+        return verdict, f"{basis}: the interval is too wide to exclude {loss}"
+    return verdict, basis
 
 
 def _size(value: float, is_rate: bool) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from console.core.looks import Look
 from console.core.price import dollars
 from console.core.run import Summary, Tally
 from console.core.statistics.intervals import Interval
@@ -10,6 +11,8 @@ from console.core.statistics.sample import sample_of_counts
 from console.suites.headline import headline_of
 from console.suites.suite import Metric
 
+_MOST_CATEGORIES = 3
+"""Maximum number of categories named next to a score."""
 _FINE = 0.04
 """Width of an interval below which its bounds have three decimals."""
 _BARS = "▁▂▃▄▅▆▇█"
@@ -56,12 +59,20 @@ def _rate_bound(low: float, high: float) -> Show:
     return write
 
 
-def headline(*summaries: Summary) -> str:
+def headline(*summaries: Summary, brief: bool = False) -> str:
     """Return the headline of one or more runs of a suite.
 
     That is the pass rate, or the mean score where nothing passes or fails, as in creativity loops. Several runs get
-    no interval, because they may share cases.
+    no interval, because they may share cases. A run that plays, or that a look has ended, is represented by its newest
+    look; among several, those that play do not count.
+
+    Args:
+        summaries: the runs.
+        brief: leave out the interval and the plan's size of a run that is represented by a look.
     """
+    if len(summaries) == 1 and summaries[0].is_shown_by_look:
+        return look_score(summaries[0].look, scored_by(summaries[0]), brief=brief)
+    summaries = tuple(summary for summary in summaries if summary.state != "running")
     weighted = [(summary.scores[name], summary.tally.finished) for summary in summaries if (name := scored_by(summary))]
     if weighted:
         total = sum(value * finished for value, finished in weighted)
@@ -70,6 +81,30 @@ def headline(*summaries: Summary) -> str:
         return score(summaries[0].tally.rate)
     pooled = sample_of_counts(*(summary.tally.counts for summary in summaries))
     return rate(pooled.mean) if pooled.cases else "—"
+
+
+def look_score(look: Look | None, headline: str, *, brief: bool = False) -> str:
+    """Return the headline over the first rollouts of a run, such as `.741 (first 200 of 1,000)`; `–` before a look."""
+    if look is None or look.value is None:
+        return "–"
+    first = f"first {count(look.rollouts)}"
+    if not brief:
+        first += f" of {count(look.planned)}{only_words(look)}"
+    return f"{score_value(look.value, headline)} ({first})"
+
+
+def only_words(look: Look) -> str:
+    """Return the categories that a look has seen if it lacks others, such as `: only simple, multiple`."""
+    if not look.only:
+        return ""
+    named = ", ".join(look.only[:_MOST_CATEGORIES])
+    more = len(look.only) - _MOST_CATEGORIES
+    return f": only {named}{f' and {more} more' if more > 0 else ''}"
+
+
+def score_value(value: float, headline: str) -> str:
+    """Format a headline without an interval: a rate, or the mean of a score."""
+    return f"mean {number(value)}" if headline else rate(value)
 
 
 def scored_by(summary: Summary) -> str:

@@ -67,11 +67,12 @@ class Trend:
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
     """Return a trend for every model, suite and selection, those with the most runs first.
 
-    Replayed selections of cases and shards are left out.
+    Replayed selections of cases and shards are left out, and runs that play or that a look has ended, whose score is
+    that of a part.
     """
     groups: dict[tuple[object, ...], list[ListedRun]] = defaultdict(list)
     for run in runs:
-        if run.manifest.is_whole:
+        if run.manifest.is_whole and not run.summary.is_shown_by_look:
             groups[run.summary.model, run.summary.suite, *_selected(run)].append(run)
     trends_found = [_trend(group) for group in groups.values()]
     return sorted(trends_found, key=lambda trend: (-len(trend.points), trend.suite, trend.model, trend.selection))

@@ -10,10 +10,12 @@ import msgspec
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.fault import FaultKind, UsageError
+from console.core.looks import Look
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
 from console.core.run import Manifest
 from console.suites.catalog import find_suite
+from console.suites.planned_order import first_results
 from console.suites.suite import Report, Result, Suite
 from console.suites.summing import summed_up
 
@@ -22,11 +24,16 @@ from console.suites.summing import summed_up
 class RunSuite:
     """The suite of a run. Its methods return the errors of suite code in their results (`guard`), and may be slow."""
 
-    setting: Setting
-    """Setting of the run."""
+    manifest: Manifest
+    """Plan of the run."""
     suite: Suite | None
     why: str = ""
     """Error from opening the suite; may contain foreign text."""
+
+    @property
+    def setting(self) -> Setting:
+        """Setting of the run."""
+        return self.manifest.setting
 
     @property
     def format(self) -> str:
@@ -41,9 +48,20 @@ class RunSuite:
             return _requests_beside(finished.verdict)
         return self.suite.compare(case, finished.output, finished.verdict, self.setting)
 
-    def report(self, results: Sequence[Result]) -> Report | None:
-        """Return the suite's report on the run; None without a suite."""
-        return summed_up(self.suite, results, self.setting) if self.suite is not None else None
+    def report(self, results: Sequence[Result], look: Look | None = None, *, by_look: bool = False) -> Report | None:
+        """Return the suite's report on the run; None without a suite.
+
+        Args:
+            results: all that have ended.
+            look: newest look at the run.
+            by_look: report only on what the look has seen, since the rest is no fair sample: for a run that plays, or
+                that a look has ended.
+        """
+        if self.suite is None:
+            return None
+        if by_look:
+            results = first_results(self.suite, results, self.manifest, look)
+        return summed_up(self.suite, results, self.setting)
 
 
 def _requests_beside(verdict: Verdict) -> Comparison | None:
@@ -61,6 +79,6 @@ def _requests_beside(verdict: Verdict) -> Comparison | None:
 def open_run_suite(manifest: Manifest, data: Path | None) -> RunSuite:
     """Open the suite of a run; `data` is the folder given with --data."""
     try:
-        return RunSuite(manifest.setting, find_suite(manifest, data))
+        return RunSuite(manifest, find_suite(manifest, data))
     except UsageError as error:
-        return RunSuite(manifest.setting, None, str(error))
+        return RunSuite(manifest, None, str(error))

@@ -97,6 +97,7 @@ _STATES = {
     "paused": ("paused", "bold $undecided"),
     "stopping": ("stopping", "bold $undecided"),
     "completed": ("finished", MUTED),
+    "decided": ("decided", MUTED),
     "stopped": ("stopped", MUTED),
     "interrupted": ("interrupted", "$broken"),
     "budget": ("stopped at its cap", "$undecided"),

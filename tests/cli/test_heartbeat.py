@@ -6,6 +6,10 @@ import time
 
 from console.cli.output import Output
 from console.cli.progress import Progress
+from console.core.case import Setting
+from console.core.run import Manifest, ModelFacts
+
+SEVEN = Manifest("r", 1.0, "s", ModelFacts("m"), Setting(), cases=7)
 
 
 class Listener(Output):
@@ -35,7 +39,7 @@ class Listener(Output):
 async def hear(listener: Listener) -> None:
     """Wait for the first line of a run that waits."""
     began = time.monotonic()
-    progress = Progress(listener, 7)
+    progress = Progress(listener, SEVEN)
     beat = asyncio.create_task(progress.beat())
     async with asyncio.timeout(2.0):
         await listener.heard.wait()
@@ -50,7 +54,7 @@ async def test_silence_is_broken_within_two_seconds():
 
 
 async def test_nothing_beats_when_quiet(capsys):
-    quiet = Progress(Output(quiet=True), 7)
+    quiet = Progress(Output(quiet=True), SEVEN)
     async with asyncio.timeout(1.0):
         await quiet.beat()
     quiet.close()
@@ -59,7 +63,7 @@ async def test_nothing_beats_when_quiet(capsys):
 
 async def test_no_thread_is_taken():
     before = threading.active_count()
-    progress = Progress(Listener(terminal=False), 7)
+    progress = Progress(Listener(terminal=False), SEVEN)
     beat = asyncio.create_task(progress.beat())
     await asyncio.sleep(0)
     assert threading.active_count() <= before

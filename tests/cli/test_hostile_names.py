@@ -85,6 +85,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "PLACE": ["local"],
         "R": ["8"],
         "REASON": [attack("why")],
+        "RULE": ["decided", "2pt", attack("rule")],
         "RUN": [played, run],
         "RUN#CASE": [f"{run}#{CASE}{number}" for number in (1, 5)],
         "RUN[#CASE]": [run, *(f"{run}#{CASE}{number}" for number in range(6))],

@@ -25,6 +25,10 @@ WHOLE = Preset(
     roles={"judge": "gpt-x", "embedding": "e"},
     options={"aidan/protocol": "original", "max_steps": 3, "thresholds": {"a b": [1, 2.5, True]}},
     budget=Budget(cost_usd=5.0, tokens=100, seconds=600.0, errors=3),
+    until="decided",
+    baseline="nightly",
+    margin="1pt",
+    by="category",
     queue=True,
     name="night\u007fly",
 )

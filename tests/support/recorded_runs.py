@@ -10,8 +10,9 @@ from support.run_suites import ReviewedSuite
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply, ToolCall, Usage
 from console.core.comparison import Comparison, Mark, Pair, Row
+from console.core.looks import Look, LookPlan, Question, Rule, Until
 from console.core.outcome import Outcome, Verdict
-from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Opened, Scored, Started, Tried
+from console.core.record import AnyRecord, Asked, Closed, Finished, Looked, Noted, Opened, Scored, Started, Tried
 from console.core.run import Manifest, ModelFacts
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock
@@ -121,6 +122,28 @@ def plain_run(root: Path, *, passed: int = 6, close: bool = True, **more: Any) -
     if close:
         recorder.close()
     return recorder
+
+
+LOOKS = ((-0.04, 0.33), (-0.07, 0.2), (-0.073, 0.15), (-0.08, 0.11), (-0.084, 0.065))
+"""Estimate, and how far its interval reaches, at the looks of `decided_run`."""
+
+
+def decided_run(root: Path) -> Recorder:
+    """A run that its fifth look has ended: worse than its baseline."""
+    until = Until(Rule.DECIDED, margin=0.01, baseline="prompt-v1")
+    at = tuple(range(50, 1001, 50))
+    plan = LookPlan((Question(at, shares=tuple(n / 1000 for n in at), constant=2.248),), 0, "", until)
+    run = Recorder(root, cases=1000, looks=plan, name="0117-1420-prompt-v2")
+    for n in range(6):
+        key = run.start(f"live_multiple_{n}", title=QUESTION)
+        run.finish(key, Outcome.FAILED if n % 3 else Outcome.PASSED, "wrong_value" if n % 3 else "")
+    for number, (estimate, reach) in enumerate(LOOKS, 1):
+        decision = "worse" if number == len(LOOKS) else ""
+        low, high = estimate - reach, estimate + reach
+        look = Look(number, 20, at[number - 1], 1000, 0.61, 0.55, 0.67, 0, estimate, low, high, decision)
+        run.write(Looked(at=run.tick(), look=look))
+    run.close("decided", "worse at look 5 of 20, after 250 of 1,000")
+    return run
 
 
 def loop_run(root: Path, loops: int = 5, turns: int = 6, *, close: bool = True, **more: Any) -> Recorder:

@@ -131,7 +131,7 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, works
         beside = app.screen.query_one("#beside", RowList)
         assert len(beside.keys) == 3
         assert "4/20" in text_of(app)
-        assert ".500 [" in text_of(app)
+        assert "–" in text_of(app)
         await assert_until(pilot, lambda: len(engines[1].publisher._watchers) == 1)
         await assert_until(pilot, lambda: not engines[1].publisher._readers)
         app.services.workspace.read_runs()

@@ -211,8 +211,8 @@ async def test_the_same_command_for_the_shell(opened: Any, settle: Any) -> None:
 
 WHOLE = Preset(
     ("gpt [/x]", "other"), {"s p": ("a", "b"), "t": ()}, 5, 3, ("@ids.txt", "x-1"), "former", 2, 4, "fc",
-    {"judge": "j", "embedding": "e"}, {"t/k": [1, "x"], "s p/t": "plain", "u": "1"}, Budget(1.5, 7, 600.0, 2), True,
-    "na me",
+    {"judge": "j", "embedding": "e"}, {"t/k": [1, "x"], "s p/t": "plain", "u": "1"}, Budget(1.5, 7, 600.0, 2),
+    "decided", "a run", "1pt", "category", True, "na me",
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from support.fake_engine import FakeEngine
-from support.recorded_runs import QUESTION, Recorder, call_reply, loop_run, plain_run
+from support.recorded_runs import QUESTION, Recorder, call_reply, decided_run, loop_run, plain_run
 from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
 from textual.pilot import Pilot
 
@@ -348,3 +348,14 @@ async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, workspace: Any
         assert_no_control_byte(app)
         await pilot.press("enter", "g", "pagedown", "G")
         assert_no_control_byte(app)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)])
+async def test_the_looks_of_a_run_that_they_may_end(
+    size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
+) -> None:
+    folder = decided_run(workspace.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        assert screen.query_one("#decision").display
+        assert_frame(app, f"live-decided-{size[0]}x{size[1]}")

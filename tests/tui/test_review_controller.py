@@ -38,6 +38,7 @@ class RunDouble:
         self.overview = Overview()
         self.overview.apply(Opened(1.0, pid=1))
         self.is_read = is_read
+        self.is_live = False
         self.conversations: dict[Key, Conversation] = {}
 
     def end(self, case_id: str, outcome: Outcome = Outcome.FAILED, reason: str = "value_error:string") -> None:
@@ -117,7 +118,7 @@ def make(
     controller = ReviewController(Notes(tmp_path), loader, Lister(loop.take, loop.note_change, at_once=at_once), slot)
     controller.open(run)
     if suite is not None:
-        controller.use_suite(RunSuite(run.manifest.setting, suite))
+        controller.use_suite(RunSuite(run.manifest, suite))
     controller.relist()
     controller.keep_cursor()
     return controller, loader, loop
@@ -375,7 +376,7 @@ def test_what_was_only_prefetched_draws_nothing(tmp_path: Path, run: RunDouble) 
 
 def test_without_a_suite_the_case_says_why(tmp_path: Path, run: RunDouble) -> None:
     controller, *_ = make(tmp_path, run)
-    controller.use_suite(RunSuite(run.manifest.setting, None, "it is not here"))
+    controller.use_suite(RunSuite(run.manifest, None, "it is not here"))
     shown = controller.shown_case()
     assert shown is not None
     assert shown.case.why == "the suite cannot be opened: it is not here"

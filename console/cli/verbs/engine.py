@@ -22,6 +22,7 @@ class EngineArguments(Arguments):
     path: Path
     retry: str
     only: list[str]
+    to_the_end: bool
     on: str | None
     workers: int | None
 
@@ -31,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FOLDER", help="the run's folder")
     parser.add_argument("--retry", choices=[item.value for item in RetryScope], default=RetryScope.NONE.value)
     parser.add_argument("--only", action="append", default=[], metavar="CASE")
+    parser.add_argument("--to-the-end", action="store_true")
     add_target_arguments(parser)
 
 
@@ -49,6 +51,7 @@ def run(args: EngineArguments) -> int:
                 prepared,
                 retry=RetryScope(args.retry),
                 only=frozenset(args.only),
+                to_the_end=args.to_the_end,
                 player=player,
                 on_signal=args.output.warn,
             )

@@ -27,6 +27,7 @@ from console.core.price import dollars
 from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:  # engine code is imported when needed, which keeps `run --help` fast
+    from console.config.preset import Preset
     from console.engine.forecast import Forecast, RunForecast
     from console.engine.plan import PreparedRun
     from console.engine.player import PlayerFactory
@@ -57,6 +58,7 @@ FORECAST = JsonKind(
         "most_usd": "optional: cost if every conversation becomes as long as it may",
         "basis": "what the estimate rests on",
         "detectable": "optional: smallest difference that the run can show",
+        "until": "optional: cases after which the looks are expected to end the run, and at most",
         "protocols": "optional: calls, tokens and cost by each protocol of the suite",
     },
     is_stream=True,
@@ -68,9 +70,7 @@ class RunArguments(PresetArguments):
     """Options of `run`."""
 
     fail_under: str | None
-    baseline: str | None
     fail_if_worse: bool
-    margin: str | None
     metric: str | None
     dry_run: bool
     detach: bool
@@ -85,7 +85,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_preset_arguments(parser)
     add_target_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
-    parser.add_argument("--baseline", metavar="RUN", help="compare with this run at the end")
     add_gate_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only show the number of calls and the cost")
     parser.add_argument("--detach", action="store_true", help="play in the background and print the run's name")
@@ -107,10 +106,10 @@ def run(args: RunArguments) -> int:
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
     from console.engine.player_factory import player_factory
-    from console.engine.sharding import read_shard
+    from console.suites.sharding import read_shard
 
     preset = preset_of(args)
-    baseline = _baseline(args, in_background=preset.queue or args.detach)
+    baseline = _baseline(args, preset)
     shard = read_shard(args.shard) if args.shard is not None else None
     places = WorkspacePaths(args.models, args.data, args.runs)
     target = target_of(args)
@@ -140,7 +139,7 @@ def run(args: RunArguments) -> int:
         return _play_all(args, prepared, pass_rate, baseline, player)
 
 
-def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
+def _baseline(args: RunArguments, preset: "Preset") -> "RunFolder | None":
     """Return the run to compare with, resolved before any call.
 
     Raises:
@@ -149,13 +148,18 @@ def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
     from console.config.paths import find_runs_root
     from console.store.run_list import find_run
 
+    if preset.until == "decided":
+        if args.metric is not None:
+            hint = "Leave it out: the headline is compared."
+            raise UsageError("does not go with --until decided", where="--metric", hint=hint)
+        return find_run(find_runs_root(args.runs), preset.baseline) if preset.baseline else None
     margin_of(args)
     if args.baseline is None:
         if args.fail_if_worse:
             raise UsageError("needs a run to compare with", where="--fail-if-worse",
                              hint="Add --baseline RUN.")  # fmt: skip
         return None
-    if in_background:
+    if preset.queue or args.detach:
         raise UsageError("compares after the run, which is not possible in the background", where="--baseline",
                          hint="Leave --detach and --queue out, or compare the two runs later.")  # fmt: skip
     return find_run(find_runs_root(args.runs), args.baseline)
@@ -191,7 +195,7 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for run in forecast.runs:
             output.text(_forecast_text(run))
-            for line in (*_basis_lines(run), *_protocol_lines(run), *_detectable_lines(run)):
+            for line in (*_basis_lines(run), *_protocol_lines(run), *_detectable_lines(run), *_end_lines(run)):
                 output.text(line)
         if len(forecast.runs) > 1:
             output.text(f"together: {_total_text(forecast)}")
@@ -214,6 +218,7 @@ def _forecast_fields(run: "RunForecast") -> dict[str, Any]:
         **_numbers(run),
         **({"basis": run.basis} if run.basis else {}),
         **_detectable_numbers(run),
+        **_end_numbers(run),
         **({"protocols": protocols} if protocols else {}),
     }
 
@@ -223,6 +228,22 @@ def _detectable_lines(run: "RunForecast") -> list[str]:
 
     plan = run.detectable
     return [f"  {words}" for words in (detectable_words(plan), doubling_words(plan)) if words] if plan else []
+
+
+def _end_lines(run: "RunForecast") -> list[str]:
+    from console.insight.looks import expected_words
+
+    return [f"  {expected_words(run.looks, run.calls)}"] if run.looks is not None else []
+
+
+def _end_numbers(run: "RunForecast") -> dict[str, Any]:
+    """Return when the looks are expected to end a run."""
+    import msgspec
+
+    if run.looks is None:
+        return {}
+    most = {"cases": run.looks.cases, "calls": run.calls}
+    return {"until": {"expected": msgspec.to_builtins(run.looks.expected), "most": most}}
 
 
 def _detectable_numbers(run: "RunForecast") -> dict[str, Any]:
@@ -304,7 +325,7 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
     import sys
 
     for run in forecast.runs:
-        for line in (_forecast_text(run), *_basis_lines(run), *_protocol_lines(run)):
+        for line in (_forecast_text(run), *_basis_lines(run), *_protocol_lines(run), *_end_lines(run)):
             args.output.info(line)
     if not forecast.cost_warning:
         return
@@ -354,7 +375,7 @@ def _play(
     player: "PlayerFactory",
 ) -> Exit:
     from console.cli.foreground import play
-    from console.cli.history import read_history
+    from console.cli.history import read_history, shown_results
     from console.cli.run_report import exit_code, show_report
     from console.store.runs import create_run
     from console.suites.summing import summed_up
@@ -363,11 +384,13 @@ def _play(
     ending = play(folder, prepared, output, player=player)
     folder = ending.folder
     history = read_history(folder)
-    report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
+    report = summed_up(prepared.suite, shown_results(history, prepared.suite), prepared.manifest.setting)
     show_report(output, history, report)
     code = exit_code(history.summary, report, pass_rate, ending.signal)
-    if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE):
+    if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE, Exit.BELOW):
         return code
+    if prepared.manifest.looks is not None and prepared.manifest.looks.until is not None:
+        return code  # the report has the looks and what they have decided
     gate = _compare(args, baseline, folder)
     return code if gate is None else gate_code(gate)
 

@@ -67,7 +67,7 @@ def run(args: ShowArguments) -> int:
     history = read_history(find_run(find_runs_root(args.runs), name))
     if case:
         return _show_case(args, history, case)
-    show_report(args.output, history, run_suite(args, history).report(history.results()))
+    show_report(args.output, history, _report(history, run_suite(args, history)))
     if (note := history.folder.marks.note) and not args.json:
         args.output.text(f"note: {note}", "warning")
     annotations = Notes(history.folder.path).annotations()
@@ -80,11 +80,16 @@ def run(args: ShowArguments) -> int:
     return Exit.OK
 
 
+def _report(history: History, suite: RunSuite) -> Report | None:
+    summary = history.summary
+    return suite.report(history.results(), summary.look, by_look=summary.is_shown_by_look)
+
+
 def _show_case(args: Arguments, history: History, case: str) -> int:
     matching = played_of(history, case)
     output, reader, suite = args.output, RunReader(history.folder), run_suite(args, history)
     annotations = reader.annotations()
-    report = None if output.machine else suite.report(history.results())
+    report = None if output.machine else _report(history, suite)
     for played in matching:
         annotation = annotations.get((played.key.case, played.key.rollout), NO_ANNOTATION)
         conversation = reader.conversation(played.key)

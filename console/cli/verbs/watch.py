@@ -11,9 +11,11 @@ from console.cli.output import Output
 from console.cli.parser import Arguments, is_interactive
 from console.cli.progress import progress_line
 from console.config.paths import find_runs_root
-from console.core.record import AnyRecord, Finished
+from console.core.record import AnyRecord, Finished, Looked
+from console.core.run import Manifest
 from console.core.tally import RunFold, without_output
 from console.exchange.json_kind import JsonKind
+from console.insight.looks import look_words
 from console.insight.reasons import sentence
 from console.insight.rollout import SETUP
 from console.store.journal import JournalReader
@@ -65,21 +67,23 @@ def _follow(folder: RunFolder, output: Output) -> int:
         while records := reader.read_new():
             for record in records:
                 fold.apply(without_output(record))
-                _print_record(output, record, fold)
+                _print_record(output, record, fold, manifest)
             if live and fold.tally.rate_limits > 2 * told:  # rarely enough for a log
                 told = fold.tally.rate_limits
-                output.info(progress_line(fold.tally, manifest.cases, manifest.setup))
+                output.info(progress_line(fold, manifest))
         if not live:
             break
         time.sleep(_POLL_S)
     state = fold.state(live=False)
-    output.info(f"{state}: {progress_line(fold.tally, manifest.cases, manifest.setup)}")
-    return Exit.OK if state == "completed" else Exit.INCONCLUSIVE
+    output.info(f"{state}: {progress_line(fold, manifest, live=state == 'decided')}")
+    return Exit.OK if state in ("completed", "decided") else Exit.INCONCLUSIVE
 
 
-def _print_record(output: Output, record: AnyRecord, fold: RunFold) -> None:
+def _print_record(output: Output, record: AnyRecord, fold: RunFold, manifest: Manifest) -> None:
     if output.machine:
         output.data(RECORD, {"record": msgspec.to_builtins(record)})
+    elif isinstance(record, Looked) and manifest.looks is not None and manifest.looks.until is not None:
+        output.text(look_words(record.look, manifest.looks.until, manifest.headline))
     elif isinstance(record, Finished):
         verdict = record.verdict
         why = f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}" if verdict.reason else ""

@@ -9,6 +9,7 @@ import msgspec
 from console.core.grading import grading_differences
 from console.core.statistics.intervals import bounds as interval_fields
 from console.core.statistics.paired import Difference
+from console.core.statistics.sequential import Decision
 from console.exchange.exports.csv_table import cell
 from console.exchange.exports.junit import safe_xml
 from console.exchange.exports.markdown import escaped, section_parts, table
@@ -16,7 +17,7 @@ from console.exchange.json_kind import JsonKind
 from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
 from console.insight.comparison_side import ComparisonSide
-from console.insight.gate import Gate, GateVerdict
+from console.insight.gate import Gate
 from console.insight.number_format import plural
 from console.insight.rollout import Rollout, outcome_word
 
@@ -48,7 +49,7 @@ COMPARISON = JsonKind(
     is_stream=True,
 )
 
-_GATE_MARKS = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
+_GATE_MARKS = {Decision.NOT_WORSE: "✅", Decision.WORSE: "❌", Decision.CANNOT_TELL: "⚠️"}
 HEADINGS = (
     *("case", "rollout", "category", "change", "outcome_a", "outcome_b", "reason_a", "reason_b"),
     *("score_change", "seconds_a", "seconds_b", "cost_a", "cost_b", "simulated"),
@@ -194,7 +195,7 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
     return "\n\n".join(parts) + "\n"
 
 
-_TAGS = {GateVerdict.WORSE: "failure", GateVerdict.CANNOT_TELL: "error"}
+_TAGS = {Decision.WORSE: "failure", Decision.CANNOT_TELL: "error"}
 
 
 def comparison_junit(comparison: RunComparison, gate: Gate | None) -> str:

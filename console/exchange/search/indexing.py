@@ -13,12 +13,11 @@ from zlib import crc32
 
 import msgspec
 
-from console.core.case import Key
+from console.core.case import Key, case_digest
 from console.core.fault import Fault, UsageError
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest
 from console.exchange.imports.in_place import whole_records
-from console.insight.comparison_side import case_digest
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import NO_TRACKS, Rollout

@@ -80,6 +80,11 @@ class RunLine(msgspec.Struct, frozen=True):
         return self.summary is not None and self.state in UNFINISHED and not self.is_recorded
 
     @property
+    def is_decided(self) -> bool:
+        """True if its looks have ended it, so that the rest can still be played."""
+        return self.state == "decided"
+
+    @property
     def is_archived(self) -> bool:
         """True if lists leave it out."""
         return self.summary is not None and self.summary.archived

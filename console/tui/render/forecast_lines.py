@@ -7,6 +7,7 @@ from textual.content import Content
 
 from console.engine.forecast import Forecast, RunForecast
 from console.insight import number_format
+from console.insight.looks import expected_words
 from console.insight.planning import detectable_words, doubling_words
 from console.tui.data.sample_run import SampleRun
 from console.tui.render import lines
@@ -68,6 +69,9 @@ def _basis(forecast: Forecast) -> Content:
 
 def _detectable(forecast: Forecast, width: int) -> list[Content]:
     """Return the smallest difference detectable in the run with the least power, and the gain from doubling."""
+    ends = [expected_words(run.looks, run.calls) for run in forecast.runs if run.looks is not None]
+    if ends:
+        return [line for text in dict.fromkeys(ends) for line in one_line(text, 200, MUTED).wrap(width)]
     plans = [run.detectable for run in forecast.runs if run.detectable is not None and run.detectable.cases]
     if not plans:
         return []

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from textual.content import Content
 
 from console.core.live import EndpointState, Status, WorkerState, slowed_words
+from console.core.looks import latest_look
 from console.core.run import Manifest, ModelFacts, Tally
 from console.core.spending import RoleSpending
 from console.core.wait import slowed_by
@@ -15,6 +16,7 @@ from console.insight.executed_code import Confinement
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.store.runs import STARTING_S
+from console.suites.headline import headline_of
 from console.tui.render.lines import stacked
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
@@ -177,6 +179,12 @@ def progress_line(
     return line
 
 
+def look_words_of(overview: Overview, manifest: Manifest) -> Content:
+    """Return the score of a run that plays: that of its newest look, with its basis."""
+    headline = headline_of(overview.fold.scores, manifest.headline)
+    return Content.styled(number_format.look_score(latest_look(overview.fold.looks), headline), "bold")
+
+
 def is_stalled(status: Status | None) -> bool:
     """Return whether nothing can be answered at present: the run is paused, or an endpoint only fails."""
     if status is None:
@@ -220,7 +228,13 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     if state in ("pausing", "paused"):
         sign = SYMBOLS.paused
     else:
-        sign = SYMBOLS.running if live or starting else SYMBOLS.stopped if state != "completed" else SYMBOLS.passed
+        sign = (
+            SYMBOLS.running
+            if live or starting
+            else SYMBOLS.stopped
+            if state not in ("completed", "decided")
+            else SYMBOLS.passed
+        )
     return Content("  ") + stacked(
         [
             state_word(state, sign),
@@ -235,11 +249,12 @@ def is_starting(overview: Overview, manifest: Manifest) -> bool:
     return not overview.fold.sessions and time.time() - manifest.at < STARTING_S
 
 
-def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) -> Content:
+def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_live: bool = False) -> Content:
     """Return why a run is stalled or ended early, and what to do; may be empty.
 
     Args:
         overview: the run.
+        manifest: its plan.
         live: whether it is being played.
         nothing_live: whether no run at all is being played.
     """
@@ -251,6 +266,9 @@ def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) 
         return Content.styled(words, "$broken")
     if live:
         return Content.empty()
+    if closed is not None and closed.reason == "decided":
+        left = number_format.count(rollouts_left(overview, manifest))
+        return Content.assemble((closed.message, "bold"), (f" · {left} not played · r plays them", MUTED))
     if closed is not None and closed.message:
         return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r resumes it", MUTED))
     if closed is None and overview.fold.sessions:

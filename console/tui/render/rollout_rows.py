@@ -17,7 +17,7 @@ from console.tui.data.runs import RunLine
 from console.tui.render.columns import Column, Face
 from console.tui.render.lines import stacked
 from console.tui.render.progress import is_stalled, lost_words, outcome_words
-from console.tui.render.row_cells import suite_and_name
+from console.tui.render.row_cells import score_words, suite_and_name
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 
@@ -154,7 +154,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
 
     The narrow layout combines outcomes and number of cases in one column.
     """
-    score = Column("score", max([9, *(len(number_format.headline(line.summary)) for line in lines if line.summary)]))
+    score = Column("score", max([9, *(len(score_words(line.summary)) for line in lines if line.summary)]))
     states = [state_word(line.state).cell_length + len(_RESUMES) for line in lines if line.can_resume]
     eta, state = Column("ETA", 7, right=True), Column("state", max([10, *states]), 2)
     if width < ROOM_FOR_FIGURES:
@@ -196,7 +196,7 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
         mistake = one_line(line.mistake, 200, "$broken")
         mark = Content.styled(SYMBOLS.broken, "$broken")
         return mark, one_line(line.name, 60), *[Content.empty()] * ((6 + with_cost) if is_wide else 4), mistake
-    score = Content.styled(number_format.headline(summary), "bold")
+    score = Content.styled(score_words(summary), "bold")
     model = one_line(summary.model, 60, "bold" if is_watched else "")
     left = Content("–" if line.is_live and is_stalled(status) else _time_left(line, summary))
     state = state_and_waits(line, status, wide=is_wide)
@@ -227,7 +227,12 @@ def _ended_line(line: RunLine, summary: Summary) -> Content:
     """Return the row of a run that ended early: how far it came comes before its result."""
     model, suite = one_line(summary.model, _MOST_MODEL), one_line(suite_and_name(line).plain, 12)
     how_far = state_word(line.state).append(f" {number_format.done(summary.tally, summary.planned_cases, 0)}{_RESUMES}")
-    parts = [Content.assemble(_mark(line), "  ", model), suite, how_far, Content(number_format.headline(summary))]
+    parts = [
+        Content.assemble(_mark(line), "  ", model),
+        suite,
+        how_far,
+        Content(score_words(summary)),
+    ]
     return Content("  ").join(parts).stylize(MUTED)
 
 

@@ -40,6 +40,11 @@ _MOST_FITTED = 200
 """Number of runs up to which columns are fitted to what they hold."""
 
 
+def score_words(summary: Summary) -> str:
+    """Return the score of a run in a list."""
+    return number_format.headline(summary, brief=True)
+
+
 @dataclass(frozen=True, slots=True)
 class RunColumns:
     """Layout of a narrow list of runs."""
@@ -53,7 +58,7 @@ def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
     """Return the columns fitted to what they hold; the suite gets the rest, for which intervals give way."""
     mark, model, suite, score, result, cost, at = RUNS_NARROW
     longest = min(max([5, *(len(line.summary.model) for line in lines if line.summary is not None)]), _MOST_MODEL)
-    scores = [number_format.headline(line.summary) for line in lines if line.summary is not None]
+    scores = [score_words(line.summary) for line in lines if line.summary is not None]
     fitted = [mark, _wide(model, longest), suite, _wide(score, max([5, *map(len, scores)])), result, cost, at]
     if len(lines) <= _MOST_FITTED:
         readable = [line for line in lines if line.summary is not None]
@@ -105,7 +110,7 @@ def run_narrow(line: RunLine, kin: Kin, now: float, *, has_intervals: bool = Tru
     """Return the cells of RUNS_NARROW."""
     if line.summary is None:
         return _damage(line)
-    words = "" if line.is_queued else number_format.headline(line.summary)
+    words = "" if line.is_queued else score_words(line.summary)
     score = Content(words if has_intervals else _without_interval(words))
     model, suite = _model_and_suite(line, kin, now)
     return _state_mark(line), model, suite, score, _result(line), _cost(line), _when(line, now, wide=False)
@@ -124,9 +129,7 @@ def run_wide(line: RunLine, kin: Kin, now: float) -> Face:
         Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
         _broken_and_undecided(tally),
         _left_and_not_run(line),
-        Content.styled(f"queued {line.place}", "$live")
-        if line.is_queued
-        else Content(number_format.headline(line.summary)),
+        Content.styled(f"queued {line.place}", "$live") if line.is_queued else Content(score_words(line.summary)),
         _cost(line),
     )
 
@@ -231,7 +234,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
         _result(line), (f" of {_planned(summary)}   score ", MUTED),
-        number_format.headline(summary),
+        score_words(summary),
     )  # fmt: skip
     spent = Content.assemble(
         (number_format.count(tally.input_tokens), ""),

@@ -11,21 +11,25 @@ from console.tui.services import Services
 
 
 def resume_run(services: Services, line: RunLine | None) -> None:
-    """Start an engine for a run and watch it in Live, or notify why that is impossible."""
-    if line is None or not (line.can_resume or line.is_recorded):
+    """Start an engine for a run and watch it in Live, or notify why that is impossible.
+
+    Of a run that its looks have ended, the rest is played.
+    """
+    if line is None or not (line.can_resume or line.is_decided or line.is_recorded):
         services.notify(Content("There is nothing to resume here."))
     else:
-        services.workspace.in_thread(partial(_reopen, services, line.folder))  # or refuses with the reason
+        reopen_run = partial(_reopen, services, line.folder, to_the_end=line.is_decided)
+        services.workspace.in_thread(reopen_run)  # or refuses with the reason
 
 
-def _reopen(services: Services, run: RunFolder) -> None:
+def _reopen(services: Services, run: RunFolder, *, to_the_end: bool) -> None:
     from console.engine.plan import reopen
     from console.engine.process import spawn_engine
 
     workspace, paths = services.workspace, services.paths
     try:
         reopen(run, paths.models, paths.data)
-        spawn_engine(run, models_path=paths.models, data_path=paths.data)
+        spawn_engine(run, models_path=paths.models, data_path=paths.data, to_the_end=to_the_end)
     except UsageError as error:
         workspace.hand_over(services.refuse, error)
     else:

@@ -14,6 +14,7 @@ from typing import Any
 
 from console.config.preset import read_time
 from console.core.fault import UsageError
+from console.core.looks import read_margin, read_until
 from console.engine.compute_target import RAY
 from console.store.run_list import name_with_part
 from console.suites.suite import Mode, Option
@@ -206,6 +207,24 @@ def _json(text: str) -> Any:
         raise ValueError(f"not JSON: {error}") from None
 
 
+def until_rule(text: str) -> str:
+    """Check the rule that ends runs, possibly empty."""
+    return _checked(text, lambda: read_until(text, baseline="any"))
+
+
+def margin(text: str) -> str:
+    """Check a margin, possibly empty."""
+    return _checked(text, lambda: read_margin(text))
+
+
+def _checked(text: str, read: Callable[[], object]) -> str:
+    try:
+        _ = read() if text else None
+    except UsageError as error:
+        raise ValueError(f"{error.message}. {error.hint}") from None
+    return text
+
+
 # General fields ------------------------------------------------------------------------------------------------------
 
 _CASES = Field(
@@ -220,6 +239,12 @@ _REPEATS_TO_START = (
     Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True),
     Field("start", "start", NOW, "now (parallel) / queued", "--queue", str, (NOW, QUEUED)),
 )  # fmt: skip
+_END = (
+    Field("until", "until", "", "empty: all is played; decided, or 2pt (± 2 points)", "--until", until_rule),
+    Field("baseline", "baseline", "", "until decided: the run to compare with", "--baseline", run_name),
+    Field("margin", "margin", "", "until decided: how much worse it may be, such as 1pt", "--margin", margin),
+    Field("by", "by", "", "until decided: category asks the question of each", "--by", str, ("", "category")),
+)
 _NAME = Field("name", "name", "", "empty: time, model and suite", "--name", run_name)
 _LIMITS = (
     Field("max_time", "time limit", "never", "stops a run after 90 (seconds), 10m or 2h", "--max-time", time_limit,
@@ -248,6 +273,11 @@ _FIELD_OF_FLAG = {
     "--user": "role:user",
     "--embedding": "role:embedding",
     "--name": "name",
+    "--until": "until",
+    "--until decided": "baseline",
+    "--baseline": "baseline",
+    "--margin": "margin",
+    "--by": "by",
 }
 
 
@@ -259,7 +289,8 @@ def general_fields(
     failed_of = Field("failed_of", "failed of", "", "cases this run failed: its name or part of it",
                       "--only-failed-of", failed_run(runs, suites))  # fmt: skip
     role_fields = [_role_field(role, models) for role in roles]
-    always = [_CASES, _SEED, only_ids, failed_of, *_REPEATS_TO_START, _mode_field(modes), *role_fields, _NAME, *_LIMITS]
+    always = [_CASES, _SEED, only_ids, failed_of, *_REPEATS_TO_START, _mode_field(modes), *role_fields, _NAME, *_END,
+              *_LIMITS]  # fmt: skip
     return [*always, *(_WHERE if has_ray() else ())]
 
 

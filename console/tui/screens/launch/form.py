@@ -140,6 +140,10 @@ class Form:
             roles={id.removeprefix("role:"): name for id, name in values.items() if id.startswith("role:") and name},
             options=self._changed_options(values),
             budget=Budget(values["stop_when"], values["max_tokens"], values["max_time"], values["max_errors"]),
+            until=values["until"],
+            baseline=values["baseline"],
+            margin=values["margin"],
+            by=values["by"],
             queue=values["start"] == QUEUED,
             name=values["name"],
         )
@@ -166,6 +170,10 @@ class Form:
             "start": QUEUED if preset.queue else None,
             "mode": preset.mode,
             "name": preset.name,
+            "until": preset.until,
+            "baseline": preset.baseline,
+            "margin": preset.margin,
+            "by": preset.by,
             "max_time": None if budget.seconds is None else str(budget.seconds).removesuffix(".0"),
             "max_tokens": budget.tokens,
             "max_errors": budget.errors,
@@ -227,6 +235,10 @@ def command_of(preset: Preset, places: WorkspacePaths, target: ComputeTarget = L
         *((f"--{role.removeprefix('second_')}", preset.roles[role]) for role in ROLES if role in preset.roles),
         *(("--option", f"{name}={_option_text(value)}") for name, value in preset.options.items()),
         ("--name", preset.name or None),
+        ("--until", preset.until or None),
+        ("--baseline", preset.baseline or None),
+        ("--margin", preset.margin or None),
+        ("--by", preset.by or None),
     ]
     words = [part for flag, value in pairs if value is not None for part in (flag, _word(value))]
     return command("run", *words, *target.flags, *(["--queue"] if preset.queue else []), places=places)

@@ -8,10 +8,12 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from console.core.run import SHOWN_BY_LOOK
 from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.tui.data.replay_feed import SPEEDS, Replay
-from console.tui.render.progress import facts_lines, notice_words, progress_line
+from console.tui.render.decision_plot import decision_lines, decision_title
+from console.tui.render.progress import facts_lines, look_words_of, notice_words, progress_line
 from console.tui.screens.live.controller import WatchedRun
 from console.tui.suite_views.suite_view import LiveView
 from console.tui.symbols import MUTED, SYMBOLS
@@ -43,6 +45,47 @@ MOST_FACTS = 7
 """Maximum lines of general facts below those of a suite's own view."""
 
 
+class DecisionPane(Static):
+    """Estimate and boundary over the looks at a run that they may end: one line on a small screen."""
+
+    DEFAULT_CSS = """
+    DecisionPane {
+        height: auto;
+        display: none;
+        &.-line { border: none; padding: 0 1; }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="decision", classes="pane")
+        self._run: WatchedRun | None = None
+
+    def on_resize(self) -> None:
+        """Draw again, with as many lines as the screen has room for."""
+        if self._run is not None:
+            self.show_run(self._run, self.screen.size.width, self.screen.size.height)
+
+    def show_run(self, run: WatchedRun, width: int, height: int) -> None:
+        """Draw the looks; hidden for other runs.
+
+        Args:
+            run: the watched run.
+            width: width of the screen in cells.
+            height: height of the screen in lines.
+        """
+        self._run = run
+        plan, fold = run.manifest.looks, run.overview.fold
+        is_shown = plan is not None and plan.until is not None
+        if self.display is not is_shown:
+            self.display = is_shown
+        if plan is None or plan.until is None:
+            return
+        lines = 1 if height < 30 else min(height // 5, 9)
+        self.set_class(lines == 1, "-line")
+        self.border_title = decision_title(plan.until)
+        tell(self, Content("\n").join(decision_lines(plan, fold.looks, width - 4, lines)))
+
+
 class ProgressPane(Vertical):
     """The lines above the lists: replay clock, progress, and a warning if any."""
 
@@ -61,11 +104,13 @@ class ProgressPane(Vertical):
         self._replay = Static(id="replay")
         self._progress = Static(id="progress")
         self._notice = Static(id="notice")
+        self._decision = DecisionPane()
 
     def compose(self) -> ComposeResult:
         yield self._replay
         yield self._progress
         yield self._notice
+        yield self._decision
 
     def show_run(
         self, run: WatchedRun, width: int, speeds: Sequence[float | None] = (), *, nothing_live: bool = False
@@ -78,16 +123,19 @@ class ProgressPane(Vertical):
             speeds: tokens per second, latest last.
             nothing_live: whether no run at all is live.
         """
-        average = self.view.average(run.overview)
+        overview = run.overview
+        by_look = overview.fold.state(run.is_live) in SHOWN_BY_LOOK
+        average = look_words_of(overview, run.manifest) if by_look else self.view.average(overview)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)
         if run.damages:
             line = line.append_text(f"   {number_format.plural(run.damages, 'unreadable line')}", "$broken")
         tell(self._progress, line)
-        words = notice_words(run.overview, live=run.is_live, nothing_live=nothing_live)
+        words = notice_words(run.overview, run.manifest, live=run.is_live, nothing_live=nothing_live)
         if bool(words) != self._notice.display:
             self._notice.display = bool(words)
         tell(self._notice, words)
+        self._decision.show_run(run, width, self.screen.size.height)
 
     def show_replay(self, replay: Replay | None, width: int) -> None:
         """Draw the clock of a replay; None hides it."""

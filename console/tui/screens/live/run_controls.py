@@ -146,7 +146,7 @@ class RunControls:
     @property
     def _resumable(self) -> RunLine | None:
         line = self.line()
-        return line if line is not None and line.can_resume else None
+        return line if line is not None and (line.can_resume or line.is_decided) else None
 
     def _is_paused(self, feed: RunFeed | None) -> bool:
         status = feed.overview.status if feed else None

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 
 from textual.content import Content
 
+from console.core.looks import latest_look
 from console.core.outcome import Outcome
-from console.core.run import Manifest
+from console.core.run import SHOWN_BY_LOOK, Manifest
 from console.core.statistics.repeats import pass_rates
 from console.insight import number_format
 from console.insight.failures import Group, count_ended
@@ -154,12 +155,18 @@ def list_hint(damages: int, *, is_narrowed: bool) -> Content:
     return Content.assemble((damaged, "$broken"), (keys, MUTED))
 
 
-def status_text(controller: ReviewController, overview: Overview, manifest: Manifest, width: int) -> Content:
+def status_text(
+    controller: ReviewController, overview: Overview, manifest: Manifest, width: int, *, live: bool = False
+) -> Content:
     """Return the position in the list, preceded by outcomes, rate and cost as far as there is room."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
     place = counters(triage.place_of(rollout), len(triage.order), triage.seen, rollout.outcome if rollout else None)
-    rates = [f"   {number_format.score(tally.rate)}" if controller.suite_view.has_pass_rate else ""]
-    if controller.suite_view.has_pass_rate and (repeats := pass_rates(tally.cases)) is not None:
+    by_look = overview.fold.state(live) in SHOWN_BY_LOOK
+    score = (
+        number_format.look_score(latest_look(overview.fold.looks), "") if by_look else number_format.score(tally.rate)
+    )
+    rates = [f"   {score}" if controller.suite_view.has_pass_rate else ""]
+    if controller.suite_view.has_pass_rate and not by_look and (repeats := pass_rates(tally.cases)) is not None:
         k, at, every = repeats
         rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
     cost = number_format.spent(tally, manifest.simulated_note)

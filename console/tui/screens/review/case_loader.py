@@ -11,8 +11,9 @@ from typing import Protocol
 
 from console.core.case import Key
 from console.core.comparison import Comparison
+from console.core.looks import latest_look
 from console.core.outcome import Outcome
-from console.core.run import Manifest
+from console.core.run import SHOWN_BY_LOOK, Manifest
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
@@ -31,6 +32,11 @@ class ReviewedRun(Protocol):
     @property
     def overview(self) -> Overview:
         """Records read so far."""
+        ...
+
+    @property
+    def is_live(self) -> bool:
+        """True if an engine is playing it."""
         ...
 
     @property
@@ -145,7 +151,8 @@ class CaseLoader:
                 )
                 for (case, rollout), record in fold.latest.items()
             ]
-            future = self._comparisons.thread.start(lambda: suite.report(results))
+            look, by_look = latest_look(fold.looks), fold.state(run.is_live) in SHOWN_BY_LOOK
+            future = self._comparisons.thread.start(lambda: suite.report(results, look, by_look=by_look))
             try:
                 self._report = stamp, future.result(WAIT_S)
             except TimeoutError:

@@ -191,7 +191,7 @@ class ReviewScreen(RunScreen):
                 fault = load_view(suite.format) if suite.format else ""
             except Exception as error:  # cases can be reviewed without the suite
                 fault = f"the suite of this run cannot be opened: {type(error).__name__}: {error}"
-                suite, severity = RunSuite(manifest.setting, None, fault), "error"
+                suite, severity = RunSuite(manifest, None, fault), "error"
             self._in_loop(partial(use, suite, fault, severity))
 
         self.run_worker(work, thread=True, group="suite")
@@ -341,7 +341,7 @@ class ReviewScreen(RunScreen):
         if feed is None:
             return
         labeling = self._labels.progress
-        status = status_text(controller, feed.overview, feed.manifest, width - len(labeling))
+        status = status_text(controller, feed.overview, feed.manifest, width - len(labeling), live=feed.is_live)
         if labeling:
             status = Content.styled(labeling, "$live").append("   ").append(status)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)

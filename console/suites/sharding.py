@@ -34,7 +34,7 @@ def part_of(cases: Sequence[Case], shard: Shard) -> list[Case]:
     Raises:
         UsageError: the shard is empty, as there are fewer groups of cases than shards.
     """
-    groups = sorted(_groups(cases), key=lambda ids: (-len(ids), _digest(min(ids))))
+    groups = sorted(linked_groups(cases), key=lambda ids: (-len(ids), _digest(min(ids))))
     parts = [(0, number) for number in range(1, shard.of + 1)]
     own: set[str] = set()
     for ids in groups:
@@ -51,7 +51,7 @@ def part_of(cases: Sequence[Case], shard: Shard) -> list[Case]:
     return [case for case in cases if case.id in own]
 
 
-def _groups(cases: Iterable[Case]) -> list[list[str]]:
+def linked_groups(cases: Iterable[Case]) -> list[list[str]]:
     """Return the ids of cases grouped by dependency, direct or indirect; unselected cases are ignored.
 
     A disjoint-set forest: every group has a root that its members lead to.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from console.core.case import Case
 from console.core.fault import UsageError
 from console.core.run import Shard
-from console.engine.sharding import part_of, read_shard
+from console.suites.sharding import part_of, read_shard
 
 
 @st.composite
@@ -57,7 +57,7 @@ def test_parts_of_single_cases_differ_by_at_most_one():
 def test_parts_are_the_same_in_processes_with_other_hash_seeds():
     program = (
         "from console.core.case import Case; from console.core.run import Shard; "
-        "from console.engine.sharding import part_of; "
+        "from console.suites.sharding import part_of; "
         "print([c.id for c in part_of([Case(f'c{n}', 'x') for n in range(30)], Shard(2, 4))])"
     )
     printed = {

@@ -1,0 +1,206 @@
+"""Looks at a run while it plays: what is looked at and when, fixed in the manifest, and what each look has shown.
+
+What has finished at any moment is no fair sample of a run: quick cases finish first, and failures are often slow. So a
+run is looked at only when all of its first n rollouts in planned order have ended, with n fixed before the first call.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.core.ranges import Amount, Count
+from console.core.statistics.sequential import ALPHA, SHAPE, Boundary, Decision
+
+
+class Rule(StrEnum):
+    """When the looks end a run."""
+
+    DECIDED = "decided"
+    """When it is shown that the run is worse than its baseline, or that it is not."""
+    WIDTH = "width"
+    """When the interval of its headline is narrow enough."""
+
+
+class Until(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The rule by which its looks may end a run."""
+
+    rule: Rule
+    half_width: Amount = 0.0
+    """For `width`."""
+    margin: Amount = 0.0
+    """For `decided`: tolerated loss."""
+    baseline: str = ""
+    """For `decided`: name of the run to compare with."""
+    baseline_digest: str = ""
+    """Digest of its results, without which the looks of a resumed run would not be those planned."""
+    by_category: bool = False
+    """For `decided`: ask the question of each category by itself."""
+    alpha: Amount = ALPHA
+    shape: Amount = SHAPE
+
+
+class Question(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A part of a run that is looked at by itself."""
+
+    at: tuple[Count, ...]
+    """Graded rollouts of the whole planned order that must have ended for each look."""
+    rollouts: tuple[Count, ...] = ()
+    """Rollouts of this question among them; empty: all of them."""
+    shares: tuple[Amount, ...] = ()
+    """Share of the question's independent units at each look; empty if nothing is decided."""
+    constant: Amount = 0.0
+    """c of the boundary c * share^(shape - 1/2) at the full alpha; 0 if nothing is decided."""
+    category: str = ""
+    """Empty: the whole run."""
+
+
+class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How long a run is expected to play before its looks end it."""
+
+    cases: Amount
+    difference: Amount | None = None
+    """If B differs by this much; None for a rule without a baseline."""
+    least: Amount = 0.0
+    """For `width`: cases at the rates of earlier runs that need fewest and most."""
+    most: Amount = 0.0
+
+
+class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is looked at and when; a part of the manifest."""
+
+    questions: tuple[Question, ...]
+    """The first is the whole run."""
+    seed: Count | None = None
+    """Seed of the random order, stratified by category; None: the order of the suite."""
+    digest: str = ""
+    """Digest of the planned order."""
+    until: Until | None = None
+    """None: the looks end nothing."""
+    expected: tuple[Expected, ...] = ()
+    """Forecast of when the rule ends the run, made before the first call."""
+    rollouts: Count = 1
+    """Rollouts per case."""
+
+    @property
+    def cases(self) -> int:
+        """Graded cases in all."""
+        return self.questions[0].at[-1] // self.rollouts
+
+    def boundary(self, question: Question, level: float = 1.0) -> Boundary:
+        """Return the boundary of a question at a share of alpha."""
+        until = self.until
+        alpha, shape = (until.alpha, until.shape) if until else (ALPHA, SHAPE)
+        return Boundary(question.shares or (1.0,), alpha * level, shape)
+
+
+class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """What one look has shown."""
+
+    number: Count
+    """Number of the look at its question, from 1."""
+    of: Count
+    rollouts: Count
+    """Planned rollouts of the question that were looked at: its first ones."""
+    planned: Count
+    """Graded rollouts of the question in all."""
+    value: Amount | None = None
+    """Headline of the run over these rollouts; None if nothing was graded."""
+    low: Amount | None = None
+    high: Amount | None = None
+    left_out: Count = 0
+    """Broken, undecided and not run ones among the rollouts."""
+    difference: Amount | None = None
+    """B - A over these rollouts, for a question that is decided."""
+    below: Amount | None = None
+    """Bounds of its repeated confidence interval."""
+    above: Amount | None = None
+    decision: str = ""
+    """What this look has decided; empty: nothing, or nothing is asked."""
+    category: str = ""
+    """Category of the question; empty: the whole run."""
+    only: tuple[str, ...] = ()
+    """Categories of the rollouts, if those of the run are not all among them."""
+
+    @property
+    def is_last(self) -> bool:
+        return self.number == self.of
+
+
+REACHED = "narrow enough"
+"""Decision of a run that has reached its width."""
+
+
+def latest_look(looks: Iterable[Look], category: str = "") -> Look | None:
+    """Return the newest look at a question."""
+    return next((look for look in reversed(list(looks)) if look.category == category), None)
+
+
+def decision_of(looks: Sequence[Look]) -> str:
+    """Return what the looks at a run have decided; with several categories, the worst of their answers."""
+    decided = [look.decision for look in looks if look.decision]
+    order = (Decision.WORSE.value, Decision.CANNOT_TELL.value)
+    return next((word for word in order if word in decided), decided[-1] if decided else "")
+
+
+class Margin(msgspec.Struct, frozen=True):
+    """Tolerated loss."""
+
+    value: float
+    is_points: bool = False
+    """True if it was given in points or percent, which apply to rates only."""
+
+
+def read_margin(text: str | None) -> Margin | None:
+    """Parse a margin: `1pt`, `1%`, `0.01`, or a plain number for scores that are not rates.
+
+    Raises:
+        UsageError: the margin is negative or has another format.
+    """
+    if text is None:
+        return None
+    margin = _points(text)
+    if margin is None:
+        raise UsageError(f"{text!r} is not a margin", where="--margin", hint="Write 1pt, 0.01, or a score difference.")
+    return margin
+
+
+def _points(text: str) -> Margin | None:
+    stripped = text.strip().lower()
+    bare = stripped.removesuffix("pts").removesuffix("pt").removesuffix("%").strip()
+    try:
+        value = float(bare)
+    except ValueError:
+        return None
+    if not 0 <= value < float("inf"):
+        return None
+    return Margin(value / 100, True) if bare != stripped else Margin(value)
+
+
+def read_until(text: str, *, margin: str = "", baseline: str = "", by: str = "") -> Until:
+    """Parse the rule of `--until`: `decided`, or a half width such as `2pt`.
+
+    Raises:
+        UsageError: another text, or an option that does not go with the rule.
+    """
+    if text != Rule.DECIDED:
+        return Until(Rule.WIDTH, half_width=_half_width(text, margin, by))
+    if by and by != "category":
+        where, hint = "--by", "Write --until decided --by category, or leave it out."
+        raise UsageError(f"{by!r} does not go with --until {text}", where=where, hint=hint)
+    if not baseline:
+        raise UsageError("needs a run to compare with", where="--until decided", hint="Add --baseline RUN.")
+    allowed = read_margin(margin or None)
+    return Until(Rule.DECIDED, margin=allowed.value if allowed else 0.0, baseline=baseline, by_category=bool(by))
+
+
+def _half_width(text: str, margin: str, by: str) -> float:
+    width = _points(text)
+    if width is None or not 0 < width.value < 0.5:
+        hint = "Write decided, or how far the interval may reach to each side: 2pt or 0.02."
+        raise UsageError(f"{text!r} is no end of a run", where="--until", hint=hint)
+    if margin or by:
+        where = "--margin" if margin else "--by"
+        raise UsageError("only goes with --until decided", where=where, hint="Leave it out.")
+    return width.value

@@ -1,0 +1,372 @@
+"""Looks at a run: planned before the first call, and taken while it plays."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from console.core.case import Case, Slot, case_digest
+from console.core.fault import UsageError
+from console.core.looks import REACHED, Expected, Look, LookPlan, Question, Rule, Until, decision_of
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Started
+from console.core.run import Manifest
+from console.core.statistics.intervals import WEIGHTED, Interval, mean_interval, rate_interval
+from console.core.statistics.power import Detectable
+from console.core.statistics.sample import Observation, sample_of
+from console.core.statistics.sequential import (
+    LEAST_CASES,
+    LEAST_CLUSTERS,
+    LEFT_OUT_SHARE,
+    Boundary,
+    Decision,
+    cases_for_width,
+    decide,
+    even_looks,
+    expected_cases,
+    is_narrow,
+    width_looks,
+)
+from console.core.tally import Ended, RunFold
+from console.store.runs import RunFolder
+from console.suites.planned_order import planned_slots, units_in_order
+from console.suites.suite import Result, Suite
+
+FORESEEN = -0.1
+"""Difference for which the number of cases is forecast."""
+Baseline = Mapping[Slot, Verdict]
+"""Graded results of the run to compare with."""
+
+
+# Planning ------------------------------------------------------------------------------------------------------------
+
+
+def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: Until | None) -> LookPlan | None:
+    """Return the looks of a run; None if nothing is graded.
+
+    Args:
+        ordered: its cases, as from `planned_order`.
+        rollouts: rollouts per case.
+        seed: of the order.
+        until: the rule that ends it; None: it is only looked at.
+    """
+    graded = [case for case in ordered if case.graded]
+    if not graded:
+        return None
+    digest = hashlib.sha256("\0".join(case.id for case in graded).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    plan = _plan(graded, rollouts, seed, digest, until)
+    return msgspec.structs.replace(plan, rollouts=rollouts)
+
+
+def _plan(graded: Sequence[Case], rollouts: int, seed: int | None, digest: str, until: Until | None) -> LookPlan:
+    if until is None:
+        at = tuple(cases for cases, _ in even_looks([1] * (len(graded) * rollouts)))
+        return LookPlan((Question(at),), seed, digest)
+    sizes = [len(unit) for unit in units_in_order(graded)]
+    if until.rule is Rule.WIDTH:
+        return LookPlan((Question(tuple(look * rollouts for look in width_looks(sizes))),), seed, digest, until)
+    if not until.by_category:
+        return LookPlan((_question(sizes, rollouts, until),), seed, digest, until)
+    whole = Question(tuple(cases * rollouts for cases, _ in even_looks(sizes)))
+    categories = dict.fromkeys(case.category for case in graded)
+    return LookPlan(
+        (whole, *(_question_of_category(graded, name, rollouts, until) for name in categories)), seed, digest, until
+    )
+
+
+def _question(sizes: Sequence[int], rollouts: int, until: Until) -> Question:
+    looks = even_looks(sizes, least_units=LEAST_CLUSTERS, least_cases=LEAST_CASES)
+    shares = tuple(share for _, share in looks)
+    constant = Boundary(shares, until.alpha, until.shape).constant
+    return Question(tuple(cases * rollouts for cases, _ in looks), shares=shares, constant=constant)
+
+
+def _question_of_category(graded: Sequence[Case], category: str, rollouts: int, until: Until) -> Question:
+    own = [case for case in graded if case.category == category]
+    question = _question([len(unit) for unit in units_in_order(own)], rollouts, until)
+    places = [number for number, case in enumerate(graded, 1) if case.category == category]
+    at = tuple(places[own_count // rollouts - 1] * rollouts for own_count in question.at)
+    return msgspec.structs.replace(question, at=at, rollouts=question.at, category=category)
+
+
+def forecast_ends(plan: LookPlan, detectable: Detectable, earlier: Interval | None) -> LookPlan:
+    """Return the plan with a forecast of when its rule ends the run.
+
+    Args:
+        plan: a plan with a rule.
+        detectable: how two runs of these cases differ, from earlier runs.
+        earlier: rate of the baseline, or of the newest run of the suite; None: any rate is possible.
+    """
+    until, question = plan.until, plan.questions[-1]
+    if until is None:
+        return plan
+    at = [place // plan.rollouts for place in question.rollouts or question.at]
+    if until.rule is Rule.WIDTH:
+        rates = [earlier.value, earlier.low or 0.0, earlier.high or 1.0] if earlier is not None else [0.5, 0.02, 0.5]
+        rates += [0.5] * (rates[1] < 0.5 < rates[2])
+        cases = [cases_for_width(rate, until.half_width, at) for rate in rates]
+        return msgspec.structs.replace(plan, expected=(Expected(cases[0], None, min(cases), max(cases)),))
+    boundary = plan.boundary(question, 1 / max(len(plan.questions) - 1, 1))
+    looks = list(zip(at, question.shares, strict=True))
+    share = detectable.within_share
+    expected = tuple(
+        Expected(
+            expected_cases(
+                looks,
+                boundary,
+                effect + until.margin,
+                max(detectable.discordance, abs(effect)) * (1 - share + share / plan.rollouts) - effect**2,
+            ),
+            effect,
+        )
+        for effect in (FORESEEN, 0.0)
+    )
+    return msgspec.structs.replace(plan, expected=expected)
+
+
+def read_baseline(folder: RunFolder, cases: Iterable[Case], rollouts: int) -> tuple[Baseline, str]:
+    """Return the results of the run to compare with, and their digest.
+
+    Raises:
+        UsageError: it is still running, or lacks results of these cases.
+    """
+    where = "--baseline"
+    if folder.is_live:
+        raise UsageError(f"{folder.name} is still running", where=where, hint="Wait until it has ended.")
+    fold, _ = folder.fold()
+    graded = {case.id: case for case in cases if case.graded}
+    slots = [(case_id, rollout) for case_id in graded for rollout in range(rollouts)]
+    results = {
+        slot: ended.verdict
+        for slot in slots
+        if (ended := fold.latest.get(slot)) is not None and ended.verdict.outcome.is_graded
+    }
+    if len(results) < (1 - LEFT_OUT_SHARE) * len(slots):
+        raise UsageError(
+            f"{folder.name} has results of {len(results):,} of the {len(slots):,} rollouts to be played",
+            where=where,
+            hint="Choose a finished run of the same suite and cases, with as many rollouts.",
+        )
+    other = [case.id for case in _started(folder) if case.id in graded and not _is_same(case, graded[case.id])]
+    if other:
+        raise UsageError(
+            f"the data of {folder.name} differs in {len(other)} cases, such as {other[0]}",
+            where=where,
+            hint="Choose a run of the same data.",
+        )
+    text = msgspec.json.encode([(slot, verdict.outcome, sorted(verdict.scores.items())) for slot, verdict in
+                                sorted(results.items())])  # fmt: skip
+    return results, hashlib.sha256(text).hexdigest()[:16]
+
+
+def _started(folder: RunFolder) -> Iterator[Case]:
+    return (record.case for record in folder.reader().iter_all() if isinstance(record, Started))
+
+
+def _is_same(case: Case, planned: Case) -> bool:
+    return case_digest(case) == case_digest(planned)
+
+
+# Looking -------------------------------------------------------------------------------------------------------------
+
+
+class Looks:
+    """Takes the looks of a run, each when its rollouts have ended, and says what they have decided."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        cases: Sequence[Case],
+        suite: Suite,
+        taken: Sequence[Look],
+        *,
+        baseline: Baseline,
+        decides: bool = True,
+    ) -> None:
+        """Prepare the looks that have not been taken.
+
+        Args:
+            manifest: of the run.
+            cases: in planned order.
+            suite: of the run.
+            taken: looks that an earlier session took.
+            baseline: results of the run to compare with.
+            decides: False: look on without ending anything.
+        """
+        self._manifest, self._suite, self._baseline = manifest, suite, baseline
+        self._plan = plan = manifest.looks
+        self._until = plan.until if plan is not None and decides else None
+        self._case = {case.id: case for case in cases}
+        self._slots = planned_slots(cases, manifest.rollouts, by_case=plan is not None and plan.seed is not None)
+        self._categories = Counter(self._case[slot[0]].category for slot in self._slots)
+        done = {(look.category, look.number) for look in taken}
+        self._due = sorted(
+            (at, place, number)
+            for place, question in enumerate(plan.questions if plan is not None else ())
+            for number, at in enumerate(question.at, 1)
+            if (question.category, number) not in done
+        )
+        self._due.reverse()
+        self._open: set[Slot] = set()
+        self._settled = 0
+        """Length of the prefix that has ended."""
+        self._taken = list(taken)
+        self.decided_categories = {
+            look.category
+            for look in taken
+            if decides and look.category and look.decision not in ("", Decision.CANNOT_TELL)
+        }
+        """Categories that need no more answers."""
+        self.decision = decision_of(taken) if self._is_over() else ""
+
+    def open(self, slots: Iterable[Slot]) -> None:
+        """Expect an ending of these rollouts; all others have ended."""
+        self._open = set(slots)
+
+    def settle(self, slot: Slot) -> None:
+        """Record that a rollout has ended."""
+        self._open.discard(slot)
+
+    @property
+    def words(self) -> str:
+        """What the looks have decided, for the record of the run's end."""
+        last = self._taken[-1]
+        return f"{self.decision} at look {last.number} of {last.of}, after {last.rollouts:,} of {last.planned:,}"
+
+    def take(self, fold: RunFold) -> list[Look]:
+        """Return the looks that have become possible, in planned order; none after the decision."""
+        looks: list[Look] = []
+        while self._due and not self.decision and self._is_settled(self._due[-1][0]):
+            _, place, number = self._due.pop()
+            question = self._questions[place]
+            if question.category in self.decided_categories or (not question.category and self.decided_categories):
+                continue
+            looks.append(self._look(fold, question, number))
+            self._note(looks, fold)
+        return looks
+
+    @property
+    def _questions(self) -> Sequence[Question]:
+        return self._plan.questions if self._plan is not None else ()
+
+    def _is_settled(self, count: int) -> bool:
+        while self._settled < count and not self._is_awaited(self._slots[self._settled]):
+            self._settled += 1
+        return self._settled >= count
+
+    def _is_awaited(self, slot: Slot) -> bool:
+        return slot in self._open and self._case[slot[0]].category not in self.decided_categories
+
+    def _note(self, looks: list[Look], fold: RunFold) -> None:
+        """Act on the newest look: a category that is answered passes its share of alpha on to the others."""
+        look = looks[-1]
+        self._taken.append(look)
+        if look.decision and look.category and look.decision != Decision.CANNOT_TELL:
+            self.decided_categories.add(look.category)
+            for question in self._questions:
+                last = next((old for old in reversed(self._taken) if old.category == question.category), None)
+                is_open = question.category and question.category not in self.decided_categories
+                if is_open and last is not None:
+                    again = self._look(fold, question, last.number)
+                    if again.decision not in ("", last.decision):
+                        looks.append(again)
+                        self._note(looks, fold)
+        if self._is_over():
+            self.decision = decision_of(self._taken)
+
+    def _is_over(self) -> bool:
+        """Return whether every question that is asked has an answer."""
+        if self._until is None:
+            return False
+        asked = {question.category for question in self._questions if question.category} or {""}
+        return bool(asked) and asked <= {look.category for look in self._taken if look.decision}
+
+    def _look(self, fold: RunFold, question: Question, number: int) -> Look:
+        count = question.at[number - 1]
+        prefix = self._slots[:count]
+        seen = {self._case[case].category for case, _ in prefix}
+        if question.category:
+            prefix = [slot for slot in prefix if self._case[slot[0]].category == question.category]
+        ended = {slot: latest for slot in prefix if (latest := fold.latest.get(slot)) is not None}
+        graded = {slot: latest for slot, latest in ended.items() if latest.verdict.outcome.is_graded}
+        interval = self._headline(graded)
+        own = question.rollouts or question.at
+        is_partial = not question.category and len(seen) < len(self._categories)
+        look = Look(
+            number,
+            len(question.at),
+            len(prefix),
+            own[-1],
+            value=interval.value if interval else None,
+            low=interval.low if interval else None,
+            high=interval.high if interval else None,
+            left_out=len(prefix) - len(graded),
+            category=question.category,
+            only=tuple(name for name in self._categories if name in seen) if is_partial else (),
+        )
+        if self._until is None:
+            return look
+        if self._until.rule is Rule.WIDTH:
+            return self._with_width(look, interval)
+        if self._until.rule is Rule.DECIDED and question.shares:
+            return self._with_difference(look, question, graded)
+        return look
+
+    def _headline(self, graded: Mapping[Slot, Ended]) -> Interval | None:
+        """Return the headline over graded rollouts, as a report of them would."""
+        headline = self._manifest.headline
+        if self._until is not None and self._until.rule is Rule.WIDTH and not headline:
+            results = [self._result(slot, ended) for slot, ended in graded.items()]
+            report = self._suite.report(results, self._manifest.setting)
+            metric = report.metrics[0] if report.metrics else None
+            if metric is not None and metric.unit == "rate" and metric.value is not None:
+                return Interval(metric.value, metric.low, metric.high, method=metric.method)
+        sample = sample_of(self._observation(slot, value) for slot, ended in graded.items()
+                           if (value := self._value(ended.verdict)) is not None)  # fmt: skip
+        return mean_interval(sample) if headline else rate_interval(sample)
+
+    def _value(self, verdict: Verdict) -> float | None:
+        headline = self._manifest.headline
+        return verdict.scores.get(headline) if headline else float(verdict.outcome is Outcome.PASSED)
+
+    def _observation(self, slot: Slot, value: float) -> Observation:
+        case = self._case[slot[0]]
+        return Observation(case.id, value, case.category, case.cluster)
+
+    def _result(self, slot: Slot, ended: Ended) -> Result:
+        case = self._case[slot[0]]
+        return Result(case.id, case.category, slot[1], ended.verdict, case.cluster)
+
+    def _with_width(self, look: Look, interval: Interval | None) -> Look:
+        assert self._until is not None
+        is_complete = not (interval is not None and interval.method == WEIGHTED and look.only)
+        is_reliable = look.left_out <= LEFT_OUT_SHARE * look.rollouts
+        if is_complete and is_reliable and is_narrow(interval, self._until.half_width):
+            return msgspec.structs.replace(look, decision=REACHED)
+        return msgspec.structs.replace(look, decision=Decision.CANNOT_TELL.value) if look.is_last else look
+
+    def _with_difference(self, look: Look, question: Question, graded: Mapping[Slot, Ended]) -> Look:
+        """Return a look with the difference from the baseline, and what it proves."""
+        assert self._until is not None
+        assert self._plan is not None
+        changes = [
+            self._observation(slot, in_b - in_a)
+            for slot, ended in graded.items()
+            if slot in self._baseline
+            and (in_a := self._value(self._baseline[slot])) is not None
+            and (in_b := self._value(ended.verdict)) is not None
+        ]
+        look = msgspec.structs.replace(look, left_out=look.rollouts - len(changes))
+        sample = sample_of(changes)
+        decision = Decision.CANNOT_TELL
+        if sample.cluster_count > 1:
+            open_questions = sum(bool(other.category) for other in self._questions) - len(self.decided_categories)
+            boundary = self._plan.boundary(question, 1 / max(open_questions, 1))
+            low, high = boundary.interval(sample, look.number)
+            look = msgspec.structs.replace(look, difference=sample.mean, below=low, above=high)
+            if look.left_out <= LEFT_OUT_SHARE * look.rollouts:
+                decision = decide(low, high, -self._until.margin, -self._until.margin)
+        if decision is Decision.CANNOT_TELL and not look.is_last:
+            return look
+        return msgspec.structs.replace(look, decision=decision.value)

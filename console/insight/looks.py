@@ -1,0 +1,169 @@
+"""Looks at a run in words and as a section of its report. Pure."""
+
+from typing import Any
+
+import msgspec
+
+from console.core.looks import REACHED, Look, LookPlan, Rule, Until
+from console.core.price import dollars
+from console.core.run import Manifest, Summary
+from console.core.statistics.sequential import Decision
+from console.insight.number_format import bounds, count, plural, rate, score_value, signed, with_interval
+from console.insight.report import Row, Section
+
+
+def points(share: float) -> str:
+    """Format a share or difference in points: `1 point`, `2.5 points`."""
+    text = f"{share * 100:.1f}".removesuffix(".0")
+    return f"{text} {'point' if text == '1' else 'points'}"
+
+
+def until_words(until: Until) -> str:
+    """Describe the rule that ends a run."""
+    if until.rule is Rule.WIDTH:
+        return f"until the interval is ± {points(until.half_width)}"
+    margin = f", margin {points(until.margin)}" if until.margin else ""
+    each = ", each category by itself" if until.by_category else ""
+    return f"until decided against {until.baseline}{margin}{each}"
+
+
+def expected_words(plan: LookPlan, calls: float = 0.0) -> str:
+    """Describe when the rule is expected to end a run: `decided: −10 points after about 230 cases, …`.
+
+    Args:
+        plan: the looks, with their forecast.
+        calls: expected calls of the whole run; 0 leaves calls out.
+    """
+    if plan.until is None:
+        return ""
+    each = calls / plan.cases if plan.cases else 0.0
+
+    def size(cases: float) -> str:
+        return f"{count(cases)} cases ({count(cases * each)} calls)" if each else f"{count(cases)} cases"
+
+    if plan.until.rule is Rule.WIDTH:
+        parts = [
+            f"± {points(plan.until.half_width)}: about {size(item.cases)}, {count(item.least)} to {count(item.most)}"
+            for item in plan.expected
+        ]
+        return f"{', '.join(parts) or until_words(plan.until)}, at most {size(plan.cases)}"
+    parts = [
+        f"{signed(item.difference, points)} after about {size(item.cases)}" for item in plan.expected if item.difference
+    ]
+    return f"decided: {', '.join(parts)}{', ' if parts else ''}equal models: all {size(plan.cases)}"
+
+
+def look_words(look: Look, until: Until | None, headline: str = "") -> str:
+    """Return one look in a line, such as `look 4 of 20 · 200 of 1,000 · B − A −.062 [−.118 −.006] · …`."""
+    parts = [f"look {look.number} of {look.of}", f"{count(look.rollouts)} of {count(look.planned)}"]
+    parts += [look.category] * bool(look.category)
+    if look.difference is not None:
+        parts.append(f"B − A {difference_words(look)}")
+        if until is not None and not look.decision:
+            parts.append(f"worse beyond {signed(worse_beyond(look, until), rate)}")
+    elif look.value is not None:
+        parts.append(score_value(look.value, headline) if headline else with_interval(look.value, look.low, look.high))
+        if until is not None and until.rule is Rule.WIDTH and look.low is not None and look.high is not None:
+            parts.append(f"± {points((look.high - look.low) / 2)}")
+    parts += [f"{plural(look.left_out, 'rollout')} left out"] * bool(look.left_out)
+    parts += [str(look.decision)] * bool(look.decision)
+    return " · ".join(parts)
+
+
+def difference_words(look: Look) -> str:
+    """Return B - A with its repeated confidence interval."""
+
+    def show(value: float) -> str:
+        return signed(value, rate)
+
+    return f"{show(look.difference or 0.0)} {bounds(look.below, look.above, show)}".rstrip()
+
+
+def worse_beyond(look: Look, until: Until) -> float:
+    """Return the difference below which the run would have been shown to be worse at this look."""
+    return -until.margin - ((look.difference or 0.0) - (look.below or 0.0))
+
+
+def end_words(summary: Summary, manifest: Manifest) -> str:
+    """Describe how a run that its looks may end has ended; empty for others, and while it plays."""
+    until = manifest.looks.until if manifest.looks is not None else None
+    if until is None or summary.state in ("running", "queued", "starting"):
+        return ""
+    if summary.state == "decided":
+        return f"ended early by its plan: {_answer(summary.decision, until)}{_not_played(summary)}"
+    if summary.decision and summary.state == "completed":
+        early = next((look for look in summary.looks if look.decision), None)
+        at = f" at look {early.number} of {early.of}, then played to the end" if early and not early.is_last else ""
+        return f"{_answer(summary.decision, until)}{at}"
+    how = "stopped by hand" if summary.state == "stopped" else summary.state
+    return f"{how}: not decided"
+
+
+def _answer(decision: str, until: Until) -> str:
+    if until.rule is Rule.WIDTH:
+        return f"the interval is {decision}" if decision == REACHED else "the interval is still wider than asked for"
+    words = {Decision.WORSE.value: "worse than", Decision.NOT_WORSE.value: "not worse than"}.get(decision)
+    margin = f" (margin {points(until.margin)})" if until.margin else ""
+    if words is None:
+        return f"cannot tell whether it is worse than {until.baseline}{margin}"
+    return f"{words} {until.baseline}{margin}"
+
+
+def _not_played(summary: Summary) -> str:
+    """Return the rollouts and dollars that an early end has spared."""
+    if not summary.left:
+        return ""
+    saved = not_spent(summary)
+    cost = f" (≈ {dollars(saved)})" if saved else ""
+    return f"; {count(summary.left)} of {plural(summary.planned, 'rollout')}{cost} not played"
+
+
+def not_spent(summary: Summary) -> float:
+    """Estimate the cost in USD of the rollouts that were not played, from those that were."""
+    return summary.tally.cost_usd / summary.tally.finished * summary.left if summary.tally.finished else 0.0
+
+
+def looks_sections(summary: Summary, manifest: Manifest) -> list[Section]:
+    """Return the looks of a run that they may end as a section; empty for other runs."""
+    until = manifest.looks.until if manifest.looks is not None else None
+    if until is None or not summary.looks:
+        return []
+    is_compared = until.rule is Rule.DECIDED
+    rows = tuple(
+        Row(
+            (
+                f"{look.number} of {look.of}{f' {look.category}' if look.category else ''}",
+                f"{count(look.rollouts)} of {count(look.planned)}",
+                "" if look.value is None else with_interval(look.value, look.low, look.high),
+                *([difference_words(look) if look.difference is not None else ""] * is_compared),
+                str(look.decision),
+            )
+        )
+        for look in summary.looks
+    )
+    lines = [words for words in (end_words(summary, manifest), until_words(until)) if words]
+    headings = ("look", "first", "score", *(["B − A"] * is_compared), "decision")
+    return [Section("Looks", headings, rows, frozenset({1}), most=40, lines=tuple(lines))]
+
+
+def sequential_fields(summary: Summary, manifest: Manifest) -> dict[str, Any]:
+    """Return the key `sequential` of a run's JSON; empty for a run that its looks cannot end."""
+    plan = manifest.looks
+    if plan is None or plan.until is None:
+        return {}
+    until = plan.until
+    fields = {
+        "rule": until.rule.value,
+        **({"half_width": until.half_width} if until.rule is Rule.WIDTH else {}),
+        **({"margin": until.margin, "baseline": until.baseline} if until.rule is Rule.DECIDED else {}),
+        "decision": summary.decision or None,
+        "ended_early": summary.state == "decided",
+        "looks": [_look_fields(look) for look in summary.looks],
+        "not_played": summary.left,
+        "not_spent_usd": not_spent(summary),
+    }
+    return {"sequential": fields}
+
+
+def _look_fields(look: Look) -> dict[str, Any]:
+    return {name: value for name, value in msgspec.to_builtins(look).items() if name != "only"}

@@ -1,0 +1,92 @@
+"""The planned order of a run: what is played first, and so what each look at it holds.
+
+Without a seed it is the order of the suite. With one it is stratified: within each category the units (clusters, or
+independent cases) come in a seeded random order, and categories are merged so that every prefix holds them in
+proportion. Setup cases come first and are not counted.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from console.core.case import Case, Slot
+from console.core.looks import Look
+from console.core.run import Manifest
+from console.suites.selection import select_cases
+from console.suites.sharding import linked_groups, part_of
+from console.suites.suite import Result, Suite
+
+
+def planned_order(cases: Sequence[Case], seed: int | None) -> list[Case]:
+    """Return cases in the order in which they are played and looked at.
+
+    Args:
+        cases: in the order of the suite.
+        seed: of the random order; None: the order of the suite.
+    """
+    if seed is None:
+        return list(cases)
+    setup = [case for case in cases if not case.graded]
+    return [*setup, *(case for unit in units_of(cases, seed) for case in unit)]
+
+
+def units_of(cases: Iterable[Case], seed: int | None) -> list[list[Case]]:
+    """Return independent groups of graded cases in planned order: clusters, and cases that depend on one another."""
+    graded = {case.id: case for case in cases if case.graded}
+    first_of: dict[tuple[str, str], str] = {}
+    linked = [
+        msgspec.structs.replace(
+            case, depends_on=(*case.depends_on, first_of.setdefault((case.category, case.cluster), case.id))
+        )
+        if case.cluster
+        else case
+        for case in graded.values()
+    ]
+    units = [[graded[case_id] for case_id in ids] for ids in linked_groups(linked)]
+    if seed is None:
+        return units
+    drawn = sorted(units, key=lambda unit: _draw(seed, unit[0].id))
+    sizes = Counter(unit[0].category for unit in units)
+    places = Counter[str]()
+    ranks: list[tuple[float, list[Case]]] = []
+    for unit in drawn:
+        category = unit[0].category
+        ranks.append(((places[category] + _draw(seed, unit[0].id, "rank")) / sizes[category], unit))
+        places[category] += 1
+    return [unit for _, unit in sorted(ranks, key=lambda ranked: ranked[0])]
+
+
+def _draw(seed: int, *words: str) -> float:
+    """Return a uniform number from 0 to 1 that any version of Python draws alike."""
+    digest = hashlib.sha256("\0".join([str(seed), *words]).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) / 2**64
+
+
+def planned_slots(cases: Iterable[Case], rollouts: int, *, by_case: bool) -> list[Slot]:
+    """Return the graded rollouts in planned order: all of a case in a row, or all cases before any is repeated."""
+    ids = [case.id for case in cases if case.graded]
+    if by_case:
+        return [(case_id, rollout) for case_id in ids for rollout in range(rollouts)]
+    return [(case_id, rollout) for rollout in range(rollouts) for case_id in ids]
+
+
+def units_in_order(graded: Sequence[Case]) -> list[list[Case]]:
+    """Return the units of cases that are in planned order already."""
+    place = {case.id: number for number, case in enumerate(graded)}
+    return sorted(units_of(graded, None), key=lambda unit: place[unit[0].id])
+
+
+def first_results(suite: Suite, results: Sequence[Result], manifest: Manifest, look: Look | None) -> Sequence[Result]:
+    """Return the results that a look has seen, for a report of a run that plays; none before the first look."""
+    plan = manifest.looks
+    if plan is None or look is None:
+        return []
+    cases = select_cases(suite, manifest.selection, manifest.setting)
+    if manifest.shard is not None:
+        cases = part_of(cases, manifest.shard)
+    by_case = plan.seed is not None
+    slots = planned_slots(planned_order(cases, plan.seed), manifest.rollouts, by_case=by_case)
+    seen = set(slots[: look.rollouts])
+    return [result for result in results if (result.case_id, result.rollout) in seen]

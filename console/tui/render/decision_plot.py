@@ -1,0 +1,110 @@
+"""The looks at a run that they may end: a line, and a small plot of estimate and boundary over the looks."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from console.core.looks import Look, LookPlan, Rule, Until
+from console.insight.looks import difference_words, expected_words, points, until_words, worse_beyond
+from console.insight.number_format import count, rate, signed, with_interval
+from console.tui.sanitize import one_line
+from console.tui.symbols import MUTED, muted
+
+_LABEL = 7
+"""Width of the labels on the left, in cells."""
+_SLOT = 3
+"""Cells per look."""
+_DOT = "●"
+
+
+def decision_title(until: Until) -> Content:
+    """Return the title of the pane."""
+    return one_line(f"Decision · {until_words(until)}", 100)
+
+
+def decision_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) -> list[Content]:
+    """Return the newest look in a line and, if there is room, a plot below it.
+
+    Args:
+        plan: of a run that its looks may end.
+        looks: at the run so far.
+        width: width in cells.
+        height: height in lines.
+    """
+    assert plan.until is not None
+    asked = [look for look in looks if look.difference is not None or plan.until.rule is not Rule.DECIDED]
+    lines = [_newest(plan, asked)]
+    category = asked[-1].category if asked else ""
+    drawn = [look for look in asked if look.category == category]
+    rows = height - 1
+    if drawn and rows >= 3:
+        last = drawn[-1].of
+        lines += _plot(plan.until, drawn, min(last, max((width - _LABEL - 2) // _SLOT, 1)), rows)
+    elif height > 1:
+        lines.append(muted(expected_words(plan)))
+    return lines[:height]
+
+
+def _newest(plan: LookPlan, looks: Sequence[Look]) -> Content:
+    assert plan.until is not None
+    if not looks:
+        first = plan.questions[-1]
+        upto = (first.rollouts or first.at)[0]
+        return muted(f"no look yet: the first is at {count(upto)} of {count((first.rollouts or first.at)[-1])}")
+    look = looks[-1]
+    parts = [f"look {look.number} of {look.of}", f"{count(look.rollouts)} of {count(look.planned)}"]
+    parts += [look.category] * bool(look.category)
+    if look.difference is not None:
+        parts.append(f"B − A  {difference_words(look)}")
+        if not look.decision:
+            parts.append(f"worse beyond {signed(worse_beyond(look, plan.until), rate)}")
+    elif look.value is not None:
+        parts.append(with_interval(look.value, look.low, look.high))
+        if look.low is not None and look.high is not None and plan.until.rule is Rule.WIDTH:
+            parts.append(f"± {points((look.high - look.low) / 2)} of ± {points(plan.until.half_width)}")
+    parts += [str(look.decision)] * bool(look.decision)
+    return one_line("   ".join(parts), 200, "bold")
+
+
+def _plot(until: Until, looks: Sequence[Look], slots: int, rows: int) -> list[Content]:
+    """Draw the estimate of each look and what it would take to decide."""
+    series = [_series(until, look) for look in looks[-slots:]]
+    estimates = [abs(row[0] or 0.0) for row in series]
+    reach = max(0.02, 1.6 * max(estimates), *(1.3 * abs(bound) for bound in series[-1][1:] if bound is not None))
+    top, bottom = (reach, -reach) if until.rule is Rule.DECIDED else (reach, 0.0)
+    cells = [[" "] * (slots * _SLOT) for _ in range(rows)]
+
+    def row_of(value: float) -> int:
+        return min(max(round((top - value) / (top - bottom) * (rows - 1)), 0), rows - 1)
+
+    zero = row_of(0.0 if until.rule is Rule.DECIDED else until.half_width)
+    cells[zero] = list("─" * (slots * _SLOT))
+    for place, (estimate, *bounds) in enumerate(series):
+        for bound in bounds:
+            if bound is not None and bottom <= bound <= top:  # those of the first looks are far away
+                cells[row_of(bound)][place * _SLOT : place * _SLOT + _SLOT] = "┄┄┄"
+        cells[row_of(estimate or 0.0)][place * _SLOT + 1] = _DOT
+    labels = {0: _percent(top, until), rows - 1: _percent(bottom, until), zero: _percent(0.0, until)}
+    if until.rule is not Rule.DECIDED:
+        labels[zero] = _percent(until.half_width, until)
+    return [_line(labels.get(number, ""), "".join(line)) for number, line in enumerate(cells)]
+
+
+def _series(until: Until, look: Look) -> tuple[float | None, ...]:
+    """Return the estimate of a look and its boundaries: of the difference, or the half width."""
+    if until.rule is Rule.DECIDED:
+        worse = worse_beyond(look, until)
+        return look.difference, worse, -2 * until.margin - worse
+    return ((look.high or 0.0) - (look.low or 0.0)) / 2, None
+
+
+def _percent(value: float, until: Until) -> str:
+    text = f"{abs(value) * 100:.0f}" if abs(value) >= 0.095 else f"{abs(value) * 100:.1f}".removesuffix(".0")
+    sign = "" if not value else ("+" if value > 0 else "−") if until.rule is Rule.DECIDED else "±"
+    return f"{sign}{text}"
+
+
+def _line(label: str, cells: str) -> Content:
+    parts: list[Content | tuple[str, str]] = [(f"{label:>{_LABEL - 1}} ┤", MUTED)]
+    parts += [(cell, "bold $pass" if cell == _DOT else MUTED) for cell in cells.rstrip()]
+    return Content.assemble(*parts)

@@ -1,0 +1,269 @@
+"""Looks at runs while they play: the same at any concurrency, after any kill, and whatever is slow."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from server.openai_server import OpenAIServer, Scripted, last_text
+from support.child_process import run_module
+from support.planned_runs import DECIDED, TalkSuite, passes, planned, results
+
+from console.core.case import Case, Setting
+from console.core.chat import ChatRequest, Reply, Usage
+from console.core.live import EndpointState
+from console.core.looks import Look, Rule, Until
+from console.core.outcome import Outcome
+from console.core.record import AnyRecord, Closed, Finished, Looked
+from console.core.run import Summary
+from console.engine import endpoints
+from console.engine.engine import Engine
+from console.engine.looks import plan_looks
+from console.engine.plan import PreparedRun
+from console.llm.endpoint import Watch
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder, create_run
+from console.suites.planned_order import planned_order
+
+
+class Model:
+    """Answers by a rule; failures take three times as long as successes."""
+
+    def __init__(self, passed: Callable[[str], bool], slow_s: float = 0.0) -> None:
+        self.passed, self.slow_s = passed, slow_s
+        self.asked: list[str] = []
+
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+        case = str(request.messages[-1].get("content")).split()[0]
+        self.asked.append(case)
+        is_right = self.passed(case)
+        await asyncio.sleep(self.slow_s * (1 if is_right else 3))
+        return Reply("answer 0" if is_right else "answer 9", usage=Usage(input=10, output=5))
+
+    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
+        return [[0.0] for _ in texts]
+
+    def states(self) -> list[EndpointState]:
+        return [EndpointState("m")]
+
+    def retry_now(self) -> None:
+        return
+
+    async def aclose(self) -> None:
+        return
+
+
+Install = Callable[..., Model]
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Install:
+    def install(passed: Callable[[str], bool], slow_s: float = 0.0) -> Model:
+        model = Model(passed, slow_s)
+        monkeypatch.setattr(endpoints, "open_endpoint", lambda config: model)
+        return model
+
+    return install
+
+
+async def play(ready: PreparedRun, *, to_the_end: bool = False) -> tuple[Closed, Engine]:
+    path = ready.runs_root / ready.manifest.id
+    folder = RunFolder(path) if path.exists() else create_run(ready.runs_root, ready.manifest)
+    engine = Engine(folder, ready, to_the_end=to_the_end)
+    return await engine.run(), engine
+
+
+def records(folder: RunFolder) -> list[AnyRecord]:
+    return JournalReader(folder.journal_path).read_new()
+
+
+def looks(folder: RunFolder) -> list[Look]:
+    return [record.look for record in records(folder) if isinstance(record, Looked)]
+
+
+def summary(engine: Engine) -> Summary:
+    return engine.folder.fold()[1]
+
+
+async def test_looks_do_not_depend_on_what_finishes_first(tmp_path: Path, model: Install) -> None:
+    seen: list[list[Look]] = []
+    for at_once in (1, 16, 64):
+        model(passes(0.7, "b"), slow_s=0.0005)
+        ready = planned(tmp_path / f"r{at_once}", TalkSuite(300), at_once=at_once)
+        closed, engine = await play(ready)
+        assert closed.reason == "completed"
+        seen.append(looks(engine.folder))
+    assert [look.rollouts for look in seen[0]] == list(range(15, 301, 15))
+    assert seen[0] == seen[1] == seen[2]
+    passed = passes(0.7, "b")
+    for look in seen[0]:
+        first = [passed(f"d{n}-1") for n in range(look.rollouts)]
+        assert look.value == pytest.approx(sum(first) / len(first), abs=1e-12)
+    assert seen[0][3].only == ("short",)
+    assert seen[0][-1].only == ()
+
+
+async def test_a_regression_of_ten_points_ends_early(tmp_path: Path, model: Install) -> None:
+    suite, a = TalkSuite(1000), passes(0.75, "a")
+    worse, better = passes(0.17, "worse"), passes(0.1, "better")
+    model(lambda case: not worse(case) if a(case) else better(case))
+    closed, engine = await play(planned(tmp_path / "r", suite, DECIDED, results(suite, a), at_once=8))
+    last = looks(engine.folder)[-1]
+    assert (closed.reason, last.decision) == ("decided", "worse")
+    assert last.rollouts <= 300
+    assert last.above is not None
+    assert last.above < -0.01
+    assert closed.message == f"worse at look {last.number} of 20, after {last.rollouts} of 1,000"
+    assert len(engine.fold.latest) <= last.rollouts + 8
+    assert summary(engine).state == "decided"
+    assert summary(engine).decision == "worse"
+
+
+async def test_equal_models_go_to_the_end(tmp_path: Path, model: Install) -> None:
+    suite, a = TalkSuite(200), passes(0.75, "a")
+    one, other = passes(0.1, "one"), passes(0.3, "other")
+    model(lambda case: not one(case) if a(case) else other(case))
+    closed, engine = await play(planned(tmp_path / "r", suite, DECIDED, results(suite, a)))
+    last = looks(engine.folder)[-1]
+    assert (closed.reason, last.decision, last.number) == ("completed", "cannot tell", last.of)
+    assert summary(engine).decision == "cannot tell"
+
+
+async def test_a_wide_margin_shows_that_nothing_is_worse(tmp_path: Path, model: Install) -> None:
+    suite, a = TalkSuite(400), passes(0.75, "a")
+    model(a)
+    until = msgspec.structs.replace(DECIDED, margin=0.2)
+    closed, engine = await play(planned(tmp_path / "r", suite, until, results(suite, a)))
+    assert (closed.reason, looks(engine.folder)[-1].decision) == ("decided", "not worse")
+
+
+async def test_a_decided_run_can_be_played_to_the_end(tmp_path: Path, model: Install) -> None:
+    suite, a = TalkSuite(200), passes(0.9, "a")
+    model(lambda case: False)
+    ready = planned(tmp_path / "r", suite, DECIDED, results(suite, a))
+    closed, _ = await play(ready)
+    assert closed.reason == "decided"
+    again, engine = await play(ready)
+    assert again.reason == "decided"
+    assert len(engine.fold.latest) < 200
+    whole, engine = await play(ready, to_the_end=True)
+    assert whole.reason == "completed"
+    assert len(engine.fold.latest) == 200
+    decisions = [look.decision for look in looks(engine.folder) if look.decision]
+    assert decisions == ["worse"]
+
+
+async def test_a_width_ends_a_run(tmp_path: Path, model: Install) -> None:
+    model(passes(0.9, "b"))
+    until = Until(Rule.WIDTH, half_width=0.05)
+    closed, engine = await play(planned(tmp_path / "r", TalkSuite(600), until))
+    last = looks(engine.folder)[-1]
+    assert (closed.reason, last.decision) == ("decided", "narrow enough")
+    assert last.low is not None
+    assert last.high is not None
+    assert (last.high - last.low) / 2 <= 0.05
+    before = looks(engine.folder)[-2]
+    assert (before.high or 0) - (before.low or 0) > 0.1
+
+
+async def test_a_run_stopped_by_hand_is_not_decided(tmp_path: Path, model: Install) -> None:
+    suite, a = TalkSuite(200), passes(0.9, "a")
+    ready = planned(tmp_path / "r", suite, DECIDED, results(suite, a), at_once=4)
+    folder = create_run(ready.runs_root, ready.manifest)
+    model(lambda case: False)
+    finished = Counter[str]()
+
+    def stop(record: AnyRecord) -> None:
+        finished["all"] += isinstance(record, Finished)
+        if finished["all"] == 20:
+            engine.end("stopped")
+
+    engine = Engine(folder, ready, on_record=stop)
+    closed = await engine.run()
+    assert closed.reason == "stopped"
+    assert summary(engine).decision == ""
+    closed, engine = await play(ready)
+    assert (closed.reason, summary(engine).decision) == ("decided", "worse")
+
+
+async def test_broken_cases_are_left_out_and_too_many_decide_nothing(tmp_path: Path, model: Install) -> None:
+    suite, a = TalkSuite(100), passes(1.0, "a")
+    baseline = {slot: verdict for slot, verdict in results(suite, a).items() if int(slot[0][1:-2]) % 4}
+    model(lambda case: False)
+    closed, engine = await play(planned(tmp_path / "r", suite, DECIDED, baseline))
+    assert closed.reason == "completed"
+    seen = looks(engine.folder)
+    assert {look.decision for look in seen[:-1]} == {""}
+    assert seen[-1].decision == "cannot tell"
+    assert seen[-1].left_out == 25
+
+
+@pytest.mark.parametrize("at_once", [1, 32])
+async def test_categories_are_questions_of_their_own(tmp_path: Path, model: Install, at_once: int) -> None:
+    suite, a = TalkSuite(600), passes(0.9, "a")
+    model(lambda case: a(case) and int(case[1:-2]) >= 200, slow_s=0.0001)
+    until = msgspec.structs.replace(DECIDED, margin=0.1, by_category=True)
+    closed, engine = await play(planned(tmp_path / "r", suite, until, results(suite, a), at_once=at_once))
+    assert closed.reason == "decided"
+    decided = {look.category: look for look in looks(engine.folder) if look.decision}
+    assert {name: look.decision for name, look in decided.items()} == {
+        "short": "worse",
+        "middle": "not worse",
+        "long": "not worse",
+    }
+    assert decided["short"].number < decided["middle"].number
+    assert summary(engine).decision == "worse"
+    assert [decided[name].rollouts for name in ("short", "middle", "long")] == [30, 50, 40]
+
+
+@pytest.mark.parametrize(
+    ("point", "count"), [("after finished", 37), ("half looked", 3), ("after looked", 2), ("before closed", 1)]
+)
+def test_a_killed_run_decides_the_same_at_the_same_look(tmp_path: Path, point: str, count: int) -> None:
+    passed = passes(0.6, "b")
+
+    def answer(request: dict[str, object]) -> Scripted:
+        return Scripted("answer 0" if passed(last_text(request).split()[0]) else "answer 9")
+
+    with OpenAIServer(answer) as server:
+        whole, killed = tmp_path / "whole", tmp_path / "killed"
+        assert _child(whole, server.base_url) == 0
+        assert _child(killed, server.base_url, point, count) == -9
+        assert _child(killed, server.base_url) == 0
+    assert looks(RunFolder(killed)) == looks(RunFolder(whole))
+    assert looks(RunFolder(whole))[-1].decision == "worse"
+    ends = [
+        [record for record in records(RunFolder(folder)) if isinstance(record, Closed)] for folder in (whole, killed)
+    ]
+    assert ends[0][-1].message == ends[1][-1].message
+
+
+def _child(folder: Path, base_url: str, point: str = "nowhere", count: int = 1) -> int:
+    done = run_module("killable_planned_run", folder, base_url, point, count, timeout_s=600)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode
+
+
+def test_every_prefix_holds_the_categories_in_proportion() -> None:
+    suite = TalkSuite(900, cluster=3)
+    ordered = planned_order(suite.cases((), Setting()), 7)
+    assert sorted(case.id for case in ordered) == sorted(case.id for case in suite.cases((), Setting()))
+    for count in (90, 300, 600):
+        held = Counter(case.category for case in ordered[:count])
+        assert max(held.values()) - min(held.values()) <= 9
+    for place in range(0, 900, 3):
+        assert len({case.cluster for case in ordered[place : place + 3]}) == 1
+    assert ordered != planned_order(suite.cases((), Setting()), 8)
+
+
+def test_setup_comes_first_and_counts_nowhere() -> None:
+    graded = [Case(f"g{n}", "c", depends_on=("s",)) for n in range(40)]
+    ordered = planned_order([*graded[:5], Case("s", "c", graded=False), *graded[5:]], 0)
+    plan = plan_looks(ordered, 2, 0, DECIDED)
+    assert ordered[0].id == "s"
+    assert plan is not None
+    assert plan.questions[0].at[-1] == 80
+    assert plan.questions[0].at[0] == 60
+    assert Outcome.PASSED.is_graded
