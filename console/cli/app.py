@@ -2,6 +2,7 @@
 
 import signal
 
+from console.cli.output import join_descriptors
 from console.cli.parser import Arguments
 
 
@@ -21,4 +22,5 @@ def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
     if args.runs is not None and not root.exists():
         make_new_folder(root)
     paths = WorkspacePaths(args.models, args.data, args.runs)
+    join_descriptors()
     return run_app(paths, run=run, case=case, theme=args.theme or "", ascii=args.ascii, mouse=not args.no_mouse)

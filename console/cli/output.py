@@ -294,7 +294,18 @@ def separate_descriptors() -> Generator[None]:
     with contextlib.ExitStack() as undo:
         with contextlib.suppress(OSError, ValueError, RuntimeError):
             _separate_descriptors(undo)
+        _separations.append(undo)
         yield
+
+
+_separations: list[contextlib.ExitStack] = []
+"""Undo `separate_descriptors`, each once."""
+
+
+def join_descriptors() -> None:
+    """End `separate_descriptors` early, for the app, which draws on the terminal by itself."""
+    while _separations:
+        _separations.pop().close()
 
 
 def _separate_descriptors(undo: contextlib.ExitStack) -> None:

@@ -72,19 +72,21 @@ class Leaderboard:
     @property
     def legend(self) -> str:
         """Explanation of the marks in use; empty without marks."""
-        notes = [cell.note for row in self.rows for cell in row.cells.values() if cell.value is not None]
-        if not any(map(is_marked, notes)):
-            return ""
-        return (
-            "* incomplete: fewer cases than the suite has; such rows are not ranked"
-            if any(note.startswith(INCOMPLETE) for note in notes)
-            else "* see the note of the row"
-        )
+        marks = {mark_of(cell.note) for row in self.rows for cell in row.cells.values() if cell.value is not None}
+        return "   ".join(f"{mark} {meaning}" for mark, meaning in _MARKS.items() if mark in marks)
 
 
-def is_marked(note: str) -> bool:
-    """Return whether a number with this note gets a mark."""
-    return bool(note) and note != NOT_PLAYED
+_MARKS = {
+    "*": "incomplete: fewer cases than the suite has; such rows are not ranked",
+    "~": "see the note of the row",
+}
+
+
+def mark_of(note: str) -> str:
+    """Return the mark of a number with this note: a star keeps its row from being ranked."""
+    if not note or note == NOT_PLAYED:
+        return ""
+    return "*" if note.startswith(INCOMPLETE) else "~"
 
 
 def leaderboards(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import BinaryIO
@@ -35,6 +36,29 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bo
         raise
     if not is_derived:
         sync_folder(path.parent)
+
+
+def open_regular(path: Path) -> int:
+    """Open a file for reading; a device or a pipe would give bytes without an end, or none for ever.
+
+    Raises:
+        OSError: it cannot be opened, or is no ordinary file.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if stat.S_ISREG(os.fstat(fd).st_mode):
+        return fd
+    os.close(fd)
+    raise OSError(errno.EINVAL, "it is not an ordinary file")
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the content of an ordinary file.
+
+    Raises:
+        OSError: it cannot be read, or is no ordinary file.
+    """
+    with os.fdopen(open_regular(path), "rb") as file:
+        return file.read()
 
 
 def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:

@@ -20,7 +20,7 @@ import msgspec
 
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
-from console.store.atomic import PRIVATE, set_mode, write_private
+from console.store.atomic import PRIVATE, read_regular, set_mode, write_private
 from console.store.durable import sync_data, sync_file, sync_folder
 from console.store.journal_file import open_journal, read_span, unpack_journal
 from console.store.journal_line import SESSION_HEAD, BadLine, decode, encode
@@ -75,7 +75,7 @@ class JournalWriter:
     def _read_unsynced_mark(self) -> None:
         """Treat data that an earlier writer failed to sync as unsynced, so that the next sync rewrites it."""
         try:
-            first = int(self._unsynced_path.read_bytes())
+            first = int(read_regular(self._unsynced_path))
         except FileNotFoundError:
             return
         except ValueError:

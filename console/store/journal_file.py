@@ -6,17 +6,15 @@ Offsets, size and modification time are those of the original, so that everythin
 files exist, archiving or unpacking was interrupted, and the plain one counts: it is deleted last and appears whole.
 """
 
-import errno
 import io
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from console.store.atomic import PRIVATE, set_mode
+from console.store.atomic import PRIVATE, open_regular, set_mode
 from console.store.durable import sync_file, sync_folder
 
 ENDING = ".gz"
@@ -61,26 +59,13 @@ def open_journal(path: Path) -> BinaryIO:
     """
     for _ in range(2):  # it may be archived or unpacked between the two attempts
         try:
-            return os.fdopen(_open_regular(path), "rb")
+            return os.fdopen(open_regular(path), "rb")
         except FileNotFoundError:
             try:
                 return _open_archive(archived_path(path))
             except FileNotFoundError:
                 continue
-    return os.fdopen(_open_regular(path), "rb")
-
-
-def _open_regular(path: Path) -> int:
-    """Open a file for reading; a device or a pipe would give bytes without an end, or none for ever.
-
-    Raises:
-        OSError: it cannot be opened, or is no ordinary file.
-    """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    if stat.S_ISREG(os.fstat(fd).st_mode):
-        return fd
-    os.close(fd)
-    raise OSError(errno.EINVAL, "it is not an ordinary file")
+    return os.fdopen(open_regular(path), "rb")
 
 
 def journal_status(path: Path) -> JournalStatus:
@@ -93,7 +78,7 @@ def journal_status(path: Path) -> JournalStatus:
         status = path.stat()
     except FileNotFoundError:
         try:
-            with os.fdopen(_open_regular(archived_path(path)), "rb") as file:
+            with os.fdopen(open_regular(archived_path(path)), "rb") as file:
                 size = sum(length for _, _, length in _blocks(file))
                 return JournalStatus(size, os.fstat(file.fileno()).st_mtime_ns)
         except FileNotFoundError:
@@ -121,7 +106,7 @@ def archive_journal(path: Path) -> JournalStatus:
     """
     archive = archived_path(path)
     if path.exists():
-        with os.fdopen(_open_regular(path), "rb") as original:
+        with os.fdopen(open_regular(path), "rb") as original:
             status = os.fstat(original.fileno())
             _write_whole(archive, status.st_mtime_ns, lambda copy: _pack(original, copy))
         path.unlink()
@@ -192,7 +177,7 @@ def _copy(packed: BinaryIO, plain: BinaryIO) -> None:
 
 
 def _open_archive(path: Path) -> BinaryIO:
-    fd = _open_regular(path)
+    fd = open_regular(path)
     try:
         return cast(BinaryIO, io.BufferedReader(_Archive(fd)))
     except BaseException:

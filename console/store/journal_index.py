@@ -21,7 +21,7 @@ import msgspec
 from console.core.case import Key
 from console.core.ready_type import ready_type
 from console.core.record import AnyRecord
-from console.store.atomic import PRIVATE, write_atomically
+from console.store.atomic import PRIVATE, read_regular, write_atomically
 from console.store.journal import Damage, JournalReader, checksum_before
 from console.store.journal_file import journal_status, open_journal, read_span
 from console.store.journal_line import BadLine, decode
@@ -174,7 +174,7 @@ class JournalIndex(JournalReader):
             live: True if an engine has the run, in which case the journal may have grown since.
         """
         try:
-            data = memoryview(path.read_bytes())
+            data = memoryview(read_regular(path))
             total, length = (int.from_bytes(data[at : at + _WORD], "big") for at in (0, _WORD))
             body = data[2 * _WORD :]
             if crc32(body) != total:

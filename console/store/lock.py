@@ -13,7 +13,7 @@ import msgspec
 
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import decode_as
-from console.store.atomic import PRIVATE
+from console.store.atomic import PRIVATE, read_regular
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -133,7 +133,7 @@ def _acquire(fd: int, tries: int = 5) -> bool:
 def read_holder(path: Path) -> Holder | None:
     """Return the last holder recorded in the lock file, if readable."""
     try:
-        return decode_as(path.read_bytes(), Holder)
+        return decode_as(read_regular(path), Holder)
     except (OSError, ValueError):
         return None
 

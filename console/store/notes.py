@@ -17,7 +17,7 @@ from console.core.case import Key, Slot
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
-from console.store.atomic import open_private
+from console.store.atomic import open_private, read_regular
 from console.store.durable import sync_file
 
 TAGS = ("model", "grader", "data", "prompt", "flaky", "unsure")
@@ -81,7 +81,7 @@ class Notes:
     def all(self) -> list[Note]:
         """Return every readable note in order of writing."""
         try:
-            lines = self.path.read_bytes().split(b"\n")
+            lines = read_regular(self.path).split(b"\n")
         except OSError:
             return []
         return [note for line in lines if line and (note := _decode_note(line)) is not None]

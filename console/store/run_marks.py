@@ -9,7 +9,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
-from console.store.atomic import PRIVATE, write_atomically
+from console.store.atomic import PRIVATE, read_regular, write_atomically
 
 MARKS = "marks.json"
 
@@ -27,7 +27,7 @@ class RunMarks(msgspec.Struct, frozen=True, omit_defaults=True):
 def read_marks(run: Path) -> RunMarks:
     """Return the marks of a run folder; those of an unmarked run are empty."""
     try:
-        return decode_as((run / MARKS).read_bytes(), RunMarks)
+        return decode_as(read_regular(run / MARKS), RunMarks)
     except (OSError, ValueError):
         return RunMarks()
 

@@ -13,6 +13,7 @@ from console.core.fault import UsageError
 from console.core.json_text import decode_as
 from console.core.ranges import Moment
 from console.core.run import Summary
+from console.store.atomic import read_regular
 from console.store.runs import RunFolder
 
 
@@ -75,7 +76,7 @@ def date_runs(root: Path, names: Iterable[str]) -> Iterator[Dated]:
     for name in names:
         run = RunFolder(root / name)
         try:
-            yield Dated(name, decode_as(run.manifest_path.read_bytes(), _Made).at)
+            yield Dated(name, decode_as(read_regular(run.manifest_path), _Made).at)
         except FileNotFoundError:
             continue
         except (OSError, ValueError):

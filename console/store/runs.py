@@ -13,7 +13,7 @@ from console.core.fault import UsageError
 from console.core.names import slug
 from console.core.run import Manifest, Shard, Summary
 from console.core.tally import RunFold, without_output
-from console.store.atomic import PRIVATE, make_private_folder, write_atomically
+from console.store.atomic import PRIVATE, make_private_folder, read_regular, write_atomically
 from console.store.journal import JournalReader, checksum_of, unsynced_path
 from console.store.journal_file import is_archived, journal_status
 from console.store.journal_line import as_json
@@ -123,7 +123,7 @@ class RunFolder:
             UsageError: missing or unreadable.
         """
         try:
-            manifest = read_manifest(self.manifest_path.read_bytes(), self.journal_path)
+            manifest = read_manifest(read_regular(self.manifest_path), self.journal_path)
         except FileNotFoundError:
             raise UsageError("this is not a run folder: run.json is missing", where=str(self.path)) from None
         except (OSError, ValueError) as error:
@@ -180,7 +180,7 @@ class RunFolder:
     def _read_summary(self) -> Summary | None:
         """Return summary.json; None if it is missing or corrupt."""
         try:
-            summary = read_summary(self.summary_path.read_bytes())
+            summary = read_summary(read_regular(self.summary_path))
         except (OSError, ValueError):
             return None
         if summary.checksum not in (0, crc32(as_json(msgspec.structs.replace(summary, checksum=0)))):

@@ -111,10 +111,10 @@ def test_a_journal_that_a_tool_has_copied_badly_gives_the_same_numbers(console, 
     assert after["seconds"] == before["seconds"]
 
 
-@pytest.mark.parametrize("name", ["journal.jsonl", "journal.jsonl.gz"])
+@pytest.mark.parametrize("name", ["journal.jsonl", "journal.jsonl.gz", "run.json"])
 @pytest.mark.parametrize("kind", ["device", "pipe", "itself"])
-def test_a_journal_that_is_no_file_costs_its_own_run_only(console, run: Path, kind: str, name: str) -> None:
-    (run / "journal.jsonl").unlink()
+def test_a_journal_or_manifest_that_is_no_file_costs_its_own_run_only(console, run: Path, kind: str, name: str) -> None:
+    (run / ("run.json" if name == "run.json" else "journal.jsonl")).unlink()
     (run / "summary.json").unlink()
     if kind == "pipe":
         os.mkfifo(run / name)

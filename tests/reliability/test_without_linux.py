@@ -236,6 +236,7 @@ def test_the_app_opens_a_run_in_review(mac: Mac) -> None:
                               (140, 40), mac.variables)  # fmt: skip
     try:
         terminal.read_until(b"asked again, with")  # in the conversation of the first failure
+        assert b"^[[" not in terminal.output, "the app draws on the terminal itself"
         terminal.send(b"\x11")
         assert terminal.wait() == 0
     finally:

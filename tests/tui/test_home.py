@@ -326,3 +326,15 @@ def test_no_foreign_escape_reaches_a_real_terminal(
         "\u202e".encode(),
     ):
         assert sequence not in one.output
+
+
+def test_the_app_of_a_verb_draws_on_the_terminal_itself(workspace: Any, terminal: Callable[..., Any]) -> None:
+    workspace.run("a", failed=1)
+    one = terminal(
+        "import sys\nfrom console.cli.main import run\n"
+        "sys.exit(run(['review', 'a', '--models', 'models.toml', '--runs', 'runs', '--data', 'data']))\n"
+    )
+    one.read_until(b"failures")
+    one.send(b"\x11")
+    assert one.wait() == 0
+    assert b"^[[" not in one.output, "no sanitized escapes"

@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.exchange.leaderboard_measures import completed
-from console.insight.leaderboard import Leaderboard, leaderboards
+from console.insight.leaderboard import Leaderboard, leaderboards, mark_of
 from console.insight.number_format import bounds, number, rate
 from console.store.run_list import find_run
 from console.suites.leaderboard import Cell
@@ -89,9 +89,9 @@ def cell_text(cell: Cell) -> str:
     if cell.value is None:
         return "N/A"
     if cell.unit == "plain":
-        return f"{cell.value:.2f}{'*' if cell.note else ''}"
+        return f"{cell.value:.2f}{mark_of(cell.note)}"
     show = None if cell.unit == "rate" else number
-    text = f"{(show or rate)(cell.value)}{'*' if cell.note else ''}"
+    text = f"{(show or rate)(cell.value)}{mark_of(cell.note)}"
     if cell.low is None or cell.high is None:
         return text
     return f"{text} {bounds(cell.low, cell.high, show)}"

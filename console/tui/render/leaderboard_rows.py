@@ -9,7 +9,7 @@ from textual.content import Content
 
 from console.core.run import SIMULATED
 from console.insight import number_format
-from console.insight.leaderboard import Leaderboard, LeaderboardRow
+from console.insight.leaderboard import Leaderboard, LeaderboardRow, mark_of
 from console.suites.leaderboard import Cell
 from console.tui.render import lines, row_cells
 from console.tui.sanitize import one_line, plain_line
@@ -86,17 +86,17 @@ def _heading(board: Leaderboard, column: str) -> str:
 
 
 def _cell(cell: Cell) -> Content:
-    """Return a value with its interval, marked by `*` if there is a note on it."""
+    """Return a value with its interval, marked if there is a note on it."""
     if cell.value is None:
         return muted("N/A")
     if cell.unit == "plain":
-        return Content.assemble((f"{cell.value:.2f}", "bold"), ("*" if cell.note else "", "$undecided"))
+        return Content.assemble((f"{cell.value:.2f}", "bold"), (mark_of(cell.note), "$undecided"))
     show = number_format.rate if cell.unit == "rate" else number_format.number
     span = ""
     if cell.low is not None and cell.high is not None:
         write = None if cell.unit == "rate" else number_format.number
         span = f" {number_format.bounds(cell.low, cell.high, write)}"
-    return Content.assemble((show(cell.value), "bold"), ("*" if cell.note else "", "$undecided"), (span, MUTED))
+    return Content.assemble((show(cell.value), "bold"), (mark_of(cell.note), "$undecided"), (span, MUTED))
 
 
 def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> list[Content]:
@@ -109,7 +109,7 @@ def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> l
         Content.assemble(one_line(row.model, 40, "bold"), (f"  {row.mode}  {when}  {cost}", MUTED)),
         Content.assemble((f"{number_format.plural(len(row.runs), 'run')}  ", MUTED), runs),
     ]
-    remarks = [one_line(f"* {remark}", style="$undecided") for remark in board.rules.remarks(row.cells)]
+    remarks = [one_line(remark, style="$undecided") for remark in board.rules.remarks(row.cells)]
     if board.rules.legend:
         about_lines.append(one_line(board.rules.legend, style=MUTED))
     if board.rules.details:
