@@ -15,6 +15,7 @@ from console.core.grading import grading_words
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Embedded, Finished, Performed
 from console.core.run import Selection
+from console.core.statistics.sequential import Decision
 from console.engine.engine import Engine
 from console.engine.launch import run_in_foreground, start
 from console.engine.plan import Plan, PreparedRun, prepare, reopen
@@ -22,7 +23,7 @@ from console.engine.queue import RetryScope
 from console.engine.regrade import prepare_regrade
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
-from console.insight.gate import GateVerdict, judge
+from console.insight.gate import judge
 from console.llm.simulated import endpoint as simulated
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
@@ -176,7 +177,7 @@ def test_a_gate_cannot_tell_between_different_graders() -> None:
     new, _ = regraded(old, options={"thresholds": {"coherence_score": 50}})
     comparison = compare(RunReader(old).side, RunReader(new).side)
     gate = judge(comparison, old.summary(), new.summary())
-    assert gate.verdict is GateVerdict.CANNOT_TELL
+    assert gate.verdict is Decision.CANNOT_TELL
     assert f"`eval-console regrade {old.name} {new.name}` grades both alike" in gate.sentence
 
 

@@ -106,6 +106,7 @@ class ReviewController:
         self._loader = loader
         self._lister = lister
         self._first_slot = slot
+        self._is_list_of_all = False
         self._view_id = STANDARD_VIEWS[0].id
         self._undoable: list[list[Note]] = []
         self._stale = Stale.NOTHING
@@ -148,7 +149,7 @@ class ReviewController:
 
     def keep_cursor(self) -> None:
         """Keep the cursor on its case from the first complete list."""
-        self.is_moved = self.is_moved or (self.run is not None and self.run.is_read)
+        self.is_moved = self.is_moved or self._is_list_of_all
 
     def pop_stale(self) -> Stale:
         """Return and clear the parts to redraw."""
@@ -178,6 +179,7 @@ class ReviewController:
     def relist(self) -> None:
         """Rebuild the list; the cursor stays on its case or moves to the first unreviewed one."""
         if self.run is not None:
+            self._is_list_of_all = self.run.is_read  # before the rollouts, since reading goes on
             rollouts = list(self.run.overview.rollouts.values())
             self._lister.list(self.triage.request(), rollouts, self._use_listing, self.relist)
 
