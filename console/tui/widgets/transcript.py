@@ -140,6 +140,7 @@ class Transcript(Viewport):
         self._unseen_from = 0
         self._hits = Hits()
         self._moving = False
+        self._is_at_hit = False
         self.fold_key: Literal["", "first", "all"] = ""
         """Folded blocks that the screen's fold key opens, whose titles name it: none, `fold_target`, or all."""
 
@@ -275,6 +276,7 @@ class Transcript(Viewport):
         y = self._line_of_hit(hit)
         if not self.scroll_offset.y <= y < self.scroll_offset.y + self.page:
             self._scroll(max(y - self.page // 3, 0))
+        self._is_at_hit = True
 
     def _line_of_hit(self, hit: Hit) -> int:
         return self._tops[hit[0]] + self._blocks[hit[0]].place_of(hit[1], hit[2])
@@ -294,6 +296,7 @@ class Transcript(Viewport):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Freeze when the user scrolls up, and resume at the end."""
         super().watch_scroll_y(old_value, new_value)
+        self._is_at_hit &= self._moving
         if not self._moving and self._live and round(old_value) != round(new_value):
             if new_value >= self.max_scroll_y:
                 self._resume()
@@ -355,13 +358,15 @@ class Transcript(Viewport):
             self._refresh_badge()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Rewrap at the new width, keeping the block at the top."""
+        """Rewrap at the new width, keeping the block at the top, and in sight the hit that was gone to last."""
         top = self.block_at_top()
         self._measure()
         if self.follow:
             self._scroll(self._tops[-1])
         elif top is not None and self.scroll_offset.y:
             self._scroll(self._tops[self._place[top.key]])
+        if self._is_at_hit and self._hits.hits:
+            self._show_hit()
         self.refresh()
 
     # Drawing ---------------------------------------------------------------------------------------------------------

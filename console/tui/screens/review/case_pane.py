@@ -246,7 +246,6 @@ class CasePane(Vertical):
         self.set_class(not shown.suite_view.has_conversation_pane, "-alone")
         self._draw_head(shown)
         self._draw_view(shown, keep_place=before is not None and _is_same_view(before, shown))
-        self._keep_match_in_sight()
 
     def _show_nothing(self) -> None:
         self._title.tell(Content.empty())
@@ -260,7 +259,6 @@ class CasePane(Vertical):
         """Draw the lines above the view again."""
         if self._shown is not None:
             self._draw_head(self._shown)
-            self._keep_match_in_sight()
 
     def _draw_head(self, shown: ShownCase) -> None:
         case, rollout, room = shown.case, shown.case.rollout, self._room
@@ -330,13 +328,7 @@ class CasePane(Vertical):
         self.search_text = text
         count = self.text.find(text)
         self._show_hits(1, count)
-        self._keep_match_in_sight()
         return count
-
-    def _keep_match_in_sight(self) -> None:
-        """Scroll to the match that is shown once the lines above the view have taken their room."""
-        if self.search_text:
-            self.call_after_refresh(self.text.find_step, 0)
 
     def find_step(self, by: int) -> bool:
         """Move to another match; return False if there is no search."""
