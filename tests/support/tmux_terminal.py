@@ -20,6 +20,7 @@ class TmuxTerminal:
             pytest.skip("tmux is not installed")
         self.socket = folder / "tmux"
         given = {"EVAL_CONSOLE_SIM_PACE": "human", "TERM": "xterm-256color", "COLORTERM": "truecolor"} | (env or {})
+        given.setdefault("XDG_STATE_HOME", os.environ.get("XDG_STATE_HOME", str(folder / "state")))  # nobody's own
         command = [sys.executable, "-m", "console", *arguments]
         script = " ".join(f"'{part}'" for part in command)
         self._tmux(
