@@ -59,7 +59,7 @@ def _race_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) 
     name = min(max(len(one.model) for one in shown), width // 3)
     words = [difference_words(one) if one.difference is not None else "leader" for one in shown]
     wide = max(map(len, words))
-    room = width - name - wide - 18
+    room = min(width - name - wide - 21, 60)
     least = min([-0.02, *(one.below for one in shown if one.below is not None)])
     lines = [one_line(head, 200, "bold")]
     for one, text in zip(shown, words, strict=True):
