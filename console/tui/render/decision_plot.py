@@ -61,29 +61,29 @@ def _race_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) 
     wide = max(map(len, words))
     room = min(width - name - wide - 21, 60)
     least = min([-0.02, *(one.below for one in shown if one.below is not None)])
+    most = max([0.0, *(one.above for one in shown if one.above is not None)])
     lines = [one_line(head, 200, "bold")]
     for one, text in zip(shown, words, strict=True):
         value = "–" if one.value is None else rate(one.value)
         parts = [one_line(f"{one.model:<{name}.{name}}  {value:>5}  {text:<{wide}}  ", width)]
-        parts += [_span(one, least, room)] * (room >= 10)
+        parts += [_span(one, least, most, room)] * (room >= 10)
         parts += [muted(f" out at {one.out_at}")] * bool(one.out_at)
         lines.append(Content.assemble(*parts))
     return lines
 
 
-def _span(one: Contender, least: float, room: int) -> Content:
-    """Draw the interval of a model's distance from the leader on a line that ends, at the right, in no distance."""
-    most = max(0.0, one.above or 0.0)
+def _span(one: Contender, least: float, most: float, room: int) -> Content:
+    """Draw the interval of a model's distance from the leader on a line from `least` to `most`, with a mark at none."""
 
     def cell(value: float) -> int:
-        return min(max(round((value - least) / (0.0 - least) * (room - 1)), 0), room - 1)
+        return min(max(round((value - least) / (most - least) * (room - 1)), 0), room - 1)
 
     cells = [" "] * room
-    first, last = cell(one.below or 0.0), cell(min(one.above or 0.0, most))
+    first, last = cell(one.below or 0.0), cell(one.above or 0.0)
     cells[first : last + 1] = ["┄"] * (last + 1 - first)
-    cells[room - 1] = "│"
+    cells[cell(0.0)] = "│"
     cells[cell(one.difference or 0.0)] = _DOT
-    color = "bold $pass" if not one.out_at else "bold $fail"
+    color = "bold $fail" if one.out_at else "bold $pass"
     return Content.assemble(*((mark, color if mark == _DOT else MUTED) for mark in cells))
 
 
