@@ -308,14 +308,14 @@ class RowList(Viewport):
             if has_focus and is_ansi(self):
                 base += Style(reverse=True)
         content = self._compose_row(key, is_cursor, width)
-        if is_cursor and ((is_ansi(self) and has_focus) or self._is_black_on_white(base)):
+        black_on_white = (
+            has_black_on_white_cursor(self) and base.background == style_getter(self)("on $cursor").background
+        )
+        if is_cursor and ((is_ansi(self) and has_focus) or black_on_white):
             content = Content(content.plain)  # uniform style; symbols and words carry the meaning of colors
         strip = lines.strip_of(content, width, base, style_getter(self))
         self._strips[(key, width, state)] = strip
         return strip
-
-    def _is_black_on_white(self, base: Style) -> bool:
-        return has_black_on_white_cursor(self) and base.background == style_getter(self)("on $cursor").background
 
     def _compose_row(self, key: str, is_cursor: bool, width: int) -> Content:
         face = self._draw(key)
