@@ -248,14 +248,9 @@ class RowList(Viewport):
         is_row = line >= self._names and 0 <= index < len(self._keys) and self._keys[index] not in self._fixed
         self._pressed = self._keys[index] if is_row else None
 
-    def pop_pressed(self) -> int | None:
-        """Return the index of the row on which the mouse button was pressed, once."""
-        key, self._pressed = self._pressed, None
-        return self._place_of(key) if key is not None else None
-
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked row and toggle its selection; if not selectable, open the cursor row."""
-        index = self.pop_pressed()
+        index = self._place_of(self._pressed) if self._pressed is not None else None
         if index is None:
             return
         if self._selectable:

@@ -42,7 +42,7 @@ class ChoiceList(RowList):
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked row and post `RowClicked`."""
         event.prevent_default()
-        if (index := self.pop_pressed()) is not None and self.move_to(self.keys[index]):
+        if self._pressed is not None and self.move_to(self._pressed):
             self.focus()
             self.post_message(self.RowClicked())
 

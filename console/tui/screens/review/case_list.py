@@ -87,7 +87,9 @@ def group_line(head: Head, largest: int, width: int) -> Content:
     fold = " " if head.is_top and not head.folds else SYMBOLS.opened if head.is_open else SYMBOLS.folded
     indent = "  " * head.depth
     left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} ", MUTED), label)
-    number = Content.assemble((f"{number_format.count(count):>5} ", "bold" if not head.is_top else MUTED))
+    number = Content.assemble(
+        (f" {number_format.count(count):>{len(number_format.count(largest))}} ", "bold" if not head.is_top else MUTED)
+    )
     first = next(iter(head.group.rollouts), None)
     style = OUTCOME_STYLES.get(first.outcome, MUTED) if first is not None and first.outcome is not None else MUTED
     right = number.append_text(share, MUTED if head.is_top else style)
