@@ -140,9 +140,9 @@ def _code(summary: Summary) -> Exit:
 
 
 def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
+    from console.cli.history import read_overview
     from console.core.grading import NOT_RECORDED, grading_differences
     from console.exchange.exports.comparison import difference_fields
-    from console.cli.history import read_overview
     from console.insight.comparison import compare
     from console.insight.comparison_side import ComparisonSide
     from console.insight.regrading import flips
@@ -197,9 +197,8 @@ def _show_noise(args: RegradeArguments, new: "ComparisonSide") -> None:
     from console.insight.judging import judging_of, noise_lines
 
     judging = judging_of(new.manifest, new.rollouts.values(), {})
-    if judging is not None and judging.noise is not None:
-        for line in noise_lines(judging.noise, is_rate=not judging.is_of_score):
-            args.output.prose(line)
+    for line in noise_lines(judging) if judging is not None else ():
+        args.output.prose(line)
 
 
 def _show_ranks(args: RegradeArguments, pairs: Sequence[tuple[Summary, Summary]]) -> None:

@@ -18,7 +18,7 @@ from console.benchmarks.dialogue.rules.judging import criteria_of, limit_of
 from console.benchmarks.dialogue.rules.row import Rubric
 from console.core.chat import Message
 from console.core.json_text import read_json
-from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, Stage
+from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, Stage, repeat_prefix
 
 JUDGE = "judge"
 GRADED = "graded"
@@ -56,9 +56,9 @@ class UnreadableReply(ValueError):
 class Judge:
     """Judges of one conversation."""
 
-    def __init__(self, stage: Stage, *, has_second: bool) -> None:
-        """Store the stage; `has_second` enables the second judge."""
-        self._stage, self._has_second = stage, has_second
+    def __init__(self, stage: Stage, *, has_second: bool, repeats: int = 1) -> None:
+        """Store the stage; `has_second` enables the second judge, and `repeats` counts the judge's grades."""
+        self._stage, self._has_second, self._repeats = stage, has_second, repeats
 
     async def judge(self, rubric: Rubric, turns: Sequence[PlayedTurn], right: Sequence[str]) -> Judgement:
         """Grade the last answer of a conversation and record the scores.
@@ -74,10 +74,13 @@ class Judge:
         if self._has_second:
             asked.append(self._ask(SECOND_JUDGE, messages, rubric, turn, turns[-1].answer in right))
         (grades, problem), *others = await _gather_all(asked)
+        for number in range(2, self._repeats + 1):  # in order, so that a replay finds which grade counts
+            prefix = repeat_prefix(number)
+            await self._ask(JUDGE, messages, rubric, turn, turns[-1].answer in right, prefix)
         return Judgement(grades, problem, [grade for second, _ in others for grade in second])
 
     async def _ask(
-        self, role: str, messages: list[Message], rubric: Rubric, turn: int, is_right: bool
+        self, role: str, messages: list[Message], rubric: Rubric, turn: int, is_right: bool, prefix: str = ""
     ) -> tuple[list[Grade], str]:
         """Return the grades of one judge, or an error."""
         problem = ""
@@ -91,20 +94,20 @@ class Judge:
                 problem = str(error)
                 messages = [*messages, reply.message(), {"role": "user", "content": _AGAIN % problem}]
                 continue
-            self._record(role, grades, rubric, turn)
+            self._record(role, grades, rubric, turn, prefix)
             return grades, ""
-        self._record(role, [], rubric, turn)
+        self._record(role, [], rubric, turn, prefix)
         return [], f"the judge could not be read, {TRIES} times: {problem}"
 
-    def _record(self, role: str, grades: Sequence[Grade], rubric: Rubric, turn: int) -> None:
+    def _record(self, role: str, grades: Sequence[Grade], rubric: Rubric, turn: int, prefix: str) -> None:
         """Record a score for each criterion; None: not graded."""
-        prefix = SECOND_PREFIX if role == SECOND_JUDGE else ""
+        prefix = SECOND_PREFIX if role == SECOND_JUDGE else prefix
         by_name = {grade.name: grade.grade for grade in grades}
         for criterion in criteria_of(rubric):
             limit = limit_of(criterion, rubric)
             self._stage.score(f"{prefix}{criterion.name}", by_name.get(criterion.name), threshold=limit, turn=turn)
         reasons = {grade.name: grade.why for grade in grades if grade.why}
-        if reasons:
+        if reasons and prefix in ("", SECOND_PREFIX):
             self._stage.note(GRADED, {"judge": role, "why": reasons}, turn=turn)
 
 
