@@ -9,17 +9,18 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from console.benchmarks.dialogue.conversation.judge import Judge
 from console.benchmarks.dialogue.conversation.scripted_answers import (
-    right_texts,
     scripted_answers_for,
+    scripted_judge,
     scripted_user_for,
 )
-from console.benchmarks.dialogue.rules.answer import Judgement, Output, PlayedCall, PlayedTurn, read_arguments
+from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedTurn, read_arguments
 from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
-from console.benchmarks.dialogue.rules.row import CannedResult, Rubric
+from console.benchmarks.dialogue.rules.row import CannedResult
 from console.benchmarks.dialogue.rules.script import Script
 from console.core.chat import Message, Reply, ToolCall
+from console.suites.judging.judge import Judge
+from console.suites.judging.rubric import Judgement, Rubric
 from console.suites.simulated_user import SimulatedUser, lead
 from console.suites.stage import Stage
 
@@ -113,11 +114,30 @@ class Player:
 
     async def _judged(self, expect: Sequence[dict[str, Any]], turns: Sequence[PlayedTurn]) -> list[Judgement]:
         """Return a judgment for each check that needs one, in order."""
-        right = right_texts(self._script, len(turns) - 1)
+        answer, turn = turns[-1].answer, len(turns) - 1
         return [
-            await self._judge.judge(own_rubric(check) or self._script.rubric or Rubric(), turns, right)
+            await self._judge.judge(
+                own_rubric(check) or self._script.rubric or Rubric(),
+                answer,
+                conversation=conversation_text(turns),
+                turn=turn,
+                simulated=lambda rubric: scripted_judge(self._script, rubric, answer, turn),
+            )
             for check in judged_in(read_checks(expect))
         ]
+
+
+def conversation_text(turns: Sequence[PlayedTurn]) -> str:
+    """Format a conversation for a judge, without the last answer."""
+    lines: list[str] = []
+    for number, turn in enumerate(turns):
+        lines.append(f"User: {turn.user}")
+        for call in turn.calls:
+            lines.append(f"Assistant calls {call.name}({call.arguments})")
+            lines += [f"It gets back: {call.result}"] if call.result else []
+        if number < len(turns) - 1:
+            lines.append(f"Assistant: {turn.answer}")
+    return "\n".join(lines)
 
 
 class ToolAnswer(NamedTuple):

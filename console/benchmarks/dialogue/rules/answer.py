@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
+from console.suites.judging.rubric import Judgement
 
 
 class PlayedCall(Struct, frozen=True, omit_defaults=True):
@@ -18,25 +19,6 @@ class PlayedCall(Struct, frozen=True, omit_defaults=True):
     """Arguments as written by the model, normally JSON."""
     result: str = ""
     """Result of the call; empty if the row has no canned results."""
-
-
-class Grade(Struct, frozen=True, omit_defaults=True):
-    """A judge's grade for one criterion."""
-
-    name: str
-    grade: float
-    why: str = ""
-
-
-class Judgement(Struct, frozen=True, omit_defaults=True):
-    """A judge's grades for one answer."""
-
-    grades: list[Grade] = field(default_factory=list[Grade])
-    """Empty if no reply was valid."""
-    problem: str = ""
-    """Error in the judge's replies, if any."""
-    second: list[Grade] = field(default_factory=list[Grade])
-    """Grades of the second judge, without effect on the verdict."""
 
 
 class PlayedTurn(Struct, frozen=True, omit_defaults=True):

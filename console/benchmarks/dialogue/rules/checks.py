@@ -19,8 +19,8 @@ from console.benchmarks.dialogue.rules.row import (
     NotCalled,
     NumberIs,
     Regex,
-    Rubric,
 )
+from console.suites.judging.rubric import Rubric, problem_in
 
 
 def read_check(value: Any, where: str) -> AnyCheck:
@@ -168,21 +168,9 @@ def verify_rubric(rubric: Rubric, where: str) -> None:
     Raises:
         FieldError: no criteria, or inconsistent numbers.
     """
-    low, high = rubric.scale
-    if not low < high:
-        raise FieldError(
-            f"{where}.scale", f"must be ascending, not from {low:g} to {high:g}", "Write the worst grade first."
-        )
-    if not rubric.rubric.strip() and not rubric.criteria:
-        raise FieldError(where, "has no criteria", "Add a `rubric` in words, or `criteria`.")
-    names = [criterion.name for criterion in rubric.criteria]
-    if len(set(names)) < len(names):
-        raise FieldError(f"{where}.criteria", "has two criteria with the same name")
-    limits = [("threshold", rubric.threshold)]
-    limits += [(f"criteria[{place}].threshold", item.threshold) for place, item in enumerate(rubric.criteria)]
-    for name, limit in limits:
-        if limit is not None and not low <= limit <= high:
-            raise FieldError(f"{where}.{name}", f"must be on the scale from {low:g} to {high:g}, not {limit:g}")
+    if (found := problem_in(rubric)) is not None:
+        field, problem, hint = found
+        raise FieldError(f"{where}.{field}" if field else where, problem, hint)
 
 
 def _verify_judged(rubric: Rubric | None, where: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from console.benchmarks.dialogue.rules.answer import Judgement, Output, Seen, seen_at_end, seen_in_turn
+from console.benchmarks.dialogue.rules.answer import Output, Seen, seen_at_end, seen_in_turn
 from console.benchmarks.dialogue.rules.checks import own_rubric, parts_of, read_checks
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.judging import check_judged
@@ -21,7 +21,6 @@ from console.benchmarks.dialogue.rules.row import (
     NotCalled,
     NumberIs,
     Regex,
-    Rubric,
 )
 from console.benchmarks.dialogue.rules.script import Script
 from console.benchmarks.dialogue.rules.text_checks import (
@@ -31,6 +30,7 @@ from console.benchmarks.dialogue.rules.text_checks import (
     check_number,
     check_regex,
 )
+from console.suites.judging.rubric import Judgement, Rubric
 
 
 class Findings(NamedTuple):
@@ -71,7 +71,7 @@ def _evaluate(checks: Sequence[AnyCheck], seen: Seen, script: Script) -> list[Fi
 def _finding(check: AnyCheck, seen: Seen, script: Script, judgements: Iterator[Judgement]) -> Finding:
     match check:
         case Judged():
-            return check_judged(own_rubric(check) or script.rubric or Rubric(), next(judgements, None))
+            return check_judged(own_rubric(check) or script.rubric or Rubric(), next(judgements, None), seen.text)
         case AnyOf():
             return _any_of([_finding(part, seen, script, judgements) for part in parts_of(check)])
         case Calls() | NotCalled():

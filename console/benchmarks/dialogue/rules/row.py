@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from console.core.chat import MessageToolCall
+from console.suites.judging.rubric import Rubric, Text
 from console.suites.simulated_user import SimulatedUser
 
-Text = Annotated[str, Meta(min_length=1)]
 Texts = Text | Annotated[list[Text], Meta(min_length=1)]
 Number = float | str
 """A number, or a string with a number, as in table columns."""
@@ -74,33 +74,6 @@ class NotCalled(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     not_called: Literal[True] | Texts
 
 
-class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A criterion for the judge."""
-
-    name: Text
-    about: str = ""
-    """Explanation of the criterion and its grades."""
-    weight: Annotated[float, Meta(gt=0, le=1e6)] = 1.0
-    threshold: float | None = None
-    """Minimum grade; below it the check fails regardless of other grades."""
-
-
-class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Instructions for the model in the role `judge`: a rubric in words, or several criteria."""
-
-    rubric: str = ""
-    criteria: list[Criterion] = field(default_factory=list[Criterion])
-    scale: Annotated[list[float], Meta(min_length=2, max_length=2)] = field(default_factory=lambda: [1.0, 5.0])
-    """Worst and best grade."""
-    threshold: float | None = None
-    """Minimum weighted mean that passes; default: three quarters of the scale."""
-    wording: str = ""
-    """Template of the judge's prompt with `{conversation}`, `{answer}` and `{criteria}`.
-
-    The reply format is appended.
-    """
-
-
 class Judged(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A judge grades the answer; true: with the rubric of the row."""
 
@@ -160,6 +133,10 @@ class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """Wrong answers for any turn."""
     recorded: list[list[RecordedReply]] = field(default_factory=list[list[RecordedReply]])
     """Replies by turn and step, recorded when the case was kept; every simulated model repeats them."""
+    judge: dict[str, str | float | dict[str, str | float]] = field(
+        default_factory=dict[str, str | float | dict[str, str | float]]
+    )
+    """What simulated judges reply to each answer: a grade, a category, a table of grades by criterion, or any text."""
 
 
 class Kept(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
