@@ -20,7 +20,8 @@ def scripted_answers(case: Case, role: str, call: GatewayCall) -> ScriptedAnswer
         words = "###STOP###" if said > _LAST_WORDS else "Please go on, that is all I know."
         return ScriptedAnswers(Utterance(words), (Utterance("###STOP###"),))
     target = case.data.get("target", "")
-    text = str(cast("list[Any]", target)[0] if isinstance(target, list) and target else target)
+    first = cast("list[Any]", target)[:1] if isinstance(target, list) else [cast(Any, target)]
+    text = "".join(map(str, first))
     if any(tool.get("function", {}).get("name") == "submit" for tool in call.tools):
         return ScriptedAnswers(Utterance(None, (("submit", {"answer": text}),)), (Utterance(_WRONG),))
     if case.data.get("choices"):
