@@ -20,7 +20,7 @@ def scripted_answers(case: Case, role: str, call: GatewayCall) -> ScriptedAnswer
         words = "###STOP###" if said > _LAST_WORDS else "Please go on, that is all I know."
         return ScriptedAnswers(Utterance(words), (Utterance("###STOP###"),))
     target = case.data.get("target", "")
-    first = cast("list[Any]", target)[:1] if isinstance(target, list) else [cast(Any, target)]
+    first = cast("list[Any]", target)[:1] if isinstance(target, list) else [target]
     text = "".join(map(str, first))
     if any(tool.get("function", {}).get("name") == "submit" for tool in call.tools):
         return ScriptedAnswers(Utterance(None, (("submit", {"answer": text}),)), (Utterance(_WRONG),))
