@@ -109,7 +109,13 @@ class DialogueSuite(Suite):
         from console.benchmarks.dialogue.conversation.play import Player
 
         options = read_options(setting.options)
-        player = Player(script_of(case), stage, max_steps=options.max_steps, has_second_judge=options.has_second_judge)
+        player = Player(
+            script_of(case),
+            stage,
+            max_steps=options.max_steps,
+            has_second_judge=options.has_second_judge,
+            judge_repeats=options.judge_repeats,
+        )
         return await player.play()
 
     def scores_slowly(self, case: Case) -> bool:

@@ -26,7 +26,7 @@ from console.suites.judging.rubric import (
     scale_of,
     schema_of,
 )
-from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, Stage
+from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, Stage, repeat_prefix
 
 JUDGE = "judge"
 GRADED = "graded"
@@ -70,9 +70,9 @@ class UnreadableReply(ValueError):
 class Judge:
     """Judges of one conversation."""
 
-    def __init__(self, stage: Stage, *, has_second: bool = False) -> None:
-        """Store the stage; `has_second` enables the second judge."""
-        self._stage, self._has_second = stage, has_second
+    def __init__(self, stage: Stage, *, has_second: bool = False, repeats: int = 1) -> None:
+        """Store the stage; `has_second` enables the second judge, `repeats` counts the gradings of each answer."""
+        self._stage, self._has_second, self._repeats = stage, has_second, repeats
 
     async def judge(
         self,
@@ -96,17 +96,23 @@ class Judge:
         if rubric.each:
             parts = [replace(rubric, criteria=[item]) for item in rubric.criteria] or parts
         roles = [JUDGE, SECOND_JUDGE] if self._has_second else [JUDGE]
-        asked = [
-            self._ask(role, part, judge_messages(part, answer, conversation), turn, simulated or _approving)
-            for role in roles
-            for part in parts
-            for _ in range(rubric.repeats)
-        ]
-        replies = iter(await _gather_all(asked))
-        of_roles = [[[next(replies) for _ in range(rubric.repeats)] for _ in parts] for _ in roles]
+
+        async def ask(*roles: str) -> list[list[list[tuple[list[Grade], str]]]]:
+            asked = [
+                self._ask(role, part, judge_messages(part, answer, conversation), turn, simulated or _approving)
+                for role in roles
+                for part in parts
+                for _ in range(rubric.repeats)
+            ]
+            replies = iter(await _gather_all(asked))
+            return [[[next(replies) for _ in range(rubric.repeats)] for _ in parts] for _ in roles]
+
         (grades, problem), *others = [
-            self._record(role, rubric, of_role, turn) for role, of_role in zip(roles, of_roles, strict=True)
+            self._record(role, rubric, of_role, turn) for role, of_role in zip(roles, await ask(*roles), strict=True)
         ]
+        for number in range(2, self._repeats + 1):  # one after another, so that a replay finds the grade that counts
+            (again,) = await ask(JUDGE)
+            self._record(JUDGE, rubric, again, turn, repeat_prefix(number))
         return Judgement(grades, problem, [grade for second, _ in others for grade in second])
 
     async def _ask(
@@ -136,7 +142,12 @@ class Judge:
         return [], f"the judge could not be read, {TRIES} times: {problem}"
 
     def _record(
-        self, role: str, rubric: Rubric, parts: Sequence[Sequence[tuple[list[Grade], str]]], turn: int
+        self,
+        role: str,
+        rubric: Rubric,
+        parts: Sequence[Sequence[tuple[list[Grade], str]]],
+        turn: int,
+        prefix: str = "",
     ) -> tuple[list[Grade], str]:
         """Combine the grades of one judge and record a score for each criterion; None: not graded."""
         grades: list[Grade] = []
@@ -144,13 +155,13 @@ class Judge:
         for part in parts:
             readable = [votes for votes, error in part if not error]
             grades += combined(readable) if readable else []
-        prefix = SECOND_PREFIX if role == SECOND_JUDGE else ""
+        prefix = SECOND_PREFIX if role == SECOND_JUDGE else prefix
         by_name = {grade.name: grade.grade for grade in grades}
         for criterion in criteria_of(rubric):
             limit = limit_of(criterion, rubric)
             self._stage.score(f"{prefix}{criterion.name}", by_name.get(criterion.name), threshold=limit, turn=turn)
         reasons = {grade.name: grade.why for grade in grades if grade.why}
-        if reasons:
+        if reasons and prefix in ("", SECOND_PREFIX):
             self._stage.note(GRADED, {"judge": role, "why": reasons}, turn=turn)
         is_complete = len(grades) == len(criteria_of(rubric))
         return grades if is_complete else [], "" if is_complete else problem

@@ -32,7 +32,9 @@ UNKNOWN_RESULT = "no_result"
 class Player:
     """Plays one conversation."""
 
-    def __init__(self, script: Script, stage: Stage, *, max_steps: int, has_second_judge: bool) -> None:
+    def __init__(
+        self, script: Script, stage: Stage, *, max_steps: int, has_second_judge: bool, judge_repeats: int
+    ) -> None:
         """Store script and stage.
 
         Args:
@@ -40,9 +42,10 @@ class Player:
             stage: the stage of all effects.
             max_steps: maximum model replies per turn.
             has_second_judge: also call the second judge.
+            judge_repeats: how often the judge grades an answer.
         """
         self._script, self._stage, self._max_steps = script, stage, max_steps
-        self._judge = Judge(stage, has_second=has_second_judge)
+        self._judge = Judge(stage, has_second=has_second_judge, repeats=judge_repeats)
         self._messages: list[Message] = []
         self._turns: list[PlayedTurn] = []
 
