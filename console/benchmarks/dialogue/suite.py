@@ -30,6 +30,7 @@ class DialogueSuite(Suite):
     grader_sources = (
         "console.benchmarks.dialogue.rules",
         "console.suites.judging",
+        "console.suites.code_run",
         "console.suites.call_matching",
     )
 
@@ -115,6 +116,7 @@ class DialogueSuite(Suite):
             max_steps=options.max_steps,
             has_second_judge=options.has_second_judge,
             judge_repeats=options.judge_repeats,
+            folder=self._entry.folder,
         )
         return await player.play()
 

@@ -10,11 +10,13 @@ from typing import Any, cast
 
 import msgspec
 from msgspec.structs import fields as fields_of
+from msgspec.structs import replace
 
 from console.benchmarks.dialogue.data.cells import read_cells
 from console.benchmarks.dialogue.data.row_files import RawRow, cases_file, read_rows
 from console.benchmarks.dialogue.data.template import fill, variables_in
 from console.benchmarks.dialogue.rules.checks import read_check, verify, verify_rubric
+from console.benchmarks.dialogue.rules.code_tests import has_tests
 from console.benchmarks.dialogue.rules.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
 from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, ScriptedTurn
 from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
@@ -250,8 +252,11 @@ class CaseBuilder:
         expect = cast(list[Any], checks) + [{name: merged.pop(name)} for name in SHORTHANDS if name in merged]
         settings = _judge_settings(merged)
         row = convert({**merged, "expect": []}, Row, "")
-        script = _script(row, _with_settings(expect, settings), settings, columns, variant)
+        expect = _with_settings(expect, settings)
+        script = _script(row, expect, settings, columns, variant)
         case_id = self._id(raw, row, variant)
+        if has_tests([*script.expect, *(check for turn in script.turns for check in turn.expect)]):
+            script = self._with_tests(script, self._row_name(raw, row))
         title = script.turns[0].user if script.turns else script.user.goal if script.user else ""
         return Case(
             id=case_id,
@@ -260,6 +265,13 @@ class CaseBuilder:
             title=title if len(title) <= _TITLE else f"{title[:_TITLE_START]} … {title[_TITLE_START - _TITLE :]}",
             cluster=row.cluster or (self._row_name(raw, row) if variant else ""),
         )
+
+    def _with_tests(self, script: Script, name: str) -> Script:
+        from console.benchmarks.dialogue.data.hidden_tests import with_digests
+
+        folder = Path(self._defaults.place).parent
+        turns = [replace(turn, expect=with_digests(turn.expect, folder, name)) for turn in script.turns]
+        return replace(script, turns=turns, expect=with_digests(script.expect, folder, name))
 
     def _row_name(self, raw: RawRow, row: Row) -> str:
         return row.id or f"row-{raw.number}"
