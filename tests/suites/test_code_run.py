@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from console.core.fault import UsageError
-from console.suites.code_run import run_code, parse_tests
+from console.suites.code_run import parse_tests, run_code
 from console.testing.stage import MemoryStage
 
 CODE = """\
