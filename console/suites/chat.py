@@ -18,6 +18,8 @@ from console.suites.stage import Stage
 
 Tool = Callable[..., Any]
 Said = str | Utterance
+OUTSIDE_TOOL = "tool "
+"""Beginning of the kind of effects of tools whose calls are journaled, before the tool's name."""
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
@@ -140,7 +142,9 @@ class Chat:
     async def _call(self, name: str, arguments: dict[str, Any]) -> Any:
         tool = self._tools[name]
         if inspect.iscoroutinefunction(tool):
-            return await self._stage.perform(f"tool {name}", arguments, lambda: cast(Awaitable[Any], tool(**arguments)))
+            return await self._stage.perform(
+                f"{OUTSIDE_TOOL}{name}", arguments, lambda: cast(Awaitable[Any], tool(**arguments))
+            )
         return tool(**arguments)
 
 
