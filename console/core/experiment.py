@@ -5,7 +5,7 @@ goes on live from a reply of the model, with the changes of its arm.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -187,7 +187,7 @@ def _replaced(
 def description_of(tool: Mapping[str, Any]) -> tuple[str, str]:
     """Return name and description of an offered tool, in either of the two usual shapes."""
     function = tool.get("function")
-    held: Mapping[str, Any] = function if isinstance(function, dict) else tool  # pyright: ignore[reportUnknownVariableType]
+    held = cast("Mapping[str, Any]", function) if isinstance(function, dict) else tool
     return str(held.get("name", "")), str(held.get("description", ""))
 
 

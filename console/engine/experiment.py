@@ -123,8 +123,8 @@ def expected_use(prepared: PreparedRun) -> Use:
             use.tokens += (sent + written) * manifest.rollouts
             model = facts.get(effect.role)
             price = 0.0 if model is None or model.simulated else price_of(model, sent, cached, written)
-            known = use.cost_usd is not None and price is not None
-            use.cost_usd = use.cost_usd + price * manifest.rollouts if known else None
+            if use.cost_usd is not None:
+                use.cost_usd = None if price is None else use.cost_usd + price * manifest.rollouts
     return use
 
 

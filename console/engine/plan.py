@@ -113,18 +113,12 @@ def prepare(plan: Plan) -> PreparedRun:
     options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
     runs_root = find_runs_root(plan.runs_path, may_be_new=True)
-    if plan.experiment is not None and plan.experiment.beginnings and not plan.regraded:
-        # the recorded requests are repeated, and another model goes on in their format
-        setting = RunFolder(runs_root / plan.parent).manifest().setting
-    else:
-        setting = suite.adapt(Setting(mode=mode, options=options), model, plan.mode)
+    setting = _recorded_setting(plan, runs_root) or suite.adapt(Setting(mode=mode, options=options), model, plan.mode)
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
-    selected = cases
-    if plan.shard is not None:
-        cases = part_of(cases, plan.shard)
+    selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_modes(suite, cases, setting)
     _check_keys({role: config for role, config in models.items() if not plan.regraded or role in GRADING_ROLES})
@@ -159,8 +153,15 @@ def prepare(plan: Plan) -> PreparedRun:
         grader=grader_of(suite, selected, setting, roles, weights),
     )
     found = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
-    earlier = earlier_run(manifest, runs_root) if not plan.regraded else None
+    earlier = None if plan.regraded else earlier_run(manifest, runs_root)
     return PreparedRun(manifest, suite, cases, models, runs_root, roots, found, earlier, baseline)
+
+
+def _recorded_setting(plan: Plan, runs_root: Path) -> Setting | None:
+    """Return the parent's setting if its requests are repeated: another model goes on in their format."""
+    if plan.experiment is None or not plan.experiment.beginnings or plan.regraded:
+        return None
+    return RunFolder(runs_root / plan.parent).manifest().setting
 
 
 def _with_prerequisites(experiment: Experiment | None, cases: list[Case], asked: Selection) -> Experiment | None:

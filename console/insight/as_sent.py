@@ -23,6 +23,7 @@ from console.core.experiment import (
     TOOL,
     USER,
     Applied,
+    Arm,
     Beginning,
     Change,
     Request,
@@ -86,6 +87,12 @@ def point_at(conversation: Conversation, at: str) -> Point:
     raise UsageError(f"there is no step {at}", where="--at", hint=f"This conversation has {listed}.")
 
 
+def beginning_of(points: Sequence[Point], point: Point, arm: Arm) -> Beginning:
+    """Return what is repeated when going on from a point; a changed result goes into the request after it."""
+    is_after = any(change.what == RESULT for change in arm)
+    return points[point.replies + is_after].beginning
+
+
 def opening_of(conversation: Conversation) -> list[dict[str, Any]]:
     """Return the messages of the first model request.
 
@@ -125,19 +132,12 @@ def change_of(conversation: Conversation, point: Point, what: str, text: str) ->
     Raises:
         UsageError: it cannot be read, changes nothing, or there is nothing of that kind at this point.
     """
-    before = _before(conversation, point, what)
+    before: Any = _before(conversation, point, what)
     match = _DESCRIPTION.match(what)
     name = match["name"] if match else what.partition(".")[2]
     kind = what.partition(".")[0]
-    after: Any = _restored(text, before) if isinstance(before, str) else text
-    if kind == REPLY:
-        after = _reply_from_text(text, before)
-    elif kind == OPENING:
-        after = from_text(text, before)
-    elif kind == RESULT:
-        after = _results_from_text(text, before)
-    elif kind == PARAMS:
-        after = _value(text)
+    read = {REPLY: _reply_from_text, OPENING: from_text, RESULT: _results_from_text}.get(kind, _restored)
+    after: Any = _value(text) if kind == PARAMS else read(text, before)
     change = Change(kind, after, before, name)
     if after == before:
         raise UsageError(f"{what} is as it was sent, so nothing would change", where=what)

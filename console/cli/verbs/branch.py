@@ -97,7 +97,7 @@ def run(args: BranchArguments) -> int:
     Raises:
         UsageError: no such run, case, step or model, a change that cannot be made, or a state that cannot be rebuilt.
     """
-    from console.insight.as_sent import point_at, points_of
+    from console.insight.as_sent import beginning_of, point_at, points_of
 
     reader, rollout = find_rollout(args, args.which, args.rollout)
     conversation = reader.conversation(rollout.key)
@@ -108,9 +108,7 @@ def run(args: BranchArguments) -> int:
     if args.show:
         return _show(args, conversation, point)
     arm = _changes(args, conversation, point)
-    beginning = point.beginning if args.at and args.from_ == "step" else None
-    if beginning is not None and any(change.what == RESULT for change in arm):
-        beginning = points[point.replies + 1].beginning  # the request that the result goes into
+    beginning = beginning_of(points, point, arm) if args.at and args.from_ == "step" else None
     return _play(args, reader, rollout, beginning, arm)
 
 
