@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-BUILT_IN = ("bfcl", "aidanbench", "cavebench", "dialogue", "recorded")
+BUILT_IN = ("bfcl", "aidanbench", "cavebench", "tau2", "dialogue", "recorded")
 """Built-in benchmarks, in the order of listings and lookups."""
 
 
