@@ -6,8 +6,8 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.tau2.domains.world import AGENT, Change, canonical
 from console.benchmarks.tau2.rules.domain import Domain
+from console.benchmarks.tau2.rules.domains.world import AGENT, Change, canonical
 from console.benchmarks.tau2.rules.evaluate import Evaluation, world_differences
 from console.benchmarks.tau2.rules.output import Output
 from console.benchmarks.tau2.rules.replay import ReplayError
@@ -33,7 +33,7 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
         return Comparison(sentence)
     pairs = [*_call_pairs(criteria, calls_of(output.messages))]
     if "evaluation" in verdict.detail:
-        evaluation = msgspec.convert(verdict.detail["evaluation"], Evaluation)
+        evaluation = msgspec.convert(verdict.detail["evaluation"], ready_type(Evaluation))
         pairs += _check_pairs(criteria, evaluation)
         if evaluation.db_match is False:
             try:

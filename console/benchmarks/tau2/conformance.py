@@ -13,12 +13,13 @@ import msgspec
 
 from console.benchmarks.tau2.conversation.talk import DONE, Limits, Silent, Talk
 from console.benchmarks.tau2.data.editions import Edition, editions, find_edition
-from console.benchmarks.tau2.domains.world import AGENT
+from console.benchmarks.tau2.rules.domains.world import AGENT
 from console.benchmarks.tau2.rules.evaluate import UnreadableJudge, evaluate
 from console.benchmarks.tau2.rules.metrics import Simulation, metrics
 from console.benchmarks.tau2.rules.replay import ReplayError, begun, earlier_messages
 from console.benchmarks.tau2.rules.task import Call, Message, Task
 from console.core.fault import UsageError
+from console.core.ready_type import ready_type
 from console.suites.suite import Row
 
 
@@ -93,9 +94,9 @@ class Tau2LineChecker:
 
     def _answer(self, row: Row) -> Row:
         if "simulations" in row:
-            asked = msgspec.convert(row, _MetricsRow)
+            asked = msgspec.convert(row, ready_type(_MetricsRow))
             return {"expect": msgspec.to_builtins(metrics(asked.simulations, asked.num_trials), str_keys=True)}
-        case = msgspec.convert(row, _Case)
+        case = msgspec.convert(row, ready_type(_Case))
         edition = self._edition(case.edition)
         task = edition.tasks(case.domain).get(case.task)
         if task is None:
@@ -114,7 +115,7 @@ def message_of(item: dict[str, Any]) -> Message:
     """Read a message of a trajectory; calls without a requestor are of the message's role."""
     calls = cast(list[dict[str, Any]] | None, item.get("tool_calls"))
     own = None if calls is None else [{"id": "", "requestor": item.get("role", AGENT), **call} for call in calls]
-    return msgspec.convert({**item, "tool_calls": own}, Message)
+    return msgspec.convert({**item, "tool_calls": own}, ready_type(Message))
 
 
 def _played(edition: Edition, case: _Case, task: Task) -> Row:

@@ -31,7 +31,7 @@ class Tau2Suite(Suite):
     """τ²-bench with all pulled editions."""
 
     options = OPTIONS
-    grader_sources = ("console.benchmarks.tau2.rules", "console.benchmarks.tau2.domains")
+    grader_sources = ("console.benchmarks.tau2.rules",)
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the user, and the judge that retail of 1.0.1 has."""

@@ -13,8 +13,8 @@ from console.benchmarks.tau2.conversation.talk import DONE, Limits, Silent, Talk
 from console.benchmarks.tau2.data.editions import Edition
 from console.benchmarks.tau2.data.prompts import agent_prompt, judge_messages, user_prompt
 from console.benchmarks.tau2.data.schemas import tool_schemas
-from console.benchmarks.tau2.domains.world import AGENT, USER
 from console.benchmarks.tau2.options import Tau2Options
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER
 from console.benchmarks.tau2.rules.evaluate import EVALUATED, UnreadableJudge, needs_judge, read_judge
 from console.benchmarks.tau2.rules.output import Output
 from console.benchmarks.tau2.rules.replay import begun, earlier_messages

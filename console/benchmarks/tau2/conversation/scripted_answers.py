@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from console.benchmarks.tau2.conversation.talk import DONE, STOP
-from console.benchmarks.tau2.domains.world import USER
+from console.benchmarks.tau2.rules.domains.world import USER
 from console.benchmarks.tau2.rules.task import Action, Instructions, Message, Task, calls_of
 from console.core.chat import ScriptedAnswers, Utterance
 

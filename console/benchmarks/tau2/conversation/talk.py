@@ -6,7 +6,7 @@ Models are asked through functions, so that the same rules play a run and record
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from console.benchmarks.tau2.domains.world import AGENT, USER, World
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER, World
 from console.benchmarks.tau2.rules.task import Call, Message
 
 GREETING = Message(AGENT, "Hi! How can I help you today?")

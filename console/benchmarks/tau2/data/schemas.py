@@ -10,9 +10,9 @@ import msgspec
 
 from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL, Edition
 from console.benchmarks.tau2.data.wording import ToolWording, model_wordings, tool_wordings
-from console.benchmarks.tau2.domains.phone import MODES, ApnSettings
-from console.benchmarks.tau2.domains.world import USER, Tool, tools_of
 from console.benchmarks.tau2.rules.domain import KINDS
+from console.benchmarks.tau2.rules.domains.phone import MODES, ApnSettings
+from console.benchmarks.tau2.rules.domains.world import USER, Tool, tools_of
 
 Schema = dict[str, Any]
 _SCALARS: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}

@@ -7,15 +7,16 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.tau2.domains.airline import AirlineWorld
-from console.benchmarks.tau2.domains.airline import Data as AirlineData
-from console.benchmarks.tau2.domains.mock import Data as MockData
-from console.benchmarks.tau2.domains.mock import MockWorld
-from console.benchmarks.tau2.domains.retail import Data as RetailData
-from console.benchmarks.tau2.domains.retail import RetailWorld
-from console.benchmarks.tau2.domains.telecom import Data as TelecomData
-from console.benchmarks.tau2.domains.telecom import TelecomWorld
-from console.benchmarks.tau2.domains.world import World
+from console.benchmarks.tau2.rules.domains.airline import AirlineWorld
+from console.benchmarks.tau2.rules.domains.airline import Data as AirlineData
+from console.benchmarks.tau2.rules.domains.mock import Data as MockData
+from console.benchmarks.tau2.rules.domains.mock import MockWorld
+from console.benchmarks.tau2.rules.domains.retail import Data as RetailData
+from console.benchmarks.tau2.rules.domains.retail import RetailWorld
+from console.benchmarks.tau2.rules.domains.telecom import Data as TelecomData
+from console.benchmarks.tau2.rules.domains.telecom import TelecomWorld
+from console.benchmarks.tau2.rules.domains.world import World
+from console.core.ready_type import ready_type
 
 KINDS: dict[str, tuple[type[msgspec.Struct], Callable[[Any], World]]] = {
     "airline": (AirlineData, AirlineWorld),
@@ -41,7 +42,7 @@ class Domain:
         if not agent_data and not user_data:
             return make(self.rows)
         plain = cast(dict[str, Any], msgspec.to_builtins(self.rows))
-        return make(msgspec.convert(_merged(_merged(plain, agent_data or {}), user_data or {}), kind))
+        return make(msgspec.convert(_merged(_merged(plain, agent_data or {}), user_data or {}), ready_type(kind)))
 
 
 def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

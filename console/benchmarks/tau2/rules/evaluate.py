@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.tau2.domains.world import AGENT, Change, World, differing
 from console.benchmarks.tau2.rules.domain import Domain
+from console.benchmarks.tau2.rules.domains.world import AGENT, Change, World, differing
 from console.benchmarks.tau2.rules.replay import ReplayError, expected, kind_of, replayed
 from console.benchmarks.tau2.rules.task import Basis, Criteria, Message, Task, calls_of
 

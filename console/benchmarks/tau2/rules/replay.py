@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from console.benchmarks.tau2.domains.world import AGENT, Result, World
 from console.benchmarks.tau2.rules.domain import Domain
+from console.benchmarks.tau2.rules.domains.world import AGENT, Result, World
 from console.benchmarks.tau2.rules.task import Call, Message, Task
 
 

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from console.benchmarks.tau2.domains.world import AGENT
+from console.benchmarks.tau2.rules.domains.world import AGENT
 
 Basis = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from console.benchmarks.tau2.domains.world import ToolError, converted, tool
+from console.benchmarks.tau2.rules.domains.world import ToolError, converted, tool
 
 NONE = "none"
 CONNECTED, NO_SERVICE = "connected", "no_service"

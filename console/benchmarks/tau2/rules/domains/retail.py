@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from console.benchmarks.tau2.domains.world import (
+from console.benchmarks.tau2.rules.domains.world import (
     AGENT,
     Change,
     Table,

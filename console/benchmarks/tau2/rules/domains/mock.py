@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from console.benchmarks.tau2.domains.world import AGENT, USER, Change, Table, ToolError, World, converted, tool
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER, Change, Table, ToolError, World, converted, tool
 
 TaskStatus = Literal["pending", "completed"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from console.benchmarks.tau2.domains.phone import PaymentRequest, PhoneData, TelecomUser
-from console.benchmarks.tau2.domains.world import AGENT, USER, Change, ToolError, World, canonical, tool
+from console.benchmarks.tau2.rules.domains.phone import PaymentRequest, PhoneData, TelecomUser
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER, Change, ToolError, World, canonical, tool
 from console.core.ready_type import ready_type
 
 TODAY = date(2025, 2, 25)

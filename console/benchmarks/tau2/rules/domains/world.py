@@ -139,7 +139,7 @@ class World:
 
     def changes(self) -> Iterator[Change]:
         """Yield the rows that differ from the pulled data, of both parties."""
-        raise NotImplementedError
+        raise TypeError("this world has no `changes`")
 
     def kit(self, requestor: str, name: str = "") -> Any:
         """Return the kit of a party, for a tool; None: it has no tools."""
