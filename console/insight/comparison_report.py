@@ -37,6 +37,10 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
     if comparison.headline:
         changes = (("same", part.both), ("fewer", part.lost), ("more", part.gained))
         yield _section("Cases", ("cases", "count"), changes)
+    elif part.rollouts > part.cases:
+        changes = (("passes as often in B as in A", part.both + part.neither + part.as_often),)
+        changes += (("less often (lost)", part.lost), ("more often (gained)", part.gained))
+        yield _section("Cases", ("case", "count"), changes)
     else:
         square = (("A passed", part.both, part.lost), ("A failed", part.gained, part.neither))
         yield _section("Cases", ("", "B passed", "B failed"), square)

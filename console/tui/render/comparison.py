@@ -11,6 +11,7 @@ from console.core.statistics.paired import MCNEMAR, NEWCOMBE
 from console.insight import number_format
 from console.insight.comparison import (
     CasePair,
+    PairCounts,
     PairOutcome,
     RunComparison,
     bootstrapped,
@@ -141,17 +142,37 @@ def outcome_square_lines(comparison: RunComparison) -> list[Content]:
             changes,
             Content.empty(),
         ]
+    if part.rollouts > part.cases:
+        return _often_lines(part)
     same, other = _both_fail(comparison)
-    as_often = f"{part.as_often} as often, not always{left}" if part.as_often else ""
     notes = (
         f"both fail {part.neither}: same reason {same}, another {other}" if part.neither else "",
-        as_often or (f"{part.left_out} left out without two grades" if left else ""),
+        f"{part.left_out} left out without two grades" if left else "",
     )
     return [
         _square_row("", [(f"B {SYMBOLS.passed}", "bold"), (f"B {SYMBOLS.failed}", "bold")], ""),
         _square_row(f"A {SYMBOLS.passed}", [(f"{part.both:>3}", ""), (f"{part.lost:>3} lost", "$fail")], notes[0]),
         _square_row(
             f"A {SYMBOLS.failed}", [(f"{part.gained:>3} gained", "$pass"), (f"{part.neither:>3}", "")], notes[1]
+        ),
+    ]
+
+
+def _often_lines(part: PairCounts) -> list[Content]:
+    """Return how many cases with repeats pass more, less or as often in B (three lines)."""
+    some = f", {part.as_often} as often" if part.as_often else ""
+    left = f", {part.left_out} left out" if part.left_out else ""
+    rows = (
+        ("less often", part.lost, " lost", "$fail", f"{part.both} always in both"),
+        ("more often", part.gained, " gained", "$pass", f"{part.neither} never in either{some}{left}"),
+    )
+    return [
+        muted(f"  of {number_format.plural(part.cases, 'case')}, B passes"),
+        *(
+            Content.assemble(
+                (f"{name:>13}  ", "bold"), lines.fit(Content.styled(f"{count:>3}{word}", style), 12)
+            ).append_text(f"  {note}", MUTED)
+            for name, count, word, style, note in rows
         ),
     ]
 
