@@ -85,17 +85,25 @@ def _check(words: str, verdict: bool | None) -> Content:
     return Content.styled(f"{words} {sign}", style)
 
 
+_LEAST_RUN = 8
+"""Minimum width of a run's name."""
+
+
 def head_lines(comparison: RunComparison, width: int) -> list[Content]:
     """Return two lines for narrow screens: the runs with their scores, and the difference."""
     half = (width - 2) // 2
-    a, b = _run(comparison, "A", comparison.a), _run(comparison, "B", comparison.b)
+    a, b = _run(comparison, "A", comparison.a, half - 2), _run(comparison, "B", comparison.b, half)
     runs = Content.assemble(" ", lines.fit(a, half - 2), "  ", lines.fit(b, half))
     return [runs, Content(" ").append(lines.fit(difference(comparison), width - 1))]
 
 
-def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
-    model, run = one_line(side.model, 20, "bold"), one_line(side.name, 40, MUTED)
-    return Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name), "  ", run)
+def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int) -> Content:
+    """Return model, score and the run's name; without the given name, there is rarely room for more than the date."""
+    run = side.manifest.name or side.name
+    model = one_line(side.model, 20, "bold")
+    head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
+    room = width - head.cell_length - 2
+    return head.append("  ").append(lines.fit_name(one_line(run, 60, MUTED), room)) if room >= _LEAST_RUN else head
 
 
 def score_of(comparison: RunComparison, name: str) -> str:
