@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import shlex
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,9 @@ def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
     """Take plans instead of starting engines; the branch that is shown is another recorded run."""
     plans: list[Plan] = []
 
-    def spawn(plan: Plan) -> RunFolder:
-        plans.append(plan)
-        return plain_run(workspace.root / "runs", name="0118-branch").folder
+    def spawn(asked: Sequence[Plan]) -> list[RunFolder]:
+        plans.extend(asked)
+        return [plain_run(workspace.root / "runs", name="0118-branch").folder]
 
     monkeypatch.setattr(launch, "spawn", spawn)
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())

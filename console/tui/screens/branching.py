@@ -37,7 +37,7 @@ def start_plan(services: Services, plan: "Callable[[], Plan]", show: Callable[[R
         show(started)
 
     try:
-        started = spawn(plan())
+        started = spawn([plan()])[0]
     except UsageError as error:
         services.from_thread(services.refuse, error)
         return
