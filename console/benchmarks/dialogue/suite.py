@@ -45,6 +45,14 @@ class DialogueSuite(Suite):
             return self._entry
         return replace(self._entry, source={**self._entry.source, "digest": self.dataset.digest})
 
+    @property
+    def headline(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Name of the headline score in suite.toml; empty for an invalid file, which is reported elsewhere."""
+        try:
+            return self.dataset.defaults.headline
+        except UsageError:
+            return ""
+
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the judge, second judge and user that the rows and options need; none for invalid rows."""
         try:
@@ -69,6 +77,7 @@ class DialogueSuite(Suite):
             UsageError: an invalid option or unreadable file.
         """
         read_options(options)
+        self._check_headline()
         settled = {**options, "vary": settled_vary(options.get("vary"))}
         if SECOND_JUDGE in roles:
             settled["second_judge_model"] = roles[SECOND_JUDGE]
@@ -156,6 +165,22 @@ class DialogueSuite(Suite):
         from console.benchmarks.dialogue.data.schema import row_schema
 
         return row_schema()
+
+    def _check_headline(self) -> None:
+        """Check that some row can have the headline score.
+
+        Raises:
+            UsageError: none can; suggests a name.
+        """
+        if not self.headline:
+            return
+        from console.benchmarks.dialogue.rules.score import score_names
+
+        names = score_names(map(script_of, self.dataset.cases()))
+        if self.headline not in names:
+            hint = f"Scores of its checks: {', '.join(sorted(names)) or 'none'}."
+            place = str(self._entry.folder / "suite.toml")
+            raise UsageError(f"headline: no case has a score {self.headline!r}", where=place, hint=hint)
 
     @cached_property
     def _needs(self) -> tuple[bool, bool]:

@@ -6,6 +6,7 @@ In a row without canned results, calls end their turn, as they cannot be answere
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -18,6 +19,7 @@ from console.benchmarks.dialogue.conversation.scripted_answers import (
 from console.benchmarks.dialogue.data.hidden_tests import read_tests
 from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedTurn, read_arguments
 from console.benchmarks.dialogue.rules.checks import checks_in, judged_in, own_rubric, read_checks
+from console.benchmarks.dialogue.rules.choices import arranged
 from console.benchmarks.dialogue.rules.code_tests import code_in, has_tests
 from console.benchmarks.dialogue.rules.row import CannedResult, PythonTests
 from console.benchmarks.dialogue.rules.script import Script
@@ -68,6 +70,8 @@ class Player:
         Raises:
             Fault: a model call failed; the conversation can be resumed.
         """
+        order = await self._order()
+        self._script = arranged(self._script, order)
         script, stopped = self._script, ""
         if script.system:
             self._messages.append({"role": "system", "content": script.system})
@@ -81,7 +85,20 @@ class Player:
             self._turns.append(msgspec.structs.replace(played, judged=judged, ran=ran))
         at_end = await self._judged(script.expect, self._turns) if self._turns else []
         ran = await self._ran(script.expect, self._turns[-1].answer) if self._turns else []
-        return msgspec.to_builtins(Output(self._turns, at_end, ran, stopped))
+        return msgspec.to_builtins(Output(self._turns, at_end, ran, order, stopped))
+
+    async def _order(self) -> list[int]:
+        """Return a random order of the choices, which is the same whenever this rollout is played again."""
+        script, key = self._script, self._stage.key
+        if not script.shuffle or not script.choices:
+            return []
+
+        async def shuffled() -> list[int]:
+            order = list(range(len(script.choices)))
+            Random(f"{key.case} {key.rollout}").shuffle(order)  # noqa: S311 - not a secret
+            return order
+
+        return await self._stage.perform("choices", {"case": key.case, "choices": len(script.choices)}, shuffled)
 
     async def _play_with(self, user: SimulatedUser) -> str:
         """Play with a simulated user; return the reason why it stopped."""

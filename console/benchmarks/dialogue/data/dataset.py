@@ -35,7 +35,7 @@ _TEXTS = ("id", "category", "cluster", "prompt", "system")
 """String fields, in which numbers are converted to strings."""
 _MERGED = ("judge", "user")
 """Tables of a row that are merged with the defaults."""
-_TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns"})
+_TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns", "headline"})
 _SETTINGS = tuple(field.name for field in fields_of(Rubric) if field.name not in ("rubric", "criteria"))
 """Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
@@ -132,6 +132,10 @@ class Defaults:
             else:
                 hint = did_you_mean(str(target), KNOWN)
                 mistakes.add(place, f"columns.{name}", f"{shown(target)} is not a field of a row", hint)
+        self.headline = table.get("headline", "")
+        """Name of the score reported in place of the pass rate; empty: the pass rate."""
+        if not isinstance(self.headline, str):
+            mistakes.add(place, "headline", "must be the name of a score", 'Such as headline = "instructions".')
         mistakes.raise_if_any(place)
         self.variables = {name: list(dict.fromkeys(variables_in(value))) for name, value in self.fields.items()}
         """Names of the variables in each default."""
@@ -360,6 +364,8 @@ def _script(
     if not kinds:
         hint = 'Add one, such as expect = [{"contains": "…"}], a column named like a check, or a `judge`.'
         raise FieldError("expect", "has no check", hint)
+    if row.choices:
+        _verify_choices(row.choices, turns, expect)
     return Script(
         turns=turns,
         system=row.system,
@@ -369,11 +375,25 @@ def _script(
         user=row.user,
         expect=expect,
         rubric=rubric,
+        choices=row.choices or [],
+        shuffle=row.shuffle and bool(row.choices),
         simulated=row.simulated,
         columns={name: value for name, value in columns.items() if name not in KNOWN},
         variant=variant,
         kept=row.kept,
     )
+
+
+def _verify_choices(choices: Sequence[str], turns: Sequence[Turn], expect: Sequence[Any]) -> None:
+    letters = [
+        str(check["choice"]).upper() for check in [*expect, *(turns[-1].expect if turns else [])] if "choice" in check
+    ]
+    if not turns or not letters:
+        hint = "Write the right letter as `choice`; a simulated user cannot ask with choices."
+        raise FieldError("choices", "need a question and a check `choice`", hint)
+    last = chr(ord("A") + len(choices) - 1)
+    if wrong := next((letter for letter in letters if letter > last), ""):
+        raise FieldError("choice", f"{shown(wrong)} is none of the choices, A to {last}")
 
 
 def _tool_hint(name: str, names: Sequence[str]) -> str:

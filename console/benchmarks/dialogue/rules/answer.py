@@ -46,6 +46,8 @@ class Output(Struct, frozen=True, omit_defaults=True):
     """One per judged check at the end, in order."""
     ran: list[CodeResult] = field(default_factory=list[CodeResult])
     """One per check with tests at the end, in order."""
+    order: list[int] = field(default_factory=list[int])
+    """Number in the row of the choice at each place; empty: their order was that of the row."""
     stopped: str = ""
     """Reason for which the simulated user ended the conversation."""
 

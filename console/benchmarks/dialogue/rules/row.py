@@ -250,6 +250,10 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An existing chat that ends with a user message."""
     turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = field(default_factory=list[str | ScriptedTurn])
     user: SimulatedUser | None = None
+    choices: Annotated[list[Text], Meta(min_length=2, max_length=26)] | None = None
+    """Choices below the question, with letters; `choice` is the letter in this order."""
+    shuffle: bool = True
+    """Shuffle the choices in each rollout."""
     system: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Tools in JSON schema: name, description, parameters."""
