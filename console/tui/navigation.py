@@ -260,6 +260,13 @@ class Navigator:
         mode = self._find_opened(opened)
         self._show(mode or self._add_opened(opened, lambda: screen_class("grid")(self._services, runs)))
 
+    def open_suspects(self, suite: str) -> None:
+        self.open_grid(newest_of_models(self._services.workspace.runs or [], suite))
+        from console.tui.screens.grid.screen import GridScreen  # lazy, as every screen
+
+        if isinstance(screen := self._app.screen, GridScreen):
+            screen.show_suspects()
+
     def action_go_compare(self) -> None:
         """Return to the last comparison, or compare the newest two runs of one suite."""
         if (mode := self._latest.get("compare")) is not None:
@@ -373,6 +380,21 @@ def newest_alike(runs: Sequence[RunLine], least: int, most: int) -> list[RunLine
         if len(alike) >= least:
             return alike[:most]
     return []
+
+
+def newest_of_models(runs: Sequence[RunLine], suite: str) -> list[RunFolder]:
+    """Return the newest completed run of each model on a suite, branches apart.
+
+    Args:
+        runs: candidates, newest first.
+        suite: name of the suite.
+    """
+    newest: dict[str, RunFolder] = {}
+    for line in runs:
+        summary = line.summary
+        if summary is not None and summary.suite == suite and line.state == "completed" and not line.is_branch:
+            newest.setdefault(summary.model, line.folder)
+    return list(newest.values())
 
 
 def _share_category(line: RunLine, other: RunLine) -> bool:
