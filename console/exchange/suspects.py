@@ -11,13 +11,13 @@ from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.exchange.run_reader import RunReader
 from console.insight.comparison_side import case_digest
-from console.insight.conversation import actual_text
+from console.insight.conversation import Conversation, actual_text
 from console.insight.rollout import Rollout
 from console.insight.suspects import GivenAnswer, ThreeScores, three_scores
 from console.store.errata import AMBIGUOUS, WRONG, Erratum, errata_path
 from console.store.notes import Notes, user_name
 from console.store.runs import RunFolder
-from console.suites.run_suite import open_run_suite
+from console.suites.run_suite import RunSuite, open_run_suite
 from console.suites.stage import repeat_prefix
 
 _SPACE = re.compile(r"\s+")
@@ -65,14 +65,18 @@ def read_answers(runs: Sequence[RunFolder], data: Path | None) -> SuiteAnswers:
             if rollout or not played.graded or played.outcome not in (Outcome.PASSED, Outcome.FAILED):
                 continue
             conversation = reader.conversation(played.key)
-            comparison = suite.compare(conversation.case, conversation.finished)
-            given = GivenAnswer(played.outcome is Outcome.PASSED, _answer(comparison, actual_text(conversation)))
-            answers.by_case.setdefault(case, {})[model] = given
+            answers.by_case.setdefault(case, {})[model] = given_answer(suite, conversation, played)
             if case not in answers.keys:
-                answers.keys[case] = _key(comparison)
+                answers.keys[case] = _key(suite.compare(conversation.case, conversation.finished))
                 answers.prompts[case] = conversation.case.title if conversation.case is not None else ""
                 answers.digests[case] = case_digest(conversation.case) if conversation.case is not None else ""
     return answers
+
+
+def given_answer(suite: RunSuite, conversation: Conversation, played: Rollout) -> GivenAnswer:
+    """Return the answer to a case in a form that is equal for answers that the grader holds equal."""
+    comparison = suite.compare(conversation.case, conversation.finished)
+    return GivenAnswer(played.outcome is Outcome.PASSED, _answer(comparison, actual_text(conversation)))
 
 
 def _contradicts_itself(played: Rollout) -> bool:
@@ -87,7 +91,6 @@ def _contradicts_itself(played: Rollout) -> bool:
 
 
 def _answer(comparison: Comparison | None, text: str) -> str:
-    """Return an answer in a form that is equal for answers that the grader holds equal."""
     if comparison is None or not comparison.pairs:
         return plain(text)
     parts: list[str] = []

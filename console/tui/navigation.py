@@ -15,7 +15,7 @@ from console.core.case import Slot
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.tui.data.draft import Draft, keep_draft, kept_draft
-from console.tui.data.runs import RunLine, last_failures
+from console.tui.data.runs import RunLine, last_failures, newest_of_models
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 from console.tui.textual_patches import start_in_mode
@@ -380,21 +380,6 @@ def newest_alike(runs: Sequence[RunLine], least: int, most: int) -> list[RunLine
         if len(alike) >= least:
             return alike[:most]
     return []
-
-
-def newest_of_models(runs: Sequence[RunLine], suite: str) -> list[RunFolder]:
-    """Return the newest completed run of each model on a suite, branches apart.
-
-    Args:
-        runs: candidates, newest first.
-        suite: name of the suite.
-    """
-    newest: dict[str, RunFolder] = {}
-    for line in runs:
-        summary = line.summary
-        if summary is not None and summary.suite == suite and line.state == "completed" and not line.is_branch:
-            newest.setdefault(summary.model, line.folder)
-    return list(newest.values())
 
 
 def _share_category(line: RunLine, other: RunLine) -> bool:

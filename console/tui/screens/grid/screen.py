@@ -297,8 +297,6 @@ class GridScreen(BaseScreen):
     def key_words(self) -> Mapping[str, str]:
         if self.has_class("-outputs"):
             return {"open": "open in Review", "view.outputs": "verdicts"}
-        if self.controller.suspects is not None:
-            return {"open": "compare two", "view.suspects": "cases"}
         return {"open": "its cases" if self.focused is self.categories else "compare two"}
 
     @property

@@ -13,11 +13,11 @@ from console.core.case import Case
 from console.core.fault import UsageError
 from console.suites.new_folder import name_problem, new_suite, own_file, template_meanings
 from console.tui.data.entry_checks import Ping, ping_model
+from console.tui.data.runs import newest_of_models
 from console.tui.dialogs.allow_code import ask_to_allow
 from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import NameNote, NameScreen
 from console.tui.editor import edit_file, edit_models
-from console.tui.navigation import newest_of_models
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.screens.library.controller import Entry, LibraryController
