@@ -14,6 +14,9 @@ from console.suites.modes import NATIVE
 from console.suites.returned import checked_cases
 from console.suites.suite import Category, Metric, Mode, Report, Result, Suite
 
+UNNAMED = "wrong_answer"
+"""Reason of a failure that the suite does not name."""
+
 
 def verdict(
     passed: bool,
@@ -36,7 +39,7 @@ def verdict(
     """
     detail = {name: value for name, value in (("expected", expected), ("actual", actual)) if value is not None}
     outcome = Outcome.PASSED if passed else Outcome.FAILED
-    why = None if passed else reason or "wrong_answer"
+    why = None if passed else reason or UNNAMED
     return Verdict(outcome, why, messages=tuple(messages), scores=dict(scores or {}), detail=detail)
 
 

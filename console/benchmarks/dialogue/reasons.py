@@ -2,12 +2,15 @@
 
 REASON_WORDS = {
     "wrong_text": "wrong text",
+    "right_inside": "right answer inside other text",
     "text_missing": "text missing",
     "no_match": "no match",
     "wrong_number": "wrong number",
     "no_number": "no number",
     "wrong_choice": "wrong choice",
     "no_choice": "no choice",
+    "not_followed": "instruction not followed",
+    "no_detector": "no language detector installed",
     "not_json": "not JSON",
     "other_json": "JSON does not match the schema",
     "bad_arguments": "arguments are not JSON",

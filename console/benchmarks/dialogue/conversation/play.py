@@ -19,6 +19,7 @@ from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read
 from console.benchmarks.dialogue.rules.row import CannedResult
 from console.benchmarks.dialogue.rules.script import Script
 from console.core.chat import Message, Reply, ToolCall
+from console.suites.chat import note_step_limit
 from console.suites.judging.judge import Judge
 from console.suites.judging.rubric import Judgement, Rubric
 from console.suites.simulated_user import SimulatedUser, lead
@@ -86,9 +87,15 @@ class Player:
             reply = await self._ask(number, step)
             self._messages.append(reply.message())
             calls += self._answer_calls(reply.tool_calls, number, step)
-            if not reply.tool_calls or not self._script.tool_results or step == self._max_steps - 1:
+            if not reply.tool_calls or not self._script.tool_results:
                 return PlayedTurn(reply.content or "", user, calls)
-        raise AssertionError("a turn has at least one step")
+        spent = note_step_limit(self._stage, self._max_steps, number)
+        return PlayedTurn(self._messages_text(), user, calls, spent=spent)
+
+    def _messages_text(self) -> str:
+        """Return the text of the model's last reply."""
+        replies = (message.get("content") for message in reversed(self._messages) if message["role"] == "assistant")
+        return next(replies, None) or ""
 
     async def _ask(self, number: int, step: int) -> Reply:
         return await self._stage.ask(

@@ -38,7 +38,8 @@ _SETTINGS = tuple(field.name for field in fields_of(Rubric) if field.name not in
 """Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
 """Minimum similarity of a column name that counts as a misspelled field."""
-_TITLE = 200
+_TITLE, _TITLE_START = 200, 50
+"""Maximum characters of a title, and those of a longer text's beginning, as its end holds the question."""
 _LONGEST_ID = 200
 """Maximum characters of an id."""
 
@@ -256,7 +257,7 @@ class CaseBuilder:
             id=case_id,
             category=row.category,
             data=data_of(script),
-            title=title[:_TITLE],
+            title=title if len(title) <= _TITLE else f"{title[:_TITLE_START]} … {title[_TITLE_START - _TITLE :]}",
             cluster=row.cluster or (self._row_name(raw, row) if variant else ""),
         )
 

@@ -31,6 +31,8 @@ class PlayedTurn(Struct, frozen=True, omit_defaults=True):
     """All calls of the turn, in order."""
     judged: list[Judgement] = field(default_factory=list[Judgement])
     """One per judged check of the turn, in order."""
+    spent: str = ""
+    """Set if the model still called tools with its last permitted reply."""
 
 
 class Output(Struct, frozen=True, omit_defaults=True):

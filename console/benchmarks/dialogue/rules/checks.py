@@ -14,10 +14,13 @@ from console.benchmarks.dialogue.rules.row import (
     AnyCheck,
     AnyOf,
     Calls,
+    Instructed,
+    Instructions,
     JsonSchema,
     Judged,
     NotCalled,
     NumberIs,
+    Range,
     Regex,
 )
 from console.suites.judging.rubric import Rubric, problem_in
@@ -88,6 +91,8 @@ def verify(check: AnyCheck, where: str, tools: Collection[str], rubric: Rubric |
             read_tolerance(check.tolerance, f"{where}.tolerance")
         case JsonSchema():
             _verify_schema(check.json, where)
+        case Instructed():
+            _verify_instructions(check.instructions, f"{where}.instructions")
         case Calls() | NotCalled():
             for name, place in _tools_named(check):
                 _verify_tool(name, f"{where}.{place}", tools)
@@ -192,6 +197,26 @@ def _problem_of_regex(pattern: str) -> str:
     from console.benchmarks.dialogue.rules.bounded_regex import problem_of
 
     return problem_of(pattern)
+
+
+def _verify_instructions(wanted: Instructions, where: str) -> None:
+    from console.benchmarks.dialogue.rules.instructions import has_detector, parts_of
+
+    if not parts_of(wanted):
+        raise FieldError(where, "has no instruction", 'Write one, such as {"words": {"max": 50}}.')
+    values: list[object] = [getattr(wanted, name) for name in Instructions.__struct_fields__]
+    for table in (wanted.times, wanted.letters, wanted.sections):
+        values += table.values()
+    for amount in values:
+        if not isinstance(amount, Range):
+            continue
+        if amount.max is None and not amount.min:
+            raise FieldError(where, "has a count without bounds", 'Write {"min": …}, {"max": …} or both.')
+        if amount.max is not None and amount.max < amount.min:
+            raise FieldError(where, f"has a count from {amount.min} to {amount.max}", "The smaller is `min`.")
+    if wanted.language and not has_detector():
+        hint = "Install it with pip install 'eval-console[language]'."
+        raise FieldError(f"{where}.language", "needs a language detector, which is not installed", hint)
 
 
 def _verify_schema(schema: dict[str, Any], where: str) -> None:

@@ -16,6 +16,7 @@ from console.benchmarks.dialogue.rules.row import (
     Choice,
     Contains,
     Equals,
+    Instructed,
     JsonSchema,
     Judged,
     NotCalled,
@@ -80,7 +81,7 @@ def _finding(check: AnyCheck, seen: Seen, script: Script, judgements: Iterator[J
             return _check_text(check, seen.text)
 
 
-def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchema, text: str) -> Finding:
+def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Instructed, text: str) -> Finding:
     match check:
         case Equals():
             return check_equals(check, text)
@@ -96,6 +97,10 @@ def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchem
             from console.benchmarks.dialogue.rules.text_checks import check_json  # slow to import
 
             return check_json(check, text)
+        case Instructed():
+            from console.benchmarks.dialogue.rules.instructions import check_instructions
+
+            return check_instructions(check.instructions, text)
 
 
 def _check_calls(check: Calls | NotCalled, seen: Seen, tools: Sequence[dict[str, Any]]) -> Finding:

@@ -3,11 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from console.benchmarks.dialogue.rules.instructions import ASKED, FOLLOWED, LOOSELY
 from console.benchmarks.dialogue.rules.script import Variants, split_variant
 from console.core.outcome import Outcome
+from console.core.statistics.intervals import Part, ratio_interval
 from console.core.statistics.paired import paired_observations
 from console.core.statistics.sample import Observation
-from console.suites.metrics import rate_metric, score_metrics
+from console.suites.metrics import interval_metric, rate_metric, score_metrics
 from console.suites.suite import Metric, Report, Result
 
 Scales = Mapping[str, tuple[float, float]]
@@ -31,7 +33,21 @@ def report(results: Sequence[Result], variants: Variants | None, scales: Scales)
 
 def _metrics(results: Sequence[Result], scales: Scales) -> tuple[Metric, ...]:
     """Return the accuracy and the mean of each score, with intervals."""
-    return (rate_metric("accuracy", results), *score_metrics(results, scales))
+    scores = [metric for metric in score_metrics(results, scales) if metric.name != ASKED]
+    return (rate_metric("accuracy", results), *scores, *_pooled(results))
+
+
+def _pooled(results: Sequence[Result]) -> Iterable[Metric]:
+    """Yield the share of all instructions that are followed, strictly and loosely, whatever their number by case."""
+    for name in (FOLLOWED, LOOSELY):
+        parts = [
+            Part(result.case_id, scores[name] * scores[ASKED], scores[ASKED], result.cluster)
+            for result in results
+            if ASKED in (scores := result.verdict.scores) and name in scores
+        ]
+        interval = ratio_interval(parts)
+        if interval is not None:
+            yield interval_metric(f"{name}, of all", interval)
 
 
 def _variant_metrics(results: Sequence[Result], names: Sequence[str]) -> Iterable[Metric]:

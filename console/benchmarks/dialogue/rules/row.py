@@ -59,6 +59,71 @@ class JsonSchema(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     json: dict[str, Any]
 
 
+class Range(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Bounds of a count, both included."""
+
+    min: Annotated[int, Meta(ge=0)] = 0
+    max: Annotated[int, Meta(ge=0)] | None = None
+
+
+Amount = Annotated[int, Meta(ge=0)] | Range
+"""An exact count, or its bounds."""
+
+
+class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Instructions about the form of an answer; all must be followed, and the score is the share that is."""
+
+    words: Amount | None = None
+    sentences: Amount | None = None
+    paragraphs: Amount | None = None
+    """Separated by lines of `***` if there are any, else by blank lines."""
+    bullets: Amount | None = None
+    highlights: Amount | None = None
+    """Parts in *asterisks*."""
+    placeholders: Amount | None = None
+    """Parts in [brackets]."""
+    capital_words: Amount | None = None
+    contains: list[Text] = field(default_factory=list[str])
+    """Texts that occur, in any case."""
+    without: list[Text] = field(default_factory=list[str])
+    """Words that do not occur, in any case."""
+    times: dict[Text, Amount] = field(default_factory=dict[str, int | Range])
+    """Number of occurrences by text, in any case."""
+    letters: dict[Annotated[str, Meta(min_length=1, max_length=1)], Amount] = field(
+        default_factory=dict[str, int | Range]
+    )
+    """Number of occurrences by letter, in any case."""
+    sections: dict[Text, Amount] = field(default_factory=dict[str, int | Range])
+    """Number of numbered headings by their word, such as `Section`."""
+    paragraph_starts: dict[Annotated[str, Meta(pattern="^[1-9][0-9]?$")], Text] = field(default_factory=dict[str, str])
+    """First word of paragraphs between blank lines, by their number."""
+    case: Literal["", "upper", "lower"] = ""
+    no_commas: bool = False
+    json: bool = False
+    """Nothing but JSON, which may be in a code fence."""
+    quoted: bool = False
+    """All of it in quotation marks."""
+    title: bool = False
+    """A title in <<double angle brackets>>."""
+    postscript: str = ""
+    """Mark of a postscript, such as `P.S.`."""
+    two_answers: bool = False
+    """Two different answers separated by `******`."""
+    starts_with: str = ""
+    ends_with: str = ""
+    one_of: list[Text] = field(default_factory=list[str])
+    language: Annotated[str, Meta(pattern="^([a-z]{2})?$")] = ""
+    """ISO 639-1 code; needs `eval-console[language]`."""
+    loose: bool = False
+    """Also accept the answer without its first or last line, or without asterisks."""
+
+
+class Instructed(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The answer follows instructions about its form."""
+
+    instructions: Instructions
+
+
 class Calls(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The tool calls are exactly these, in any order; each has the allowed values of its arguments by name.
 
@@ -191,13 +256,14 @@ CHECKS: dict[str, type[Struct]] = {
     "number": NumberIs,
     "choice": Choice,
     "json": JsonSchema,
+    "instructions": Instructed,
     "calls": Calls,
     "not_called": NotCalled,
     "judge": Judged,
     "any": AnyOf,
 }
 """Check types by field name."""
-AnyCheck = Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Calls | NotCalled | Judged | AnyOf
+AnyCheck = Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Instructed | Calls | NotCalled | Judged | AnyOf
 SHORTHANDS = tuple(name for name in CHECKS if name not in ("judge", "any"))
 """Checks that can be fields of a row, such as columns of a table."""
 OPTIONS = {
