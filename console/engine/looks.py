@@ -168,6 +168,11 @@ def _is_same(case: Case, planned: Case) -> bool:
     return case_digest(case) == case_digest(planned)
 
 
+def headline_value(verdict: Verdict, headline: str) -> float | None:
+    """Return what a graded rollout adds to the headline: a score, or whether it passed."""
+    return verdict.scores.get(headline) if headline else float(verdict.outcome is Outcome.PASSED)
+
+
 # Looking -------------------------------------------------------------------------------------------------------------
 
 
@@ -227,6 +232,12 @@ class Looks:
     def settle(self, slot: Slot) -> None:
         """Record that a rollout has ended."""
         self._open.discard(slot)
+
+    def judge(self, look: Look) -> None:
+        """Take over what a race has shown at a look of this run."""
+        self._taken.append(look)
+        if self._until is not None:
+            self.decision = look.decision
 
     @property
     def words(self) -> str:
@@ -327,8 +338,7 @@ class Looks:
         return mean_interval(sample) if headline else rate_interval(sample)
 
     def _value(self, verdict: Verdict) -> float | None:
-        headline = self._manifest.headline
-        return verdict.scores.get(headline) if headline else float(verdict.outcome is Outcome.PASSED)
+        return headline_value(verdict, self._manifest.headline)
 
     def _observation(self, slot: Slot, value: float) -> Observation:
         case = self._case[slot[0]]
