@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.grading import grading_differences, grading_words
+from console.core.run import Manifest
 from console.core.statistics.paired import MCNEMAR, NEWCOMBE
 from console.insight import number_format
 from console.insight.comparison import (
@@ -42,12 +43,17 @@ def title(comparison: RunComparison, *, wide: bool) -> Content:
     )
 
 
+def _origin(manifest: Manifest) -> Content:
+    """Return what an experiment changes, or that it is a branch."""
+    return one_line(manifest.experiment.words if manifest.experiment is not None else "branch", 40, "$undecided")
+
+
 def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
     """Return whether cases and prompts are the same, and which of A and B are live or branches."""
     origins = [
-        Content.styled(f"{name} {'edited prompt' if side.manifest.setting.edit else 'branch'}", "$undecided")
+        Content.styled(f"{name} ", "$undecided").append(_origin(side.manifest))
         for name, side in (("A", comparison.a), ("B", comparison.b))
-        if side.manifest.setting.edit or side.manifest.parent
+        if side.manifest.parent
     ]
     if comparison.b.manifest.regraded == comparison.a.manifest.id:
         origins.append(Content.styled("B regraded from A", "$undecided"))
@@ -85,17 +91,25 @@ def _check(words: str, verdict: bool | None) -> Content:
     return Content.styled(f"{words} {sign}", style)
 
 
+_LEAST_RUN = 8
+"""Minimum width of a run's name."""
+
+
 def head_lines(comparison: RunComparison, width: int) -> list[Content]:
     """Return two lines for narrow screens: the runs with their scores, and the difference."""
     half = (width - 2) // 2
-    a, b = _run(comparison, "A", comparison.a), _run(comparison, "B", comparison.b)
+    a, b = _run(comparison, "A", comparison.a, half - 2), _run(comparison, "B", comparison.b, half)
     runs = Content.assemble(" ", lines.fit(a, half - 2), "  ", lines.fit(b, half))
     return [runs, Content(" ").append(lines.fit(difference(comparison), width - 1))]
 
 
-def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
-    model, run = one_line(side.model, 20, "bold"), one_line(side.name, 40, MUTED)
-    return Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name), "  ", run)
+def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int) -> Content:
+    """Return model, score and the run's name; without the given name, there is rarely room for more than the date."""
+    run = side.manifest.name or side.name
+    model = one_line(side.model, 20, "bold")
+    head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
+    room = width - head.cell_length - 2
+    return head.append("  ").append(lines.fit_name(one_line(run, 60, MUTED), room)) if room >= _LEAST_RUN else head
 
 
 def score_of(comparison: RunComparison, name: str) -> str:
