@@ -8,7 +8,7 @@ from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.looks import Margin, read_margin
 from console.core.run import Summary
-from console.core.statistics.sequential import Decision
+from console.core.statistics.decision import Decision
 from console.insight.comparison import RunComparison
 from console.insight.gate import Gate, judge
 

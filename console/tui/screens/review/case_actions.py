@@ -31,7 +31,6 @@ from console.tui.editor import edit_text, page_text
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
 from console.tui.screens.branching import start_branch
-from console.tui.screens.regrading import regrade
 from console.tui.screens.review.case_pane import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.views import expected_text, prompt_text, reply_json
@@ -320,6 +319,8 @@ class RetryActions:
 
     def action_branch_regrade(self) -> None:
         """Grade the whole run again, and compare the gradings."""
+        from console.tui.screens.regrading import regrade
+
         work = regrade(self.services, self.run, lambda work: self.start(work, group="spawn"))
         self.start(work, group="branch")
 
