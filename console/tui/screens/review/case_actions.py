@@ -25,7 +25,6 @@ from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeed
-from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.editor import edit_text, page_text
 from console.tui.render import row_cells
@@ -221,6 +220,21 @@ def _passage_text(passage: Passage) -> str:
     return f"{head}{value}\n{passage.text}\n"
 
 
+@dataclass
+class KeepActions:
+    """Keeps the current case in one of the reader's own suites."""
+
+    services: Services
+    controller: ReviewController
+    start: StartWorker
+    """Starts a dialog."""
+
+    def action_keep(self) -> None:
+        from console.tui.screens.review.keeping import Keeping  # lazy, as keeping is rare
+
+        self.start(Keeping(self.services, self.controller).ask_and_keep(), group="keep")
+
+
 ASK_ABOVE_USD = 0.05
 """A single case is retried without confirmation below this cost in US dollars."""
 
@@ -326,6 +340,8 @@ class RetryActions:
 
     async def _choose_model(self, rollout: Rollout, own_model: str) -> str:
         """Choose another model that is ready; return an empty string if none was chosen."""
+        from console.tui.dialogs.filter_dialog import Chooser
+
         models = self.services.workspace.models
         ready = [line for line in (models.lines if models else ()) if line.ready and line.name != own_model]
         title = Content.assemble("Run ", one_line(rollout.key.case, 50, "bold"), " with …")
