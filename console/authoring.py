@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from console.suites.benchmark import Benchmark, OfficialData
     from console.suites.catalog import open_folder_suite
     from console.suites.chat import Chat, call
+    from console.suites.judging.judge import Judge
+    from console.suites.judging.rubric import Criterion, Grade, Judgement, Rubric
     from console.suites.leaderboard import Cell, DetailTable, LeaderboardRules, PassRates, Played, ScoreMeans
     from console.suites.own_row import AddedRow, OwnRow, RecordedCase, conversation_row
     from console.suites.pull import Pin, Pull
@@ -75,6 +77,7 @@ __all__ = [
     "Chat",
     "Comparison",
     "ConversationDrawer",
+    "Criterion",
     "DetailTable",
     "DrawContext",
     "Estimate",
@@ -82,12 +85,15 @@ __all__ = [
     "Fault",
     "FaultKind",
     "Finding",
+    "Grade",
     "HintLabel",
     "ImportFormat",
     "ImportReport",
     "ImportSettings",
     "Item",
     "JsonKind",
+    "Judge",
+    "Judgement",
     "Key",
     "LeaderboardRules",
     "LiveView",
@@ -116,6 +122,7 @@ __all__ = [
     "RoleModel",
     "Rollout",
     "Row",
+    "Rubric",
     "RunDocument",
     "RunFolder",
     "ScoreMeans",
@@ -165,6 +172,8 @@ _PLACES = {
     "console.suites.benchmark": "Benchmark OfficialData",
     "console.suites.catalog": "open_folder_suite",
     "console.suites.chat": "Chat call",
+    "console.suites.judging.judge": "Judge",
+    "console.suites.judging.rubric": "Criterion Grade Judgement Rubric",
     "console.suites.leaderboard": "Cell DetailTable LeaderboardRules PassRates Played ScoreMeans",
     "console.suites.own_row": "AddedRow OwnRow RecordedCase conversation_row",
     "console.suites.pull": "Pin Pull",

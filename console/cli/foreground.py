@@ -13,6 +13,9 @@ from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.queue import RetryScope
 from console.store.runs import RunFolder
 
+COLLECT_AFTER = (10_000, 10, 100)
+"""Garbage collection thresholds (`gc.set_threshold`) while a run is played."""
+
 
 def play(
     folder: RunFolder,
@@ -31,6 +34,8 @@ def play(
         RunLocked: another engine plays the run.
         Fault: writing failed.
     """
+    gc.freeze()  # what is loaded stays, and cases are many and without cycles
+    gc.set_threshold(*COLLECT_AFTER)
     output.info(f"run {folder.name}")
     progress = Progress(output, prepared.manifest)
 

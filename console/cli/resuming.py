@@ -8,6 +8,7 @@ from console.cli.budget_arguments import BudgetArguments, budget_of
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
 from console.cli.history import read_history, shown_results
+from console.cli.racing import resume_race
 from console.cli.run_report import exit_code, show_report, threshold
 from console.cli.target_arguments import target_of
 from console.core.fault import UsageError
@@ -15,6 +16,7 @@ from console.engine.engine import jobs_left
 from console.engine.plan import reopen
 from console.engine.player_factory import player_factory
 from console.engine.queue import RetryScope
+from console.engine.race import race_of
 from console.engine.recorded_effects import JournalEffects
 from console.store.journal import JournalReader
 from console.store.lock import RunLocked
@@ -50,6 +52,8 @@ def resume_run(
         hint = f"`eval-console resume {folder.name} --to-the-end` plays the rest"
         return output.error(f"{folder.name} is decided: {summary.message}; {hint}", Exit.LOCKED)
     prepared = reopen(folder, args.models, args.data)
+    if not to_the_end and race_of(folder, prepared) is not None:
+        return resume_race(output, folder, args.models, args.data)
     if target.on and prepared.earlier is not None:
         raise UsageError("a run that grades another again cannot be played on workers", where="--on")
     least = threshold(fail_under, [(prepared.suite, prepared.manifest.setting)])

@@ -12,7 +12,7 @@ from console.cli.output import Output
 from console.cli.sections import show_section
 from console.core.case import Setting
 from console.core.fault import UsageError
-from console.core.looks import REACHED
+from console.core.looks import BEST, REACHED
 from console.core.price import dollars
 from console.core.run import Summary
 from console.core.statistics.decision import Decision
@@ -47,6 +47,7 @@ _DECIDED = {
     Decision.NOT_WORSE: Exit.OK,
     Decision.CANNOT_TELL: Exit.INCONCLUSIVE,
     REACHED: Exit.OK,
+    BEST: Exit.OK,
 }
 _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
 
@@ -58,7 +59,8 @@ def exit_code(summary: Summary, report: Report | None, fail_under: float | None,
     if summary.state == "budget":
         return Exit.BUDGET
     if summary.decision in _DECIDED and (summary.state == "decided" or summary.looks[-1].is_last):
-        decided = _DECIDED[summary.decision]
+        is_race = bool(summary.looks[-1].standings)  # where it is no fault to lose
+        decided = Exit.OK if is_race and summary.decision == Decision.WORSE else _DECIDED[summary.decision]
         if decided is not Exit.OK:
             return decided
     elif summary.tally.graded + summary.tally.setup < summary.planned:

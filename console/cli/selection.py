@@ -76,7 +76,11 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--name", metavar="TEXT", help="name of the run")
     how.add_argument("--queue", action="store_true", help="play in the background, after the runs already queued")
     end = parser.add_argument_group("when to end it (what is looked at, and when, is fixed before the first call)")
-    end.add_argument("--until", metavar="RULE", help="decided (worse than --baseline or not), or 2pt (± 2 points)")
+    end.add_argument(
+        "--until",
+        metavar="RULE",
+        help="decided (worse than --baseline or not), best (of the models), or 2pt (± 2 points)",
+    )
     end.add_argument("--by", choices=("category",), help="with --until decided: ask the question of each category")
     end.add_argument("--baseline", metavar="RUN", help="compare with this run")
     add_budget_arguments(parser)

@@ -125,11 +125,14 @@ def _try(suite: Suite, played: _Played, setting: Setting) -> None:
 
 async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, right: bool) -> PlayedCase:
     outputs: dict[str, Any] = {}
-    for other in select_cases(suite, Selection(ids=(case.id,)), setting):
-        played = await play_case(suite, other, setting, right=right, outputs=outputs)
-        outputs[other.id] = played.output
-        if other.id == case.id:
-            return played
+    try:
+        for other in select_cases(suite, Selection(ids=(case.id,)), setting):
+            played = await play_case(suite, other, setting, right=right, outputs=outputs)
+            outputs[other.id] = played.output
+            if other.id == case.id:
+                return played
+    finally:
+        await suite.aclose()
     raise UsageError(f"the case {case.id!r} is missing when selected by its id")
 
 

@@ -21,6 +21,8 @@ class Rule(StrEnum):
     """When it is shown that the run is worse than its baseline, or that it is not."""
     WIDTH = "width"
     """When the interval of its headline is narrow enough."""
+    BEST = "best"
+    """When it is shown to be worse than the leader of its race, or all the others are."""
 
 
 class Until(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -37,6 +39,10 @@ class Until(msgspec.Struct, frozen=True, omit_defaults=True):
     """Digest of its results, without which the looks of a resumed run would not be those planned."""
     by_category: bool = False
     """For `decided`: ask the question of each category by itself."""
+    models: tuple[str, ...] = ()
+    """For `best`: models of the race."""
+    rivals: tuple[str, ...] = ()
+    """For `best`: name of the run of each model, as soon as it has one."""
     alpha: Amount = ALPHA
     shape: Amount = SHAPE
 
@@ -89,6 +95,21 @@ class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.questions[0].at[-1] // self.rollouts
 
 
+class Contender(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """One model of a race at a look."""
+
+    model: str
+    value: Amount | None = None
+    """Its mean over the rollouts looked at."""
+    difference: Amount | None = None
+    """Its mean minus the leader's, case by case; None for the leader."""
+    below: Amount | None = None
+    """Bounds of its repeated confidence interval."""
+    above: Amount | None = None
+    out_at: Count = 0
+    """Number of the look that has shown it to be worse; 0: it still plays."""
+
+
 class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What one look has shown."""
 
@@ -116,6 +137,8 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Category of the question; empty: the whole run."""
     only: tuple[str, ...] = ()
     """Categories of the rollouts, if those of the run are not all among them."""
+    standings: tuple[Contender, ...] = ()
+    """In a race, all its models, best first, once those that still play have all come this far."""
 
     @property
     def is_last(self) -> bool:
@@ -124,6 +147,8 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 REACHED = "narrow enough"
 """Decision of a run that has reached its width."""
+BEST = "best"
+"""Decision of the run that has won a race."""
 
 
 def latest_look(looks: Iterable[Look], category: str = "") -> Look | None:
@@ -173,11 +198,16 @@ def _points(text: str) -> Margin | None:
 
 
 def read_until(text: str, *, margin: str = "", baseline: str = "", by: str = "") -> Until:
-    """Parse the rule of `--until`: `decided`, or a half width such as `2pt`.
+    """Parse the rule of `--until`: `decided`, `best`, or a half width such as `2pt`.
 
     Raises:
         UsageError: another text, or an option that does not go with the rule.
     """
+    if text == Rule.BEST:
+        flags = (("--margin", margin), ("--by", by), ("--baseline", baseline))
+        if given := next((flag for flag, value in flags if value), ""):
+            raise UsageError("does not go with --until best", where=given, hint="Leave it out.")
+        return Until(Rule.BEST)
     if text != Rule.DECIDED:
         return Until(Rule.WIDTH, half_width=_half_width(text, margin, by))
     if by and by != "category":
@@ -192,7 +222,7 @@ def read_until(text: str, *, margin: str = "", baseline: str = "", by: str = "")
 def _half_width(text: str, margin: str, by: str) -> float:
     width = _points(text)
     if width is None or not 0 < width.value < 0.5:
-        hint = "Write decided, or how far the interval may reach to each side: 2pt or 0.02."
+        hint = "Write decided, best, or how far the interval may reach to each side: 2pt or 0.02."
         raise UsageError(f"{text!r} is no end of a run", where="--until", hint=hint)
     if margin or by:
         where = "--margin" if margin else "--by"

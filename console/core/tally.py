@@ -154,12 +154,20 @@ class RunFold(msgspec.Struct):
             case Finished():
                 self._finish(record)
             case Looked(look=look):
-                self.looks.append(look)
+                self._add_look(look)
             case Closed():
                 self.closed = record
                 self._drop_running()
             case _:
                 pass
+
+    def _add_look(self, look: Look) -> None:
+        """Add a look; what a race has shown replaces what the run alone had seen at the same look."""
+        same = (place for place, old in enumerate(self.looks) if old.number == look.number)
+        if look.standings and (place := next(same, None)) is not None:
+            self.looks[place] = look
+        else:
+            self.looks.append(look)
 
     def _drop_running(self) -> None:
         self.tally.running = 0

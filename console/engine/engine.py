@@ -20,6 +20,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Looked, Opened, Started, Steered, Tried
 from console.core.run import ModelFacts
 from console.core.tally import RunFold, without_output
+from console.engine.background import start_task, stop
 from console.engine.budget import BudgetMeter, BudgetReached, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.endpoints import Endpoints
@@ -33,6 +34,7 @@ from console.engine.plan import PreparedRun
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
 from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
+from console.engine.race import Race, race_of
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings
@@ -94,6 +96,7 @@ class Engine:
         self._changed = asyncio.Event()
         self._state, self._manual_pause = "running", ManualPause()
         self._cancelled = False
+        self._race: Race | None = None
         self._provider_pause = ProviderPause(self._changed.set)
         self._retry_line = RetryLine(self._changed.set)
         self._circuit_breaker = CircuitBreaker(prepared.models)
@@ -161,6 +164,7 @@ class Engine:
         self._recorded, self._ungraded = recorded.unfinished, recorded.ungraded
         self.queue = JobQueue(jobs, self.prepared.cases, _answered(recorded, jobs))
         self._open_looks(jobs)
+        race = start_task(self._follow_race(self._race), "race") if self._race is not None else None
         timer = asyncio.get_running_loop().call_later(
             self.budget_meter.budget.seconds or LONGEST_TIMER_S, self._check_caps
         )
@@ -169,6 +173,7 @@ class Engine:
             await self._role_warnings.check(self._changed, lambda: self._ending is not None)
         await self._schedule()
         timer.cancel()
+        await stop(race)
         self._resolve_refusals()
         reason, message = self._ending or ("completed", "")
         if reason in ("stopped", "decided") and not self.queue and all_played(jobs, self.fold.latest):
@@ -189,6 +194,7 @@ class Engine:
             decides=not self._to_the_end,
         )
         self._looks.open(job.slot for job in jobs)
+        self._race = None if self._to_the_end else race_of(self.folder, self.prepared)
         self._drop_decided()
         self._take_looks()
 
@@ -202,6 +208,28 @@ class Engine:
                 self._drop_decided()
         if self._looks.decision:
             self.end("decided", self._looks.words)
+
+    async def _follow_race(self, race: Race) -> None:
+        """Write down what the race has shown at each look, until this run is out or has won."""
+        while self._ending is None and not race.is_over:
+            for look in race.new_looks(self.fold.looks):
+                self.append(Looked(at=time.time(), look=look))
+                self._looks.judge(look)
+                if look.decision:
+                    self.end("decided", self._looks.words)
+                self._changed.set()
+            if self._waits_for_rivals and (gone := race.gone()):
+                self.end("halted", f"{gone}; `eval-console resume {self.folder.name}` continues the race")
+            await asyncio.sleep(race.poll_s)
+
+    @property
+    def _waits_for_rivals(self) -> bool:
+        """True if nothing may start before the others of a race have come as far."""
+        if self._race is None or self._race.is_over:
+            return False
+        if not len(self.queue):
+            return any(look.is_last for look in self.fold.looks)
+        return self.queue.has_only_held(self._race.may_start)
 
     def _drop_decided(self) -> None:
         """Ask no more questions of categories that are decided."""
@@ -241,13 +269,15 @@ class Engine:
                 await self._until_none_plays()
                 return
             if not self._running:
-                if self._ending or not len(self.queue):
+                waits = self._waits_for_rivals
+                if self._ending or not (len(self.queue) or waits):
                     return
                 if not self._manual_pause and self.journal.blocked_by is None and not self._provider_pause.left_s:
-                    if not self._circuit_breaker:
+                    if self._circuit_breaker:
+                        self._resolve_refusals()
+                        continue
+                    if not waits:
                         return
-                    self._resolve_refusals()
-                    continue
             with contextlib.suppress(TimeoutError):  # a provider pause ends by time
                 async with asyncio.timeout(self._provider_pause.left_s or None):
                     await self._changed.wait()
@@ -264,7 +294,12 @@ class Engine:
             if self._retry_line.is_next(others_wait=self.queue.has_ready):
                 self._retry_line.release_next()
                 continue
-            job = self.queue.next(from_end=self._player.is_suspect) if self._retry_line.has_room else None
+            if not self._retry_line.has_room:
+                return
+            if self._race is not None:
+                job = self.queue.next(may_start=self._race.may_start)
+            else:
+                job = self.queue.next(from_end=self._player.is_suspect)
             if job is None:
                 return
             self._retry_line.note_start()
@@ -520,8 +555,13 @@ class Engine:
             activities=self._running.activities,
             endpoints=list(self._player.endpoint_states()),
             workers=list(self._player.worker_states()),
-            message=self._provider_pause.why or self.journal.why or why or self._role_warnings.text,
+            message=self._provider_pause.why or self.journal.why or why or self._role_warnings.text or self._race_words,
         )
+
+    @property
+    def _race_words(self) -> str:
+        waits = self._race is not None and not self._running and self._waits_for_rivals
+        return f"waits for {self._race.behind}" if waits and self._race is not None else ""
 
     def _shown_state(self) -> str:
         if not self._manual_pause or self._state != "running":

@@ -27,6 +27,7 @@ from console.engine.plan import Plan, PreparedRun, prepare
 from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.process import spawn_engine
 from console.engine.queue import RetryScope
+from console.engine.race import RunningEngine, line_up
 from console.engine.regrade import prepare_regrade
 from console.engine.runner import wake
 from console.engine.stall_limit import StallLimit
@@ -63,15 +64,26 @@ def start(plan: Plan) -> tuple[RunFolder, PreparedRun]:
     return create_run(prepared.runs_root, prepared.manifest), prepared
 
 
-def spawn(plan: Plan) -> RunFolder:
-    """Check a plan and play it in an engine process of its own.
+def spawn(plans: Sequence[Plan]) -> list[RunFolder]:
+    """Check plans and play each in an engine process of its own.
 
     Raises:
-        UsageError: the plan is invalid, or the engine cannot be started.
+        UsageError: a plan is invalid (nothing is started then), or an engine cannot be started.
     """
-    run, _ = start(plan)
-    spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path, target=plan.target)
-    return run
+    return [run for run, _ in spawn_prepared(line_up([prepare(plan) for plan in plans]), plans)]
+
+
+def spawn_prepared(prepared_runs: Sequence[PreparedRun], plans: Sequence[Plan]) -> list[RunningEngine]:
+    """Play prepared plans, each in an engine process of its own.
+
+    Raises:
+        UsageError: the runs folder cannot be written, or an engine cannot be started.
+    """
+    runs = [create_run(prepared.runs_root, prepared.manifest) for prepared in prepared_runs]
+    return [
+        (run, spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path, target=plan.target))
+        for run, plan in zip(runs, plans, strict=True)
+    ]
 
 
 def spawn_regrade(run: RunFolder, *, judge: str, models_path: Path | None, data_path: Path | None) -> RunFolder:

@@ -88,9 +88,12 @@ def _question_of_category(graded: Sequence[Case], category: str, rollouts: int, 
     return msgspec.structs.replace(question, at=at, rollouts=question.at, category=category)
 
 
-def boundary_of(plan: LookPlan, question: Question, level: float) -> Boundary:
+def boundary_of(plan: LookPlan, question: Question, level: float = 1.0) -> Boundary:
     """Return the boundary of a question at a share of alpha."""
-    alpha, shape = (plan.until.alpha, plan.until.shape) if plan.until else (ALPHA, SHAPE)
+    until = plan.until
+    alpha, shape = (until.alpha, until.shape) if until else (ALPHA, SHAPE)
+    if until is not None and until.rule is Rule.BEST:
+        level /= len(until.models) - 1  # each is compared with the leader
     return Boundary(question.shares or (1.0,), alpha * level, shape)
 
 
@@ -172,6 +175,11 @@ def _is_same(case: Case, planned: Case) -> bool:
     return case_digest(case) == case_digest(planned)
 
 
+def headline_value(verdict: Verdict, headline: str) -> float | None:
+    """Return what a graded rollout adds to the headline: a score, or whether it passed."""
+    return verdict.scores.get(headline) if headline else float(verdict.outcome is Outcome.PASSED)
+
+
 # Looking -------------------------------------------------------------------------------------------------------------
 
 
@@ -231,6 +239,12 @@ class Looks:
     def settle(self, slot: Slot) -> None:
         """Record that a rollout has ended."""
         self._open.discard(slot)
+
+    def judge(self, look: Look) -> None:
+        """Take over what a race has shown at a look of this run."""
+        self._taken.append(look)
+        if self._until is not None:
+            self.decision = look.decision
 
     @property
     def words(self) -> str:
@@ -331,8 +345,7 @@ class Looks:
         return mean_interval(sample) if headline else rate_interval(sample)
 
     def _value(self, verdict: Verdict) -> float | None:
-        headline = self._manifest.headline
-        return verdict.scores.get(headline) if headline else float(verdict.outcome is Outcome.PASSED)
+        return headline_value(verdict, self._manifest.headline)
 
     def _observation(self, slot: Slot, value: float) -> Observation:
         case = self._case[slot[0]]

@@ -4,11 +4,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from console.config.paths import WorkspacePaths, find_data_roots, find_runs_root
 from console.config.preset import Preset
 from console.core.case import Setting
 from console.core.fault import UsageError
-from console.core.looks import Until, read_until
+from console.core.looks import Rule, Until, read_until
 from console.core.outcome import Outcome
 from console.core.run import Selection
 from console.core.suggestion import nearest
@@ -80,7 +82,20 @@ def until_of(preset: Preset) -> Until | None:
         if preset.by:
             raise UsageError("only goes with --until decided", where="--by", hint="Add --until decided --baseline RUN.")
         return None
+    if preset.until == Rule.BEST:
+        return _race_of(preset)
     return read_until(preset.until, margin=preset.margin, baseline=preset.baseline, by=preset.by)
+
+
+def _race_of(preset: Preset) -> Until:
+    where = "--until best"
+    until = read_until(preset.until, margin=preset.margin, baseline=preset.baseline, by=preset.by)
+    if len(preset.models) < 2:
+        raise UsageError("needs at least two models", where=where, hint="Add -m MODEL for each.")
+    if preset.queue:
+        hint = "Leave --queue out: the models of a race are played side by side."
+        raise UsageError("does not go with --queue", where=where, hint=hint)
+    return msgspec.structs.replace(until, models=tuple(preset.models))
 
 
 def read_ids(words: Iterable[str]) -> tuple[str, ...]:

@@ -141,4 +141,5 @@ class LocalPlayer:
         del on  # text is always available
 
     async def aclose(self) -> None:
+        await self._suite.aclose()
         await self._endpoints.aclose()

@@ -1,7 +1,7 @@
 """The rollouts left to play, in order, with their dependencies."""
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import StrEnum
 from itertools import product
 
@@ -64,15 +64,25 @@ class JobQueue:
         """True if a job may start now."""
         return bool(self._ready)
 
-    def next(self, *, from_end: bool = False) -> Job | None:
+    def has_only_held(self, may_start: Callable[[Slot], bool]) -> bool:
+        """Return whether there are jobs, and all that might start now are held back."""
+        return bool(self._ready) and not any(may_start(job.slot) for job in self._ready)
+
+    def next(self, *, from_end: bool = False, may_start: Callable[[Slot], bool] | None = None) -> Job | None:
         """Return the next job that may start now, or None.
 
         Args:
             from_end: take the last job instead, which has least in common with the previous ones: if a whole
                 category fails, it shows whether anything succeeds.
+            may_start: returns False for rollouts that are held back.
         """
         if not self._ready:
             return None
+        if may_start is not None:
+            job = next((job for job in self._ready if may_start(job.slot)), None)
+            if job is not None:
+                self._ready.remove(job)
+            return job
         return self._ready.pop() if from_end else self._ready.popleft()
 
     def add(self, job: Job) -> None:
@@ -80,12 +90,12 @@ class JobQueue:
         self._ready.appendleft(job)
 
     def finish(self, slot: Slot) -> None:
-        """Unblock jobs that waited for a rollout."""
-        for job, needs in self._waiting_for(slot):
+        """Unblock jobs that waited for a rollout; they come first, as they come before the others in the plan."""
+        for job, needs in reversed(self._waiting_for(slot)):
             needs.discard(slot[0])
             if not needs:
                 del self._blocked[job.slot]
-                self._ready.append(job)
+                self._ready.appendleft(job)
 
     def drop_dependents(self, slot: Slot) -> list[Job]:
         """Remove and return all jobs that depend on a rollout without an answer, directly or indirectly."""

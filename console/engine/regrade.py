@@ -64,6 +64,7 @@ def prepare_regrade(
         setting=setting,
         asked_anew=tuple(sorted(_asked_anew(manifest, made, judge, repeats))),
         judge_repeats=repeats,
+        looks=None,  # nothing ends it early
         parent=manifest.parent,
         merged=manifest.merged,
     )

@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Literal
 
 from console.core.case import Slot
+from console.core.looks import Look
 from console.core.outcome import Outcome
 from console.core.run import simulated_note_of
 from console.core.statistics.intervals import Interval, rate_interval
@@ -233,6 +234,8 @@ class RunComparison:
     only_a: int
     """Number of rollouts that are only in A."""
     only_b: int
+    beyond: int
+    """Number of rollouts that both have and that B played beyond the look that has decided it: not compared."""
     counts: PairCounts
     categories: dict[str, PairCounts]
     reasons: tuple[tuple[str, int, int], ...]
@@ -282,7 +285,10 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
     headline = _headline(a, b)
     listed_a, listed_b = a.graded_slots, b.graded_slots
     pairing = pair_slots(a, b)
-    shared = pairing.slots
+    shared, look = pairing.slots, planned_look(a, b)
+    if look is not None and look.rollouts < look.planned:
+        seen = set(listed_b[: look.rollouts])  # what was in flight beyond it finished by its speed
+        shared = [pair for pair in shared if pair[1] in seen]
     pairs = tuple(_pair(a.rollouts[in_a], b.rollouts[in_b], headline) for in_a, in_b in shared)
     groups: dict[str, list[RolloutPair]] = defaultdict(list)
     for pair in pairs:
@@ -294,8 +300,9 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         headline=headline,
         pairs=pairs,
         cases=case_pairs(pairs),
-        only_a=len(listed_a) - len(shared),
-        only_b=len(listed_b) - len(shared),
+        only_a=len(listed_a) - len(pairing.slots),
+        only_b=len(listed_b) - len(pairing.slots),
+        beyond=len(pairing.slots) - len(shared),
         pairing=pairing,
         counts=count_pairs(pairs, headline),
         categories=corrected({name: count_pairs(group, headline) for name, group in groups.items()}),
@@ -308,6 +315,17 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         else _agreement(shared, lambda side, slot: side.case_digests.get(slot[0], ""), a, b),
         prompts=_agreement(shared, lambda side, slot: side.request_digest(slot), a, b),
     )
+
+
+def planned_look(a: ComparisonSide, b: ComparisonSide) -> Look | None:
+    """Return the look that has decided B against A, if that was B's plan; its interval holds after an early end too."""
+    fold = b.overview.fold
+    until = b.manifest.looks.until if b.manifest.looks is not None else None
+    if until is None or until.baseline != a.manifest.id or until.by_category:
+        return None
+    look = next((look for look in fold.looks if look.decision), None)
+    is_end = fold.closed is not None and (fold.closed.reason == "decided" or (look is not None and look.is_last))
+    return look if is_end else None
 
 
 def bootstrapped(comparison: RunComparison) -> Difference:

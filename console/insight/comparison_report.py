@@ -6,8 +6,15 @@ A new statistic is a section of `statistics`; the command line, Markdown, web pa
 from collections.abc import Callable, Iterable, Iterator
 
 from console.core.grading import grading_words
-from console.core.looks import Look
-from console.insight.comparison import CasePair, PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
+from console.insight.comparison import (
+    CasePair,
+    PairCounts,
+    PairOutcome,
+    RolloutPair,
+    RunComparison,
+    Spent,
+    planned_look,
+)
 from console.insight.looks import difference_words, end_words
 from console.insight.number_format import (
     bounds,
@@ -16,6 +23,7 @@ from console.insight.number_format import (
     number,
     p_digits,
     p_text,
+    plural,
     rate,
     signed,
     with_interval,
@@ -37,23 +45,16 @@ def comparison_sections(comparison: RunComparison) -> Iterator[Section]:
     if comparison.headline:
         changes = (("same", part.both), ("fewer", part.lost), ("more", part.gained))
         yield _section("Cases", ("cases", "count"), changes)
+    elif part.rollouts > part.cases:
+        changes = (("passes as often in B as in A", part.both + part.neither + part.as_often),)
+        changes += (("less often (lost)", part.lost), ("more often (gained)", part.gained))
+        yield _section("Cases", ("case", "count"), changes)
     else:
         square = (("A passed", part.both, part.lost), ("A failed", part.gained, part.neither))
         yield _section("Cases", ("", "B passed", "B failed"), square)
     if comparison.reasons:
         yield _section("Reasons", ("reason", "A", "B"), comparison.reasons, most=20)
     yield from statistics(comparison)
-
-
-def planned_look(comparison: RunComparison) -> Look | None:
-    """Return the look that has decided B against A, if that was B's plan; its interval holds after an early end too."""
-    manifest, fold = comparison.b.manifest, comparison.b.overview.fold
-    until = manifest.looks.until if manifest.looks is not None else None
-    if until is None or until.baseline != comparison.a.manifest.id or until.by_category:
-        return None
-    look = next((look for look in fold.looks if look.decision), None)
-    is_end = fold.closed is not None and (fold.closed.reason == "decided" or (look is not None and look.is_last))
-    return look if is_end else None
 
 
 def _early_end(comparison: RunComparison) -> Iterator[Section]:
@@ -64,7 +65,7 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
         if (words := end_words(side.overview.fold.summary(side.manifest, live=False, now=0.0, damaged=0,
                                                           journal_bytes=0), side.manifest))
     ]  # fmt: skip
-    look = planned_look(comparison)
+    look = planned_look(comparison.a, comparison.b)
     if look is not None and look.difference is not None and look.rollouts < look.planned:
         a = comparison.a.overview.fold
         interval = a.tally.rate if not comparison.headline else a.score_interval(comparison.headline)
@@ -73,6 +74,8 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
             show = number if comparison.headline else rate
             estimate = with_interval(whole + look.difference, whole + look.below, whole + look.above, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
+    if comparison.beyond:
+        lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
     if lines:
         yield Section("Ended by looks", lines=tuple(lines))
 
@@ -151,7 +154,7 @@ def verdict_words(comparison: RunComparison) -> str:
     if comparison.single is not None and not comparison.headline:
         a, b = (outcome_word(rollout.outcome) for rollout in (comparison.single.a, comparison.single.b))
         return f"{f'A {a}, B {b}' if a != b else f'both {a}'}; {ONE_CASE}"
-    if (look := planned_look(comparison)) is not None:
+    if (look := planned_look(comparison.a, comparison.b)) is not None:
         basis = f"at look {look.number} of {look.of}, after {look.rollouts:,} of {look.planned:,}"
         return f"B − A: {difference_words(look)}, {basis}: {look.decision}"
     difference, show = comparison.counts.difference, number if comparison.headline else rate

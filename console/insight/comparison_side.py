@@ -18,9 +18,10 @@ from console.insight.rollout import Rollout
 class ComparisonSide:
     """One of the compared runs."""
 
-    def __init__(self, manifest: Manifest) -> None:
+    def __init__(self, manifest: Manifest, overview: Overview | None = None) -> None:
+        """Begin with the list data of a run that was read before, if given; its digests are then unknown."""
         self.manifest = manifest
-        self.overview = Overview()
+        self.overview = overview or Overview()
         self.case_digests: dict[str, str] = {}
         """Digest of each case as played, ground truth included."""
         self.request_digests: dict[Key, str] = {}

@@ -84,6 +84,11 @@ class Group:
         return rank
 
     @property
+    def telling(self) -> list[Rollout]:
+        """Its failures; all of its rollouts if none failed."""
+        return [rollout for rollout in self.rollouts if rollout.is_failure] or self.rollouts
+
+    @property
     def leaves(self) -> list["Group"]:
         """Lowest-level groups in order; the group itself if it has no subgroups."""
         return self.parts or [self]

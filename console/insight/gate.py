@@ -15,8 +15,8 @@ from console.core.statistics.decision import LEFT_OUT_SHARE, Decision, decide
 from console.core.statistics.intervals import REPEATED
 from console.core.statistics.paired import Difference
 from console.core.suggestion import nearest
-from console.insight.comparison import RunComparison
-from console.insight.comparison_report import planned_look, verdict_words
+from console.insight.comparison import RunComparison, planned_look
+from console.insight.comparison_report import verdict_words
 from console.insight.number_format import bounds, number, signed
 
 TOO_WIDE = 0.05
@@ -60,7 +60,7 @@ def judge(
         hint = "Write 1pt or 0.01." if is_rate else f"Write a number of {name}."
         raise UsageError(f"the margin does not fit {name}", where="--margin", hint=hint)
     allowed = None if margin is None else margin.value
-    look = planned_look(comparison)
+    look = planned_look(comparison.a, comparison.b)
     if look is not None and metric in (None, name):
         return _as_planned(comparison, look, name, allowed)
     why = _not_to_be_judged(comparison, a, b, difference)

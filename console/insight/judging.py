@@ -5,7 +5,7 @@ tagged.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from console.core.statistics.sample import Observation, sample_of
 from console.insight.number_format import plural, rate, score, with_interval
 from console.insight.reader_labels import ReaderScore, reader_lines, reader_object, reader_score
 from console.insight.rollout import Rollout
-from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
+from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, repeat_prefix
 
 JUDGE = "judge"
 _SIMULATED_JUDGE = "sim/judge"
@@ -51,6 +51,8 @@ class Judging:
     """Sources of the variance; None unless each answer was graded several times."""
     is_of_score: bool = False
     """True if the noise is that of the headline score, not of passing."""
+    is_of_judgments: bool = False
+    """True if the noise is that of single judgments, of which the judge gave several for each answer while playing."""
     people: ReaderScore | None = None
     """The score corrected by people's labels; None without any."""
 
@@ -92,6 +94,7 @@ def judging_of(
     annotated = [(rollout, annotations.get(rollout.slot, NO_ANNOTATION)) for rollout in judged]
     pairs = [_with_reader(rollout, annotation) for rollout, annotation in annotated if _is_judged(rollout, annotation)]
     second = manifest.roles.get(SECOND_JUDGE)
+    regraded = manifest.judge_repeats > 1
     return Judging(
         judge=manifest.roles[JUDGE].name,
         second=second.name if second is not None else "",
@@ -101,8 +104,9 @@ def judging_of(
         readers=cohens_kappa(pairs),
         too_strict=sum(not judge and reader for judge, reader in pairs),
         too_lenient=sum(judge and not reader for judge, reader in pairs),
-        noise=_noise(manifest, judged) if manifest.judge_repeats > 1 else None,
-        is_of_score=bool(manifest.headline),
+        noise=_noise(manifest, judged) if regraded else _noise_of_judgments(judged),
+        is_of_score=bool(manifest.headline) and regraded,
+        is_of_judgments=not regraded,
         people=reader_score(judged, annotations),
     )
 
@@ -117,6 +121,20 @@ def _noise(manifest: Manifest, rollouts: Iterable[Rollout]) -> JudgeNoise | None
         if value is not None:
             cases[rollout.key.case][rollout.key.rollout // manifest.judge_repeats].append(float(value))
     return judge_noise([list(answers.values()) for answers in cases.values()])
+
+
+def _noise_of_judgments(rollouts: Iterable[Rollout]) -> JudgeNoise | None:
+    """Return the sources of variance of judgments that were repeated while playing; None unless there are any."""
+    cases: dict[str, list[list[float]]] = defaultdict(list)
+    for rollout in rollouts:
+        for name, track in rollout.tracks.items():
+            repeats: list[Sequence[float | None]] = []
+            while (again := rollout.tracks.get(f"{repeat_prefix(len(repeats) + 2)}{name}")) is not None:
+                repeats.append(again.values)
+            for values in zip(track.values, *repeats, strict=False) if repeats else ():
+                clear = [float(value >= (track.threshold or 0.0)) for value in values if value is not None]
+                cases[rollout.key.case].append(clear)
+    return judge_noise(cases.values())
 
 
 _GRADED = (Outcome.PASSED, Outcome.FAILED)
@@ -169,7 +187,7 @@ def judging_lines(judging: Judging) -> list[str]:
     if judging.people is not None:
         lines += reader_lines(judging.people)
     if judging.noise is not None:
-        lines += noise_lines(judging.noise, is_rate=not judging.is_of_score)
+        lines += noise_lines(judging)
     return lines
 
 
@@ -177,15 +195,23 @@ _MORE_REPEATS = 4
 _GRADINGS = "gradings of the same answers"
 
 
-def noise_lines(noise: JudgeNoise, *, is_rate: bool) -> list[str]:
+def noise_lines(judging: Judging) -> list[str]:
     """Describe the sources of variance, and by how much runs must differ to tell them from noise."""
+    if (noise := judging.noise) is None:
+        return []
     cases, sampling, judge = map(_share, noise.shares)
     split = f"cases {cases} · sampling {sampling} · judge {judge}" if sampling else f"cases {cases} · judge {judge}"
     of = f"of {noise.graded_cases} cases, each answer graded {noise.repeats:.3g} times"
     flips = f"the grade of {rate(noise.flipped)} of the answers is not always the same"
+    if judging.is_of_judgments:
+        points = f"{noise.noise_between_runs(noise.answers) * 100:.1f} points"
+        return [
+            f"variance of a judgment: {split} ({of}); {flips}",
+            f"the shares of good judgments in two runs must differ by {points} to be told from noise",
+        ]
     what, repeated = ("runs", (_MORE_REPEATS, 1)) if noise.sampling is not None else (_GRADINGS, (1, _MORE_REPEATS))
     once, often = (
-        f"{value * 100:.1f} points" if is_rate else f"{value:.3g}"
+        f"{value * 100:.1f} points" if not judging.is_of_score else f"{value:.3g}"
         for value in (noise.noise_between_runs(), noise.noise_between_runs(*repeated))
     )
     return [

@@ -1,10 +1,11 @@
 """Looks at a run in words and as a section of its report. Pure."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from console.core.looks import REACHED, Look, LookPlan, Rule, Until
+from console.core.looks import BEST, REACHED, Contender, Look, LookPlan, Rule, Until
 from console.core.price import dollars
 from console.core.run import Manifest, Summary
 from console.core.statistics.decision import Decision
@@ -22,6 +23,8 @@ def until_words(until: Until) -> str:
     """Describe the rule that ends a run."""
     if until.rule is Rule.WIDTH:
         return f"until the interval is ± {points(until.half_width)}"
+    if until.rule is Rule.BEST:
+        return f"until one of {len(until.models)} models is shown to be the best"
     margin = f", margin {points(until.margin)}" if until.margin else ""
     each = ", each category by itself" if until.by_category else ""
     return f"until decided against {until.baseline}{margin}{each}"
@@ -50,13 +53,17 @@ def expected_words(plan: LookPlan, calls: float = 0.0) -> str:
     parts = [
         f"{signed(item.difference, points)} after about {size(item.cases)}" for item in plan.expected if item.difference
     ]
-    return f"decided: {', '.join(parts)}{', ' if parts else ''}equal models: all {size(plan.cases)}"
+    name = "a model is out" if plan.until.rule is Rule.BEST else "decided"
+    return f"{name}: {', '.join(parts)}{', ' if parts else ''}equal models: all {size(plan.cases)}"
 
 
 def look_words(look: Look, until: Until | None, headline: str = "") -> str:
     """Return one look in a line, such as `look 4 of 20 · 200 of 1,000 · B − A −.062 [−.118 −.006] · …`."""
     parts = [f"look {look.number} of {look.of}", f"{count(look.rollouts)} of {count(look.planned)}"]
     parts += [look.category] * bool(look.category)
+    if look.standings:
+        parts += [contender_words(one, headline) for one in look.standings]
+        return " · ".join([*parts, *([look.decision] * (look.decision == BEST))])
     if look.difference is not None:
         parts.append(f"B − A {difference_words(look)}")
         if until is not None and not look.decision:
@@ -70,7 +77,15 @@ def look_words(look: Look, until: Until | None, headline: str = "") -> str:
     return " · ".join(parts)
 
 
-def difference_words(look: Look) -> str:
+def contender_words(one: Contender, headline: str = "") -> str:
+    """Return a model of a race with its mean or, for one behind the leader, its distance from it."""
+    if one.difference is None:
+        return f"{one.model} {'–' if one.value is None else score_value(one.value, headline)}"
+    out = f" out at look {one.out_at}" if one.out_at else ""
+    return f"{one.model} {difference_words(one)}{out}"
+
+
+def difference_words(look: Look | Contender) -> str:
     """Return B - A with its repeated confidence interval."""
 
     def show(value: float) -> str:
@@ -90,16 +105,31 @@ def end_words(summary: Summary, manifest: Manifest) -> str:
     if until is None or summary.state in ("running", "queued", "starting"):
         return ""
     if summary.state == "decided":
-        return f"ended early by its plan: {_answer(summary.decision, until)}{_not_played(summary)}"
+        return f"ended early by its plan: {_answer(summary, until)}{_not_played(summary)}"
     if summary.decision and summary.state == "completed":
         early = next((look for look in summary.looks if look.decision), None)
         at = f" at look {early.number} of {early.of}, then played to the end" if early and not early.is_last else ""
-        return f"{_answer(summary.decision, until)}{at}"
+        return f"{_answer(summary, until)}{at}"
     how = "stopped by hand" if summary.state == "stopped" else summary.state
     return f"{how}: not decided"
 
 
-def _answer(decision: str, until: Until) -> str:
+def _race_answer(decision: str, until: Until, looks: Sequence[Look]) -> str:
+    if decision == Decision.WORSE:
+        return f"worse than {standings_of(looks)[0].model}"
+    models = f"{len(until.models)} models"
+    return f"the best of {models}" if decision == BEST else f"cannot tell which of {models} is the best"
+
+
+def standings_of(looks: Sequence[Look]) -> tuple[Contender, ...]:
+    """Return the newest standings of a race, best first; empty before its first look."""
+    return next((look.standings for look in reversed(looks) if look.standings), ())
+
+
+def _answer(summary: Summary, until: Until) -> str:
+    decision = summary.decision
+    if until.rule is Rule.BEST:
+        return _race_answer(decision, until, summary.looks)
     if until.rule is Rule.WIDTH:
         return f"the interval is {decision}" if decision == REACHED else "the interval is still wider than asked for"
     words = {Decision.WORSE.value: "worse than", Decision.NOT_WORSE.value: "not worse than"}.get(decision)
@@ -128,22 +158,42 @@ def looks_sections(summary: Summary, manifest: Manifest) -> list[Section]:
     until = manifest.looks.until if manifest.looks is not None else None
     if until is None or not summary.looks:
         return []
-    is_compared = until.rule is Rule.DECIDED
+    is_compared = until.rule is not Rule.WIDTH
+    leader = "leader" if until.rule is Rule.BEST else ""
     rows = tuple(
         Row(
             (
                 f"{look.number} of {look.of}{f' {look.category}' if look.category else ''}",
                 f"{count(look.rollouts)} of {count(look.planned)}",
                 "" if look.value is None else with_interval(look.value, look.low, look.high),
-                *([difference_words(look) if look.difference is not None else ""] * is_compared),
+                *([leader * bool(look.standings) if look.difference is None else difference_words(look)] * is_compared),
                 str(look.decision),
             )
         )
         for look in summary.looks
     )
     lines = [words for words in (end_words(summary, manifest), until_words(until)) if words]
-    headings = ("look", "first", "score", *(["B − A"] * is_compared), "decision")
-    return [Section("Looks", headings, rows, frozenset({1}), most=40, lines=tuple(lines))]
+    headings = ("look", "first", "score", *(["behind the leader" if leader else "B − A"] * is_compared), "decision")
+    return [*_race_sections(summary), Section("Looks", headings, rows, frozenset({1}), most=40, lines=tuple(lines))]
+
+
+def _race_sections(summary: Summary) -> list[Section]:
+    """Return the newest standings of a race."""
+    standings = standings_of(summary.looks)
+    if not standings:
+        return []
+    rows = [
+        Row(
+            (
+                one.model,
+                "" if one.value is None else score_value(one.value, summary.headline),
+                "leader" if one.difference is None else difference_words(one),
+                f"out at look {one.out_at}" if one.out_at else "",
+            )
+        )
+        for one in standings
+    ]
+    return [Section("Race", ("model", "score", "behind the leader", ""), tuple(rows), frozenset({1}))]
 
 
 def sequential_fields(summary: Summary, manifest: Manifest) -> dict[str, Any]:
@@ -155,6 +205,7 @@ def sequential_fields(summary: Summary, manifest: Manifest) -> dict[str, Any]:
     fields = {
         "rule": until.rule.value,
         **({"half_width": until.half_width} if until.rule is Rule.WIDTH else {}),
+        **({"models": until.models, "runs": until.rivals} if until.rule is Rule.BEST else {}),
         **({"margin": until.margin, "baseline": until.baseline} if until.rule is Rule.DECIDED else {}),
         "decision": summary.decision or None,
         "ended_early": summary.state == "decided",

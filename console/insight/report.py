@@ -79,7 +79,9 @@ def footnotes(rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
             yield note, ", ".join(noted)
         else:
             measures = Counter(name.rpartition(": ")[2] for name in noted)
-            yield note, ", ".join(f"{name} in {count} rows" if count > 1 else name for name, count in measures.items())
+            words = [f"{name} in {count} rows" if count > 1 else name for name, count in measures.items()]
+            rest = len(words) - _NAMED_ROWS
+            yield note, ", ".join(words[:_NAMED_ROWS]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def report_sections(report: Report | None, judging: Judging | None) -> list[Section]:

@@ -8,7 +8,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-BUILT_IN = ("bfcl", "aidanbench", "cavebench", "dialogue", "recorded")
+_HARNESSES = ("inspect", "program")
+"""Formats that one folder, `harness`, implements."""
+BUILT_IN = ("bfcl", "aidanbench", "cavebench", "tau2", "dialogue", "recorded", *_HARNESSES)
 """Built-in benchmarks, in the order of listings and lookups."""
 
 
@@ -43,6 +45,11 @@ class Benchmark(NamedTuple):
     from_table: str = ""
     """A callable that writes a suite from a table, given data folder, suite name and table file; returns the files and
     the interpretation of the columns."""
+    from_task: str = ""
+    """A callable that writes a suite of another program's task, given data folder, suite name, the task's name and the
+    Python that has the program; returns the files and what to know of them."""
+    runs_programs: bool = False
+    """True if its suites run programs that their folder names, which must be allowed (see `suites.allowed`)."""
     add_row: str = ""
     """A callable that adds a kept case as a row to one of its suites (`suites.own_row`); given data folder, suite name,
     row and the outcome to keep."""
@@ -87,4 +94,7 @@ class Benchmark(NamedTuple):
 @cache
 def built_in() -> tuple[Benchmark, ...]:
     """Return the built-in benchmarks."""
-    return tuple(import_module(f"console.benchmarks.{name}.benchmark").BENCHMARK for name in BUILT_IN)
+    own = [
+        import_module(f"console.benchmarks.{name}.benchmark").BENCHMARK for name in BUILT_IN if name not in _HARNESSES
+    ]
+    return (*own, *import_module("console.benchmarks.harness.benchmark").BENCHMARKS)

@@ -148,7 +148,7 @@ def open_folder_suite(folder: Path) -> Suite:
     from console.suites.folder_code import FolderCode, open_folder
 
     entry = read_entry(folder)
-    return guard(open_folder(FolderCode(entry), entry)) if entry.module else _open(entry)
+    return guard(open_folder(FolderCode(entry), entry)) if entry.module else _open(entry, needs_permission=False)
 
 
 def find_suite(manifest: Manifest, data: Path | None) -> Suite:
@@ -248,7 +248,7 @@ def _text(table: dict[str, Any], key: str, place: Path) -> str:
     return value
 
 
-def _open(entry: SuiteEntry) -> Suite:
+def _open(entry: SuiteEntry, *, needs_permission: bool = True) -> Suite:
     if entry.module:
         return _open_module(entry)
     place = str(entry.folder / "suite.toml")
@@ -263,11 +263,26 @@ def _open(entry: SuiteEntry) -> Suite:
         close = nearest(entry.format, names)
         hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
         raise UsageError(f"unknown format {entry.format!r}", where=place, hint=hint)
+    if benchmark.runs_programs and needs_permission:
+        from console.suites.allowed import check_allowed
+        from console.suites.folder_code import FolderCode
+
+        check_allowed(FolderCode(entry), entry)
     return _open_with(benchmark, entry)
 
 
 def _find_format(name: str) -> Benchmark | None:
     return None if name == RECORDED else find_benchmark(name, "suite")
+
+
+def has_code(entry: SuiteEntry) -> bool:
+    """Return whether a suite runs code or programs that its folder names, and so needs permission.
+
+    Raises:
+        UsageError: the package that offers its format cannot be loaded.
+    """
+    benchmark = None if entry.module else _find_format(entry.format)
+    return bool(entry.module) or (benchmark is not None and benchmark.runs_programs)
 
 
 def _open_with(benchmark: Benchmark, entry: SuiteEntry) -> Suite:

@@ -18,6 +18,10 @@ from console.suites.stage import Stage
 
 Tool = Callable[..., Any]
 Said = str | Utterance
+STEP_LIMIT = "step_limit"
+"""Kind of the journal note, and reason of a failure, when a model used up its replies to a user message."""
+STEPS_SPENT = "it still called tools after"
+"""Beginning of the sentence that says so."""
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
@@ -66,8 +70,9 @@ class Chat:
             system: instructions for the model.
             tools: functions with typed parameters. A plain function must be deterministic; the result of an `async`
                 one is journaled. `LookupError` and `ValueError` are sent to the model as the call's error.
-            most_steps: maximum model replies per user message.
-            script: right answers in order, for the simulated models.
+            most_steps: maximum model replies per user message; a message that would need more ends there, which
+                the transcript, `stopped` and the reason of a failure say.
+            script: right answers in order, for the simulated models; without any, they answer at random.
             wrong: wrong answers that a simulated model may give instead.
         """
         self._stage, self._most_steps = stage, most_steps
@@ -81,14 +86,18 @@ class Chat:
         self.text = ""
         """Text of the model's last reply."""
         self.stopped = ""
-        """Reason why the simulated user ended the conversation; empty without one."""
+        """Reason why the simulated user, or the limit of replies, ended the conversation; empty if nothing did."""
 
     async def say(self, text: str) -> str:
         """Send a user message, execute the model's tool calls, and return its answer."""
         self.messages.append({"role": "user", "content": text})
         for step in range(self._most_steps):
             reply = await self._stage.ask(
-                self.messages, tools=self._schemas, turn=self.turns, step=step, scripted=self._scripted
+                self.messages,
+                tools=self._schemas,
+                turn=self.turns,
+                step=step,
+                scripted=self._scripted if self._script or self._wrong else None,
             )
             self.replies += 1
             self.messages.append(reply.message())
@@ -97,6 +106,8 @@ class Chat:
                 break
             for call in reply.tool_calls:
                 await self._execute(call)
+        else:
+            self.stopped = note_step_limit(self._stage, self._most_steps, self.turns)
         self.turns += 1
         return self.text
 
@@ -105,19 +116,22 @@ class Chat:
 
         Args:
             user: the goal, or a full description of the user; only the role `user` sees it.
-            lines: messages of the simulated model in the role `user`, before it stops.
+            lines: what a simulated model in the role `user` writes, one message a turn, before it stops; by default
+                the goal.
         """
 
         def scripted(number: int) -> ScriptedAnswers:
-            return ScriptedAnswers(Utterance(lines[number]) if number < len(lines) else SCRIPTED_END)
+            return ScriptedAnswers(Utterance(written[number]) if number < len(written) else SCRIPTED_END)
 
         who = SimulatedUser(user) if isinstance(user, str) else user
-        self.stopped = await lead(who, self._stage, self.say, scripted=scripted, turn=self.turns)
+        written = lines or [f"Hello! {who.goal}"]
+        stopped = await lead(who, self._stage, self.say, scripted=scripted, turn=self.turns)
+        self.stopped = self.stopped or stopped
         return self.text
 
     @property
     def output(self) -> dict[str, Any]:
-        """Result for `play`: the last `text`, the `calls`, the number of `turns`, and why the user `stopped`."""
+        """Result for `play`: the last `text`, the `calls`, the number of `turns`, and why it `stopped`."""
         return {"text": self.text, "calls": self.calls, "turns": self.turns, "stopped": self.stopped}
 
     def _scripted(self) -> ScriptedAnswers:
@@ -142,6 +156,12 @@ class Chat:
         if inspect.iscoroutinefunction(tool):
             return await self._stage.perform(f"tool {name}", arguments, lambda: cast(Awaitable[Any], tool(**arguments)))
         return tool(**arguments)
+
+
+def note_step_limit(stage: Stage, most: int, turn: int) -> str:
+    """Note in the transcript that a model still called tools with its last reply; return that as a reason."""
+    stage.note(STEP_LIMIT, {"most": most}, turn=turn, step=most - 1)
+    return f"{STEPS_SPENT} {most} replies"
 
 
 def _utterance(said: Said) -> Utterance:

@@ -30,14 +30,14 @@ class FolderCode:
     """Snapshot of all code of one folder."""
 
     def __init__(self, entry: SuiteEntry) -> None:
-        """Read every .py file of an entry's folder.
+        """Read every .py file of an entry's folder, and suite.toml if that names a program.
 
         Raises:
             UsageError: the module is not a .py file of the folder, or the code is unreadable or too large.
         """
         self.name, self.folder = entry.name, entry.folder.resolve()
         self._place = str(entry.folder / "suite.toml")
-        self.file, _, self.class_name = entry.module.partition(":")
+        self.file, _, self.class_name = (entry.module or "suite.toml").partition(":")
         self.sources = self._read()
         if self.file not in self.sources:
             raise UsageError(
@@ -73,6 +73,8 @@ class FolderCode:
                     where=str(self.folder),
                     hint="Keep environments and other programs out of the folder of a suite.",
                 )
+            if self.file == "suite.toml":
+                paths.append(self.folder / self.file)
             return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in paths}
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename)) from error

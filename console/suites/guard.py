@@ -12,9 +12,13 @@ from pathlib import Path
 from types import FunctionType, MethodType
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from console.core.captured_output import capture_output
+from console.core.case import Case
 from console.core.comparison import Comparison
 from console.core.fault import Fault, UsageError
+from console.core.outcome import Verdict
 from console.core.signalled import BySignal
 from console.suites.code_place import files_of
 from console.suites.returned import WrongType, check_item, checked
@@ -130,6 +134,8 @@ def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Call
         try:
             with capture_output():
                 value = checked(name, method, method(*args, **kwargs))
+                if name == "score":
+                    value = _with_reason(value, *args)
         except BaseException as error:
             if not is_of_code(error):
                 raise
@@ -139,6 +145,19 @@ def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Call
         return value
 
     return guarded
+
+
+def _with_reason(verdict: Verdict, case: Case, output: Any, *_: Any) -> Verdict:
+    """Name the limit of replies as the reason of a failure if a `Chat` ran into it and the suite named none."""
+    stopped = cast("dict[str, Any]", output).get("stopped") if isinstance(output, dict) else None
+    if not isinstance(stopped, str):
+        return verdict
+    from console.suites.chat import STEP_LIMIT, STEPS_SPENT  # here, as listing suites needs neither
+    from console.suites.simple import UNNAMED
+
+    if verdict.reason != UNNAMED or not stopped.startswith(STEPS_SPENT):
+        return verdict
+    return replace(verdict, reason=STEP_LIMIT, messages=(*verdict.messages, stopped))
 
 
 def _guarded_iterator(suite: Suite, name: str, method: Callable[..., Any], values: Iterator[Any]) -> Iterator[Any]:

@@ -1,11 +1,14 @@
 """Report metrics from the results of rollouts, with intervals and sample sizes. Pure."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from console.core.outcome import Outcome
-from console.core.statistics.intervals import Interval, rate_interval
+from console.core.statistics.intervals import Interval, bounded_interval, mean_interval, rate_interval
 from console.core.statistics.sample import Observation, Sample, sample_of
 from console.suites.suite import Metric, Result
+
+_NO_SCALES: Mapping[str, tuple[float, float]] = MappingProxyType({})
 
 
 def sample_of_results(results: Iterable[Result], read: Callable[[Result], float]) -> Sample:
@@ -18,6 +21,29 @@ def rate_metric(name: str, results: Iterable[Result], note: str = "") -> Metric:
     graded = [result for result in results if result.verdict.outcome.is_graded]
     interval = rate_interval(sample_of_results(graded, has_passed))
     return Metric(name, None, note=note) if interval is None else interval_metric(name, interval, note=note)
+
+
+def score_metrics(results: Sequence[Result], scales: Mapping[str, tuple[float, float]] = _NO_SCALES) -> list[Metric]:
+    """Return the mean of each score: a rate if all are 0 or 1, else with an interval that stays on its scale, if known.
+
+    Args:
+        results: the graded results.
+        scales: lowest and highest value by score; of a score with other values it is ignored.
+    """
+    metrics: list[Metric] = []
+    for name in dict.fromkeys(name for result in results for name in result.verdict.scores):
+        scored = [result for result in results if name in result.verdict.scores]
+        sample = sample_of_results(scored, lambda result, name=name: result.verdict.scores[name])
+        values = {result.verdict.scores[name] for result in scored}
+        low, high = scales.get(name, (0.0, 0.0))
+        if values <= {0.0, 1.0} and (low, high) in ((0.0, 0.0), (0.0, 1.0)):
+            interval, unit = rate_interval(sample), "rate"
+        elif low < high and low <= min(values) and max(values) <= high:
+            interval, unit = bounded_interval(sample, low, high), "mean"
+        else:
+            interval, unit = mean_interval(sample), "mean"
+        metrics += [] if interval is None else [interval_metric(name, interval, unit=unit)]
+    return metrics
 
 
 def has_passed(result: Result) -> float:

@@ -9,7 +9,7 @@ from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.suites.allowed import allow
 from console.suites.benchmarks import benchmarks_with
-from console.suites.catalog import read_entry
+from console.suites.catalog import has_code, read_entry
 from console.suites.folder_code import FolderCode
 from console.suites.suite import SuiteEntry
 
@@ -64,7 +64,7 @@ def new_suite(root: Path, name: str, kind: str) -> list[Path]:
     texts["suite.toml"] = Template(texts["suite.toml"]).substitute(name=name)
     files = write_suite(root, name, texts)
     entry = read_entry(root / name)
-    if entry.module:
+    if has_code(entry):
         allow(FolderCode(entry))  # the template is our own code; a change needs permission
     return files
 

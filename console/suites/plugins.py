@@ -77,7 +77,7 @@ def _points(group: str) -> list[tuple[str, str]]:
 
 def _read(group: str, name: str, place: str) -> Benchmark:
     if group in ONE_PART:
-        return Benchmark(name, **{ONE_PART[group]: place})
+        return Benchmark(name)._replace(**{ONE_PART[group]: place})
     from console.suites.loading import load_place, refusal  # imported late, as it loads the suite protocol
 
     benchmark = load_place(name, place)

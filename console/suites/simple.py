@@ -2,17 +2,20 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome, Verdict
-from console.core.statistics.intervals import mean_interval
-from console.suites.metrics import interval_metric, rate_metric, sample_of_results
+from console.suites.metrics import rate_metric, score_metrics
 from console.suites.modes import NATIVE
 from console.suites.returned import checked_cases
 from console.suites.suite import Category, Metric, Mode, Report, Result, Suite
+
+UNNAMED = "wrong_answer"
+"""Reason of a failure that the suite does not name."""
 
 
 def verdict(
@@ -36,7 +39,7 @@ def verdict(
     """
     detail = {name: value for name, value in (("expected", expected), ("actual", actual)) if value is not None}
     outcome = Outcome.PASSED if passed else Outcome.FAILED
-    why = None if passed else reason or "wrong_answer"
+    why = None if passed else reason or UNNAMED
     return Verdict(outcome, why, messages=tuple(messages), scores=dict(scores or {}), detail=detail)
 
 
@@ -45,6 +48,8 @@ class SimpleSuite(Suite):
 
     needs_roles: tuple[str, ...] = ()
     """Roles besides `model`, such as `judge`, or `user` for a simulated user."""
+    scales: Mapping[str, tuple[float, float]] = MappingProxyType({})
+    """Lowest and highest value by score, which intervals of its mean never leave."""
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return `needs_roles`."""
@@ -72,26 +77,21 @@ class SimpleSuite(Suite):
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Report pass rate and mean scores, overall and by category."""
-        names = dict.fromkeys(result.category for result in results)
-        by_category = {name: _metrics([item for item in results if item.category == name]) for name in names}
+        by_category = {
+            name: _metrics([result for result in results if result.category == name], self.scales)
+            for name in dict.fromkeys(result.category for result in results)
+        }
         return Report(
-            _metrics(results),
+            _metrics(results, self.scales),
             by_category if len(by_category) > 1 else {},
             outcomes=dict(Counter(result.verdict.outcome for result in results)),
             reasons=dict(Counter(item.verdict.reason for item in results if item.verdict.reason).most_common()),
         )
 
 
-def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
+def _metrics(results: Sequence[Result], scales: Mapping[str, tuple[float, float]]) -> tuple[Metric, ...]:
     graded = [result for result in results if result.graded]
-    names = dict.fromkeys(name for result in graded for name in result.verdict.scores)
-    means: list[Metric] = []
-    for name in names:
-        scored = [result for result in graded if name in result.verdict.scores]
-        interval = mean_interval(sample_of_results(scored, lambda result, name=name: result.verdict.scores[name]))
-        if interval is not None:
-            means.append(interval_metric(name, interval, unit="mean"))
-    return (rate_metric("accuracy", graded), *means)
+    return (rate_metric("accuracy", graded), *score_metrics(graded, scales))
 
 
 def _text(value: Any) -> str:

@@ -16,6 +16,14 @@ SECOND_JUDGE = "second_judge"
 """Role of a judge that answers the same questions but does not affect verdicts."""
 SECOND_PREFIX = "second judge: "
 """Prefix of its score names, before the name of the judge's score."""
+JUDGE_REPEATS = "judge_repeats"
+"""Option of judged suites: how often the judge grades each answer; only the first grade counts."""
+MOST_JUDGE_REPEATS = 100
+
+
+def repeat_prefix(number: int) -> str:
+    """Return the prefix of score names of the judge's further grades, numbered from 2."""
+    return f"judge again {number}: "
 
 
 class Stage(Protocol):

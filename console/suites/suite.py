@@ -343,6 +343,9 @@ class Suite:
         """Run the conversation and return its output, a JSON value for `score`."""
         raise TypeError("this suite has no `play`")
 
+    async def aclose(self) -> None:
+        """Release what `play` has opened for the whole run, such as a process; called once at its end."""
+
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
         """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""
         return await self.play(case, stage, setting)

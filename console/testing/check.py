@@ -56,9 +56,16 @@ def check_suite(
     check.cases_are_the_same_twice()
     if not check.problems:
         selection = Selection(categories=tuple(categories), ids=tuple(ids), limit=None if ids else cases)
-        asyncio.run(check.cases(select_cases(guarded, selection, setting)))
+        asyncio.run(_checked(check, select_cases(guarded, selection, setting)))
     if check.problems:
         raise SuiteProblems(suite.entry.name, check.problems)
+
+
+async def _checked(check: "_Check", cases: Sequence[Case]) -> None:
+    try:
+        await check.cases(cases)
+    finally:
+        await check.suite.aclose()
 
 
 class _Check:

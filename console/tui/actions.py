@@ -173,12 +173,21 @@ _TEXT = _moves("text", "first, last line", "last line; follow")
 
 _PANES = tuple(
     action
-    for where in ("home", "launch", "live", "review", "library", "trends")
+    for where in ("home", "launch", "live", "library", "trends")
     for action in (
         _move("pane.next", ("tab", "l", "right"), "next, previous pane", where, "pane.prev"),
         _move("pane.prev", ("shift+tab", "h", "left"), "previous pane", where, "pane.next"),
     )
 )
+
+
+def _repeats(where: str) -> tuple[Action, ...]:
+    return (
+        _move("pane.next", ("tab",), "next, previous pane", where, "pane.prev"),
+        _move("pane.prev", ("shift+tab",), "previous pane", where, "pane.next"),
+        _move("repeats.show", ("right", "l"), "show, hide repeats", where, "repeats.hide"),
+        _move("repeats.hide", ("left", "h"), "hide repeats", where, "repeats.show"),
+    )
 
 
 def _organize(letter: str, part: str, meaning: str) -> Action:
@@ -275,6 +284,7 @@ _LIVE = (
 )  # fmt: skip
 
 _REVIEW = (
+    *_repeats("review"),
     *_steps("review", "Review", "failure", "FAILURES"),
     Action("group.next", ("]", "J"), "Review: next reason", "next, previous reason", "review", "FAILURES",
            "next reason", 60, pair="group.prev"),
@@ -365,10 +375,7 @@ _REVIEW = (
 )  # fmt: skip
 
 _COMPARE = (
-    _move("pane.next", ("tab",), "next, previous pane", "compare", "pane.prev"),
-    _move("pane.prev", ("shift+tab",), "previous pane", "compare", "pane.next"),
-    _move("repeats.show", ("right", "l"), "show, hide repeats", "compare", "repeats.hide"),
-    _move("repeats.hide", ("left", "h"), "hide repeats", "compare", "repeats.show"),
+    *_repeats("compare"),
     *_steps("compare", "Compare", "change", "CHANGES"),
     Action("find", ("/",), "Compare: search", "search the list", "compare", "CHANGES", "search", 40),
     Action("filter", ("f",), "Compare: filter", "filter …", "compare", "CHANGES", "filter", 85, opens_menu=True),

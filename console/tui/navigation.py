@@ -249,6 +249,7 @@ class Navigator:
             self.open_compare(first, run, slot or at)
 
     def open_compare(self, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
+        self._app.clear_notifications()  # such as the request to mark the second run
         opened = OpenedRuns("compare", (a.path, b.path), slot)
         mode = self._find_opened(opened)
         if mode is None or (slot is not None and self._opened[mode] != opened):

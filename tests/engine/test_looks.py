@@ -1,6 +1,9 @@
 """Looks at runs while they play: the same at any concurrency, after any kill, and whatever is slow."""
 
 import asyncio
+import random
+import subprocess
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from server.openai_server import OpenAIServer, Scripted, last_text
-from support.child_process import run_module
+from support.child_process import run_module, start_module
 from support.planned_runs import DECIDED, TalkSuite, passes, planned, results
 
 from console.core.case import Case, Setting
@@ -18,10 +21,14 @@ from console.core.looks import Look, Rule, Until
 from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Closed, Finished, Looked
 from console.core.run import Summary
+from console.core.statistics.sample import Observation, sample_of
 from console.engine import endpoints
 from console.engine.engine import Engine
-from console.engine.looks import plan_looks
+from console.engine.looks import boundary_of, plan_looks
 from console.engine.plan import PreparedRun
+from console.exchange.run_reader import RunReader
+from console.insight.comparison import compare
+from console.insight.comparison_report import statistics
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
@@ -103,6 +110,26 @@ async def test_looks_do_not_depend_on_what_finishes_first(tmp_path: Path, model:
         assert look.value == pytest.approx(sum(first) / len(first), abs=1e-12)
     assert seen[0][3].only == ("short",)
     assert seen[0][-1].only == ()
+
+
+async def test_looks_over_http_do_not_depend_on_what_finishes_first(tmp_path: Path) -> None:
+    """The server's failures take three times as long, so that at 64 at once nearly all first answers are right."""
+    passed, seen = passes(0.7, "b"), dict[int, list[Look]]()
+
+    def answer(request: dict[str, object]) -> Scripted:
+        is_right = passed(last_text(request).split()[0])
+        return Scripted("answer 0" if is_right else "answer 9", latency_s=0.002 if is_right else 0.006)
+
+    with OpenAIServer(answer) as server:
+        for at_once in (1, 16, 64):
+            ready = planned(tmp_path / f"r{at_once}", TalkSuite(90), at_once=at_once, base_url=server.base_url)
+            closed, engine = await play(ready)
+            assert closed.reason == "completed"
+            seen[at_once] = looks(engine.folder)
+    assert seen[1] == seen[16] == seen[64]
+    assert [look.value for look in seen[1]] == [
+        sum(passed(f"d{n}-1") for n in range(look.rollouts)) / look.rollouts for look in seen[1]
+    ]
 
 
 async def test_a_regression_of_ten_points_ends_early(tmp_path: Path, model: Install) -> None:
@@ -238,6 +265,83 @@ def test_a_killed_run_decides_the_same_at_the_same_look(tmp_path: Path, point: s
         [record for record in records(RunFolder(folder)) if isinstance(record, Closed)] for folder in (whole, killed)
     ]
     assert ends[0][-1].message == ends[1][-1].message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kills_at_any_moment_change_no_decision(tmp_path: Path, seed: int) -> None:
+    """The engine dies while its server answers the n-th request, n drawn by the seed, four times in a row."""
+    source, passed = random.Random(seed), passes(0.6, "b")
+    doomed: list[subprocess.Popen[bytes]] = []
+    left = [0]
+
+    def answer(request: dict[str, object]) -> Scripted:
+        left[0] -= 1
+        if not left[0] and doomed:
+            time.sleep(source.random() * 0.01)
+            doomed[-1].kill()
+        return Scripted("answer 0" if passed(last_text(request).split()[0]) else "answer 9")
+
+    with OpenAIServer(answer) as server:
+        whole, killed = tmp_path / "whole", tmp_path / "killed"
+        assert _child(whole, server.base_url) == 0
+        for _ in range(4):
+            left[0] = source.randint(1, 25)
+            doomed.append(start_module("killable_planned_run", killed, server.base_url, "nowhere", 1))
+            assert doomed[-1].wait(600) in (-9, 0, 1)
+        left[0] = 0
+        again = RunFolder(killed)
+        assert again.fold()[1].decision == "worse" or _child(killed, server.base_url) == 0
+    assert [process.returncode for process in doomed[:2]] == [-9, -9]
+    assert looks(again) == looks(RunFolder(whole))
+    assert again.fold()[1].message == RunFolder(whole).fold()[1].message
+
+
+async def test_a_category_that_is_answered_passes_its_share_on(tmp_path: Path, model: Install) -> None:
+    """Three look at a third of .05 each; when one is decided the others are looked at again where they are, at half."""
+    suite, a = TalkSuite(300), passes(1.0, "a")
+    ordered = planned_order(suite.cases((), Setting()), 0)
+    of = {name: [case.id for case in ordered if case.category == name] for name in ("short", "middle")}
+    wrong = {*of["middle"][:9], *of["short"][38:]}
+    model(lambda case: case not in wrong)
+    until = msgspec.structs.replace(DECIDED, margin=0.0, by_category=True)
+    ready = planned(tmp_path / "r", suite, until, results(suite, a), at_once=1)
+    plan = ready.manifest.looks
+    assert plan is not None
+    _, engine = await play(ready)
+    decided: list[str] = []
+    middle: list[Look] = []
+    for look in looks(engine.folder):
+        if look.difference is None or look.below is None or not look.category:
+            continue
+        lost = round(-look.difference * look.rollouts)
+        sample = sample_of(Observation(str(n), -float(n < lost)) for n in range(look.rollouts))
+        question = next(item for item in plan.questions if item.category == look.category)
+        low, _ = boundary_of(plan, question, 1 / (3 - len(decided))).interval(sample, look.number)
+        assert look.below == pytest.approx(low)
+        decided += [look.category] if look.decision in ("worse", "not worse") else []
+        middle += [look] if look.category == "middle" else []
+    assert decided == ["short", "middle"]
+    assert [(look.number, look.decision) for look in middle[-2:]] == [(5, ""), (5, "worse")]
+    assert middle[-1].difference == middle[-2].difference
+
+
+async def test_a_comparison_counts_what_the_deciding_look_has_seen(tmp_path: Path, model: Install) -> None:
+    suite, a = TalkSuite(300), passes(0.9, "a")
+    model(a)
+    _, baseline = await play(planned(tmp_path / "a", suite))
+    model(lambda case: False, slow_s=0.0005)
+    _, engine = await play(planned(tmp_path / "b", suite, DECIDED, results(suite, a), at_once=32))
+    last = looks(engine.folder)[-1]
+    comparison = compare(RunReader(baseline.folder).side, RunReader(engine.folder).side)
+    assert len(engine.fold.latest) > last.rollouts
+    assert comparison.counts.cases == last.rollouts
+    assert sum(part.cases for part in comparison.categories.values()) == last.rollouts
+    assert comparison.counts.difference.value == pytest.approx(last.difference)
+    assert comparison.beyond == len(engine.fold.latest) - last.rollouts
+    assert comparison.only_b == 0
+    words = [line for section in statistics(comparison) for line in section.lines]
+    assert any("beyond the look that has decided it" in line for line in words)
 
 
 def _child(folder: Path, base_url: str, point: str = "nowhere", count: int = 1) -> int:

@@ -34,7 +34,7 @@ def test_dependants_wait_for_their_own_rollout() -> None:
     assert drain(queue) == ["b r2"]
     queue.finish(("a", 0))
     queue.finish(("b", 1))
-    assert drain(queue) == ["b", "d r2"]
+    assert drain(queue) == ["d r2", "b"]
     assert len(queue) == 1
 
 

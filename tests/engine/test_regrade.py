@@ -24,6 +24,7 @@ from console.engine.regrade import prepare_regrade
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
 from console.insight.gate import judge
+from console.insight.judging import judging_lines, judging_of
 from console.llm.simulated import endpoint as simulated
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
@@ -189,6 +190,27 @@ def test_repeats_ask_the_judge_anew_each_time() -> None:
     assert len(calls) == 3 * len(before)
     assert asked_now(records, "model", "user") == []
     assert new.summary().tally.finished == 3 * old.summary().tally.finished
+
+
+@pytest.mark.parametrize("suite", ["aidan-starter", "dialogue-starter"])
+def test_a_judge_asked_several_times_while_playing_shows_its_noise_and_decides_once(suite: str) -> None:
+    entry = '["rash"]\nmodel_id = "hasty"\nprovider = "simulated"\n'
+    Path("models.toml").write_text(entry)
+    rash: dict[str, Any] = {"roles": {"judge": "rash"}, "models_path": Path("models.toml")}
+    once = JournalReader(played(suite, **rash).journal_path).read_new()
+    folder = played(suite, options={"judge_repeats": 3}, **rash)
+    records = JournalReader(folder.journal_path).read_new()
+    judging = judging_of(folder.manifest(), RunReader(folder).side.rollouts.values(), {})
+    assert judging is not None
+    assert judging.noise is not None
+    assert judging.noise.repeats == pytest.approx(3, rel=0.05)
+    assert (judging.noise.judge > 0) is (suite == "dialogue-starter")  # of the simulated judges, only its err
+    assert any("variance of a judgment" in line for line in judging_lines(judging))
+    assert len(asked_now(records, "judge")) > 2 * len(asked_now(once, "judge"))
+    new, again = regraded(folder, models_path=Path("models.toml"))
+    assert asked_now(again, "judge", "model") == []
+    assert verdicts(again) == verdicts(records)
+    assert new.manifest().grader == folder.manifest().grader
 
 
 def test_code_alone_is_not_graded_several_times() -> None:

@@ -10,7 +10,7 @@ from support.run_suites import ReviewedSuite
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply, ToolCall, Usage
 from console.core.comparison import Comparison, Mark, Pair, Row
-from console.core.looks import Look, LookPlan, Question, Rule, Until
+from console.core.looks import Contender, Look, LookPlan, Question, Rule, Until
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Finished, Looked, Noted, Opened, Scored, Started, Tried
 from console.core.run import Manifest, ModelFacts
@@ -143,6 +143,23 @@ def decided_run(root: Path) -> Recorder:
         look = Look(number, 20, at[number - 1], 1000, 0.61, 0.55, 0.67, 0, estimate, low, high, decision)
         run.write(Looked(at=run.tick(), look=look))
     run.close("decided", "worse at look 5 of 20, after 250 of 1,000")
+    return run
+
+
+def raced_run(root: Path) -> Recorder:
+    """A run that leads its race, of whose three models one is out."""
+    until = Until(Rule.BEST, models=("openai/gpt-x", "prod", "small"), rivals=("a", "b", "c"))
+    at = tuple(range(50, 1001, 50))
+    plan = LookPlan((Question(at, shares=tuple(n / 1000 for n in at), constant=2.248),), 0, "", until)
+    run = Recorder(root, cases=1000, looks=plan, name="0117-1420-race")
+    for n in range(6):
+        run.finish(run.start(f"live_multiple_{n}", title=QUESTION), Outcome.PASSED, "")
+    small = Contender("small", 0.42, -0.38, -0.62, -0.14, 1)
+    for number, reach in enumerate((0.21, 0.16), 1):
+        standings = Contender("prod", 0.8), Contender("openai/gpt-x", 0.76, -0.04, -0.04 - reach, -0.04 + reach), small
+        look = Look(number, 20, at[number - 1], 1000, 0.76, 0.65, 0.84, standings=standings)
+        run.write(Looked(at=run.tick(), look=look))
+    run.close("halted", "small (c) does not play")
     return run
 
 

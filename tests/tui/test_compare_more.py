@@ -1,6 +1,7 @@
 """Compare beyond two finished runs: growing ones, ones that vanish, more than two, trends, and asking again."""
 
 import shutil
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -106,9 +107,9 @@ async def test_the_lost_are_asked_again_as_a_run_of_their_own(
 ) -> None:
     plans: list[Plan] = []
 
-    def spawn(plan: Plan) -> RunFolder:
-        plans.append(plan)
-        return two[0]
+    def spawn(asked: Sequence[Plan]) -> list[RunFolder]:
+        plans.extend(asked)
+        return [two[0]]
 
     monkeypatch.setattr(launch, "spawn", spawn)
     async with opened() as (app, pilot):

@@ -90,6 +90,19 @@ async def test_selecting_models_suites_and_categories(opened: Any, frame: Frame)
         assert "[ ]   what" not in frame(app)
 
 
+async def test_a_click_hits_the_row_that_was_shown_under_the_pointer(opened: Any, settle: Any) -> None:
+    """Although the lists give way to the settings when these get the focus, which moves them."""
+    async with opened((80, 24)) as (app, pilot):
+        await pilot.press("L")
+        await settle(app, pilot)
+        fields = app.screen.query_one(FieldList)
+        before = fields.region.y
+        await pilot.click(FieldList, offset=(4, 2))
+        await settle(app, pilot)
+        assert fields.region.y < before
+        assert fields.cursor == fields.keys[2]
+
+
 async def test_a_model_chosen_at_home_is_ticked(opened: Any, frame: Frame) -> None:
     async with opened() as (app, pilot):
         app.screen.query_one("#models").focus()

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from support.fake_engine import FakeEngine
-from support.recorded_runs import QUESTION, Recorder, call_reply, decided_run, loop_run, plain_run
+from support.recorded_runs import QUESTION, Recorder, call_reply, decided_run, loop_run, plain_run, raced_run
 from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
 from textual.pilot import Pilot
 
@@ -359,3 +359,11 @@ async def test_the_looks_of_a_run_that_they_may_end(
         screen = await watch(app, pilot, folder)
         assert screen.query_one("#decision").display
         assert_frame(app, f"live-decided-{size[0]}x{size[1]}")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (130, 36), (160, 45)])
+async def test_the_standings_of_a_race(size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any) -> None:
+    folder = raced_run(workspace.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        await watch(app, pilot, folder)
+        assert_frame(app, f"live-race-{size[0]}x{size[1]}")

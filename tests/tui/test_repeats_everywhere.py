@@ -147,6 +147,32 @@ async def test_reasons_list_a_case_once_and_fold(opened: Any, runs: Any, frame: 
         assert triage.section_of(controller.rollout) is triage.groups[0], "by another property, too"
 
 
+async def test_the_repeats_of_a_case_are_opened_and_hidden(opened: Any, runs: Any, frame: Any) -> None:
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_review(runs[0])
+        await settle(app, pilot)
+        await pilot.press("o", "n")
+        await settle(app, pilot)
+        controller = app.screen.controller
+        cases = [case for case, endings in LETTERS.items() if "f" in endings]
+        rows = app.screen.query_one("#list", RowList)
+        assert len(rows.keys) == len(cases) == controller.triage.items, "one row a case, whatever the grouping"
+        assert controller.current == ("multiple_1", 2), "its first failure"
+        await pilot.press("right")
+        assert [slot_of(key) for key in rows.keys[1:5]] == [("multiple_1", repeat) for repeat in range(4)]
+        await pilot.press("n")
+        assert controller.current == ("multiple_1", 3)
+        await pilot.press("left")
+        assert len(rows.keys) == len(cases)
+        await pilot.press("n")
+        assert controller.current == ("multiple_2", 0), "the next case, not its next repeat"
+        await pilot.press("t", "m")
+        tagged = [slot for slot, note in controller.triage.annotations.items() if note.tag == "model"]
+        assert tagged == [("multiple_2", repeat) for repeat in range(4)], "the row stands for all failures"
+        assert f"2 of {len(cases)}" not in frame(app)
+        assert f"3 of {len(cases)}  1 reviewed" in frame(app)
+
+
 def _export(run: Any, form: str, workspace: Any, capsys: Any) -> str:
     paths = ("--runs", str(run.path.parent), "--data", str(workspace.root / "data"))
     assert main(["export", str(run.path), "--format", form, *paths]) == 0

@@ -1,6 +1,7 @@
 """Asking a case anew from Review: another model, an edited prompt, as a run of its own that opens in Compare."""
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -23,9 +24,9 @@ def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
     """Take plans instead of starting engines; the branch that is shown is another recorded run."""
     plans: list[Plan] = []
 
-    def spawn(plan: Plan) -> RunFolder:
-        plans.append(plan)
-        return plain_run(workspace.root / "runs", name="0118-branch").folder
+    def spawn(asked: Sequence[Plan]) -> list[RunFolder]:
+        plans.extend(asked)
+        return [plain_run(workspace.root / "runs", name="0118-branch").folder]
 
     monkeypatch.setattr(launch, "spawn", spawn)
     compare_by(monkeypatch, WeatherSuite())

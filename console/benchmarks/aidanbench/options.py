@@ -14,6 +14,7 @@ from console.config.endpoint_address import address_mistake
 from console.core.fault import UsageError
 from console.core.ranges import LARGEST_COUNT
 from console.core.suggestion import nearest
+from console.suites.stage import JUDGE_REPEATS, MOST_JUDGE_REPEATS
 from console.suites.suite import Option
 
 ENVIRONMENT_TURNS = 20
@@ -51,6 +52,12 @@ OPTIONS = (
     Option("judge_api_base_url", "text", API, "address of that judge"),
     Option("judge_api_key_var", "text", KEY, "environment variable with its key"),
     Option("second_judge_model", "text", None, "a second judge of every answer, who decides nothing; empty: none"),
+    Option(
+        JUDGE_REPEATS,
+        "int",
+        1,
+        "grades of the judge for each answer; the first counts, the others show its noise",
+    ),
     Option("embedding_model", "text", EMBEDDING_MODEL, "embeddings: a name in models.toml, or a model id as above"),
     Option("embedding_api_base_url", "text", API, "address of that model"),
     Option("embedding_api_key_var", "text", KEY, "environment variable with its key"),
@@ -99,6 +106,11 @@ class AidanOptions:
     def has_second_judge(self) -> bool:
         """True if a second judge also grades every answer."""
         return bool(self.values["second_judge_model"])
+
+    @property
+    def judge_repeats(self) -> int:
+        """Number of grades of the judge for each answer."""
+        return self.values[JUDGE_REPEATS]
 
     @property
     def use_llm_similarity(self) -> bool:
@@ -182,9 +194,12 @@ def _check_value(option: Option, value: Any) -> Any:
 
 
 def _check_numbers(values: Mapping[str, Any]) -> None:
-    for name, least in (("num_questions", 1), ("max_turns", 0), ("max_tokens", 1), ("temperature", 0)):
+    least_values = (("num_questions", 1), ("max_turns", 0), ("max_tokens", 1), ("temperature", 0), (JUDGE_REPEATS, 1))
+    for name, least in least_values:
         if values[name] is not None and values[name] < least:
             raise UsageError(f"must be at least {least}, not {values[name]}", where=name)
+    if values[JUDGE_REPEATS] > MOST_JUDGE_REPEATS:
+        raise UsageError(f"must be at most {MOST_JUDGE_REPEATS}, not {values[JUDGE_REPEATS]}", where=JUDGE_REPEATS)
     for name in ("judge_model", "embedding_model", "judge_api_base_url", "embedding_api_base_url"):
         if not values[name].strip():
             raise UsageError("must not be empty", where=name)

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from console.benchmarks.dialogue.rules.script import Variants
 from console.core.fault import UsageError
+from console.suites.stage import JUDGE_REPEATS, MOST_JUDGE_REPEATS
 from console.suites.suite import Option
 
 VARIED = ("prompt", "system")
@@ -22,6 +23,12 @@ OPTIONS = (
         'variants of a text; each row runs once with each: {"prompt": ["a.txt", "b.txt"]}, or system',
     ),
     Option("second_judge_model", "text", None, "second judge of every answer, without effect on verdicts; empty: none"),
+    Option(
+        JUDGE_REPEATS,
+        "int",
+        1,
+        "grades of the judge for each answer; the first counts, the others show its noise",
+    ),
 )
 """A run stores the texts of `vary`, so that it does not depend on files."""
 
@@ -33,6 +40,7 @@ class DialogueOptions:
     max_steps: int
     variants: Variants | None
     has_second_judge: bool
+    judge_repeats: int = 1
 
 
 def read_options(options: Mapping[str, Any]) -> DialogueOptions:
@@ -45,7 +53,10 @@ def read_options(options: Mapping[str, Any]) -> DialogueOptions:
     steps = values["max_steps"]
     if not isinstance(steps, int) or isinstance(steps, bool) or not 1 <= steps <= 1000:
         raise UsageError(f"must be from 1 to 1000, not {steps!r}", where="max_steps")
-    return DialogueOptions(steps, read_variants(values["vary"]), bool(values["second_judge_model"]))
+    repeats = values[JUDGE_REPEATS]
+    if not isinstance(repeats, int) or isinstance(repeats, bool) or not 1 <= repeats <= MOST_JUDGE_REPEATS:
+        raise UsageError(f"must be from 1 to {MOST_JUDGE_REPEATS}, not {repeats!r}", where=JUDGE_REPEATS)
+    return DialogueOptions(steps, read_variants(values["vary"]), bool(values["second_judge_model"]), repeats)
 
 
 def settled_vary(value: Any) -> dict[str, dict[str, str]] | None:

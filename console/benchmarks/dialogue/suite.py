@@ -29,7 +29,7 @@ class DialogueSuite(Suite):
     options = OPTIONS
     grader_sources = (
         "console.benchmarks.dialogue.rules",
-        "console.benchmarks.dialogue.conversation.judge",
+        "console.suites.judging",
         "console.suites.call_matching",
     )
 
@@ -109,7 +109,13 @@ class DialogueSuite(Suite):
         from console.benchmarks.dialogue.conversation.play import Player
 
         options = read_options(setting.options)
-        player = Player(script_of(case), stage, max_steps=options.max_steps, has_second_judge=options.has_second_judge)
+        player = Player(
+            script_of(case),
+            stage,
+            max_steps=options.max_steps,
+            has_second_judge=options.has_second_judge,
+            judge_repeats=options.judge_repeats,
+        )
         return await player.play()
 
     def scores_slowly(self, case: Case) -> bool:
@@ -140,7 +146,8 @@ class DialogueSuite(Suite):
         """Report accuracy, mean scores and the comparison of variants."""
         from console.benchmarks.dialogue.rules.report import report
 
-        return report(results, read_options(setting.options).variants)
+        graded = any(value not in (0.0, 1.0) for result in results for value in result.verdict.scores.values())
+        return report(results, read_options(setting.options).variants, self._scales if graded else {})
 
     def row_schema(self) -> dict[str, Any]:
         """Return the JSON schema of one row."""
@@ -153,6 +160,16 @@ class DialogueSuite(Suite):
         """Two flags: some case needs a judge, some case needs a simulated user."""
         cases = self.dataset.cases()
         return any(map(needs_judge, cases)), any(map(_has_user, cases))
+
+    @cached_property
+    def _scales(self) -> dict[str, tuple[float, float]]:
+        """Lowest and highest value by score; empty if the rows are not here."""
+        from console.benchmarks.dialogue.rules.judging import scales_of
+
+        try:
+            return scales_of(map(script_of, self.dataset.cases()))
+        except UsageError:
+            return {}
 
     @cached_property
     def dataset(self) -> Dataset:

@@ -55,8 +55,18 @@ def _no_result(passage: Passage, key: str, gap: bool) -> Block:
     return Block(key, Content.assemble(("the row has no result for  ", "$undecided"), call), gap=gap)
 
 
+def _step_limit(passage: Passage, key: str, gap: bool) -> Block:
+    """Draw that a model used up its replies to a user message."""
+    most = _table(passage.data).get("most", "")
+    return Block(
+        key,
+        Content.styled(f"the turn ends here: the model still calls tools after {most} replies", "$undecided"),
+        gap=gap,
+    )
+
+
 NOTES: Mapping[str, NoteBlock] = MappingProxyType(
-    {"graded": _graded, "user_stopped": _stopped, "no_result": _no_result}
+    {"graded": _graded, "user_stopped": _stopped, "no_result": _no_result, "step_limit": _step_limit}
 )
 
 

@@ -6,24 +6,25 @@ A judge of ours can grade them again; the verdict is then its decision.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from console.benchmarks.recorded.judging import RUBRIC, judge_answer
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
-from console.core.statistics.intervals import mean_interval, rate_interval
-from console.suites.metrics import interval_metric, rate_metric, sample_of_results
+from console.suites.judging.judge import Judge, scripted_grades
+from console.suites.judging.rubric import Rubric
+from console.suites.metrics import rate_metric, score_metrics
 from console.suites.stage import Stage
 from console.suites.suite import Category, EarlierOutput, Estimate, Metric, Option, Report, Result, Suite
 
 _LONGEST_VALUE = 4000
+RUBRIC = "The answer does what was asked. If a reference is given, it says the same as the reference."
 
 
 class RecordedSuite(Suite):
     """Suite of imported runs, for review and for grading by another judge."""
 
     options = (Option("rubric", "text", RUBRIC, "what the judge of a new grading checks"),)
-    grader_sources = ("console.benchmarks.recorded.judging", "console.benchmarks.recorded.suite")
+    grader_sources = ("console.suites.judging", "console.benchmarks.recorded.suite")
 
     def grading(self, setting: Setting) -> Mapping[str, Any]:
         """Return the rubric of a judge of ours."""
@@ -48,11 +49,24 @@ class RecordedSuite(Suite):
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
         """Ask a judge of ours about the recorded answer."""
         recorded = cast("dict[str, Any]", earlier.output) if isinstance(earlier.output, dict) else {}
-        answer, passed = _text(recorded.get("answer")), earlier.verdict.outcome is Outcome.PASSED
+        answer, passed = _whole(recorded.get("answer")), earlier.verdict.outcome is Outcome.PASSED
         if not answer and not earlier.messages:
             return recorded
-        judged = await judge_answer(case, answer, earlier.messages, setting.options["rubric"], stage, passed=passed)
-        return recorded | {"judged": judged}
+        rubric = Rubric(
+            setting.options["rubric"],
+            categories={"PASSED": "passed", "FAILED": "failed"},
+            reference=_whole(case.data.get("target")),
+        )
+        judgement = await Judge(stage).judge(
+            rubric,
+            answer,
+            conversation="\n".join(_line(message) for message in earlier.messages),
+            simulated=lambda part: scripted_grades(part, is_right=passed),
+        )
+        if not judgement.grades:
+            return recorded | {"judged": {"problem": judgement.problem}}
+        [grade] = judgement.grades
+        return recorded | {"judged": {"passed": grade.category == "PASSED", "why": grade.why}}
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Return the decision of a judge of ours; without one undecided, as only the tool can score the output."""
@@ -118,6 +132,11 @@ def _sentence(verdict: Verdict) -> str:
     return f"not passed: {verdict.reason}" if verdict.reason else verdict.outcome.value
 
 
+def _line(message: dict[str, Any]) -> str:
+    parts = (message.get("content"), message.get("tool_calls"))
+    return f"{message.get('role', '')}: {' '.join(_whole(part) for part in parts if part)}"
+
+
 def _texts(value: Any) -> tuple[str, ...]:
     if value is None:
         return ()
@@ -125,24 +144,18 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _text(value: Any) -> str:
-    import msgspec
-
-    shown = value if isinstance(value, str) else "" if value is None else msgspec.json.encode(value).decode()
+    shown = _whole(value)
     return shown if len(shown) <= _LONGEST_VALUE else f"{shown[:_LONGEST_VALUE]}…"
 
 
+def _whole(value: Any) -> str:
+    import msgspec
+
+    return value if isinstance(value, str) else "" if value is None else msgspec.json.encode(value).decode()
+
+
 def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
-    names = dict.fromkeys(name for result in results for name in result.verdict.scores)
-    return (rate_metric("passed", results), *(_mean(name, results) for name in names))
-
-
-def _mean(name: str, results: Sequence[Result]) -> Metric:
-    scored = [result for result in results if name in result.verdict.scores]
-    sample = sample_of_results(scored, lambda result: result.verdict.scores[name])
-    is_rate = {result.verdict.scores[name] for result in scored} <= {0.0, 1.0}
-    interval = rate_interval(sample) if is_rate else mean_interval(sample)
-    unit = "rate" if is_rate else "mean"
-    return Metric(name, None, unit=unit) if interval is None else interval_metric(name, interval, unit=unit)
+    return (rate_metric("passed", results), *score_metrics(results))
 
 
 def _reported(setting: Setting) -> tuple[Metric, ...]:

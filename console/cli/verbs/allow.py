@@ -12,9 +12,10 @@ from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
 from console.suites.allowed import RUNS_WHERE, allow, revoke
-from console.suites.catalog import Catalog
-from console.suites.code_trial import try_code
+from console.suites.catalog import Catalog, has_code, open_folder_suite
+from console.suites.code_trial import Trial, try_code
 from console.suites.folder_code import FolderCode
+from console.suites.suite import SuiteEntry
 
 ALLOWED_SUITE = JsonKind(
     "allowed_suite",
@@ -50,7 +51,7 @@ def run(args: AllowArguments) -> int:
         UsageError: no such suite, a suite without code, or code that cannot be loaded.
     """
     entry = Catalog(find_data_roots(args.data)).entry(args.suite)
-    if not entry.module:
+    if not has_code(entry):
         raise UsageError(
             f"the suite {entry.name} has no code of its own: there is nothing to allow", where=str(entry.folder)
         )
@@ -62,7 +63,7 @@ def run(args: AllowArguments) -> int:
         else:
             args.output.text(f"{entry.name}: {'no longer allowed' if was_allowed else 'was not allowed'}")
         return Exit.OK
-    trial = try_code(entry)
+    trial = try_code(entry) if entry.module else _listed(entry)
     allow(code)
     if args.json:
         files = {"digest": code.digest, "files": list(code.sources), "cases": trial.cases}
@@ -76,3 +77,8 @@ def run(args: AllowArguments) -> int:
     args.output.text(f"  digest {code.digest[:16]}; after any change of these files the code must be allowed again")
     args.output.text("  other files of the folder are data, which may change freely", "faint")
     return Exit.OK
+
+
+def _listed(entry: SuiteEntry) -> Trial:
+    """Count the cases of a suite whose folder names a program."""
+    return Trial(cases=sum(category.cases for category in open_folder_suite(entry.folder).categories()))

@@ -13,8 +13,11 @@ from console.cli.parser import Arguments
 from console.config.paths import find_own_data
 from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
+from console.suites.allowed import allow
 from console.suites.benchmark import built_in
 from console.suites.benchmarks import find_benchmark
+from console.suites.catalog import read_entry
+from console.suites.folder_code import FolderCode
 from console.suites.new_folder import new_suite, template_kinds
 
 NEW_SUITE = JsonKind(
@@ -30,7 +33,8 @@ class NewArguments(Arguments):
 
     name: str
     kind: str | None
-    source: Path | None
+    source: str | None
+    python: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,9 +48,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--from",
         dest="source",
-        type=Path,
-        metavar="FILE",
-        help="build it from this table: .csv, .json, .jsonl or .yaml",
+        metavar="FILE|HARNESS:TASK",
+        help="build it from this table: .csv, .json, .jsonl or .yaml; or a task that another harness plays: "
+        + ", ".join(f"{benchmark.name}:NAME" for benchmark in built_in() if benchmark.from_task),
+    )
+    parser.add_argument(
+        "--python", metavar="PATH", default="python3", help="the Python that has the harness (default: of PATH)"
     )
 
 
@@ -60,8 +67,12 @@ def run(args: NewArguments) -> int:
     sentences: list[str] = []
     if args.source is None:
         files = new_suite(root, args.name, args.kind or _usual())
+    elif (benchmark := find_benchmark(args.source.partition(":")[0], "from_task")) is not None:
+        task = args.source.partition(":")[2]
+        files, sentences = benchmark.load("from_task")(root, args.name, task, args.python)
+        allow(FolderCode(read_entry(root / args.name)))  # the user has just named what runs
     else:
-        files, sentences = _from_table(args.kind or _usual(), root, args.name, args.source)
+        files, sentences = _from_table(args.kind or _usual(), root, args.name, Path(args.source))
     if args.json:
         names = [str(path) for path in files]
         fields = {"suite": args.name, "folder": str(root / args.name), "files": names, "notes": sentences}

@@ -23,6 +23,7 @@ from console.store.run_list import find_run
 
 if TYPE_CHECKING:  # engine code is imported when needed, which keeps `regrade --help` fast
     from console.insight.comparison import RunComparison
+    from console.insight.comparison_side import ComparisonSide
     from console.store.runs import RunFolder
 
 REGRADED = JsonKind(
@@ -139,13 +140,14 @@ def _code(summary: Summary) -> Exit:
 
 
 def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
+    from console.cli.history import read_overview
     from console.core.grading import NOT_RECORDED, grading_differences
     from console.exchange.exports.comparison import difference_fields
-    from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare
+    from console.insight.comparison_side import ComparisonSide
     from console.insight.regrading import flips
 
-    comparison = compare(RunReader(old).side, RunReader(new).side)
+    comparison = compare(*(ComparisonSide(run.manifest(), read_overview(run)) for run in (old, new)))
     changed, summary = flips(comparison), new.summary()
     differs = grading_differences(comparison.a.manifest, comparison.b.manifest)
     if args.json:
@@ -172,7 +174,7 @@ def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
         output.prose(words, "faint")
     _show_difference(args, comparison)
     show_section(output, changed)
-    _show_noise(args, new)
+    _show_noise(args, comparison.b)
     output.info(f"compare: eval-console compare {old.name} {new.name}")
 
 
@@ -191,14 +193,12 @@ def _show_difference(args: RegradeArguments, comparison: "RunComparison") -> Non
     args.output.text(verdict_words(comparison).replace("B − A", "new − old"), "strong")
 
 
-def _show_noise(args: RegradeArguments, new: "RunFolder") -> None:
-    from console.cli.history import read_overview
+def _show_noise(args: RegradeArguments, new: "ComparisonSide") -> None:
     from console.insight.judging import judging_of, noise_lines
 
-    judging = judging_of(new.manifest(), read_overview(new).rollouts.values(), {})
-    if judging is not None and judging.noise is not None:
-        for line in noise_lines(judging.noise, is_rate=not judging.is_of_score):
-            args.output.prose(line)
+    judging = judging_of(new.manifest, new.rollouts.values(), {})
+    for line in noise_lines(judging) if judging is not None else ():
+        args.output.prose(line)
 
 
 def _show_ranks(args: RegradeArguments, pairs: Sequence[tuple[Summary, Summary]]) -> None:

@@ -29,7 +29,7 @@ from console.exchange.json_kind import JsonKind
 if TYPE_CHECKING:  # engine code is imported when needed, which keeps `run --help` fast
     from console.config.preset import Preset
     from console.engine.forecast import Forecast, RunForecast
-    from console.engine.plan import PreparedRun
+    from console.engine.plan import Plan, PreparedRun
     from console.engine.player import PlayerFactory
     from console.insight.gate import Gate
     from console.store.runs import RunFolder
@@ -102,10 +102,11 @@ def run(args: RunArguments) -> int:
     from console.config.paths import presets_files
     from console.config.preset import load_presets
     from console.engine.forecast import Forecast, forecast_of
-    from console.engine.launch import enqueue, spawn
+    from console.engine.launch import enqueue, spawn_prepared
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
     from console.engine.player_factory import player_factory
+    from console.engine.race import line_up
     from console.suites.sharding import read_shard
 
     preset = preset_of(args)
@@ -115,7 +116,7 @@ def run(args: RunArguments) -> int:
     target = target_of(args)
     try:
         plans = [dataclasses.replace(plan, shard=shard, target=target) for plan in plans_of(preset, places)]
-        prepared = [prepare(plan) for plan in plans]
+        prepared = line_up([prepare(plan) for plan in plans])
     except UsageError as error:
         if not args.preset:
             raise
@@ -134,7 +135,9 @@ def run(args: RunArguments) -> int:
     if preset.queue:
         return _print_names(args, enqueue(plans))
     if args.detach:
-        return _print_names(args, [spawn(plan) for plan in plans])
+        return _print_names(args, [run for run, _ in spawn_prepared(prepared, plans)])
+    if preset.until == "best":
+        return _race(args, prepared, plans)
     with player_factory(target) as player:
         return _play_all(args, prepared, pass_rate, baseline, player)
 
@@ -349,6 +352,21 @@ def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
         else:
             args.output.text(folder.name)
     return Exit.OK
+
+
+def _race(args: RunArguments, prepared: "Sequence[PreparedRun]", plans: "Sequence[Plan]") -> int:
+    """Play the race of each suite, one after another, and return the worst exit code."""
+    from console.cli.racing import follow_race
+    from console.engine.launch import spawn_prepared
+
+    codes: list[int] = []
+    for suite in dict.fromkeys(plan.suite for plan in plans):
+        chosen = [number for number, plan in enumerate(plans) if plan.suite == suite]
+        engines = spawn_prepared([prepared[number] for number in chosen], [plans[number] for number in chosen])
+        codes.append(follow_race(args.output, [run for run, _ in engines], engines, args.data))
+        if codes[-1] >= Exit.HANGUP:
+            break
+    return max(codes)
 
 
 def _play_all(

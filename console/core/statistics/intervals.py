@@ -87,6 +87,32 @@ def rate_interval(sample: Sample) -> Interval | None:
     return _interval(sample, rate, low, high, CLUSTERED_WILSON)
 
 
+def bounded_interval(sample: Sample, low: float, high: float) -> Interval | None:
+    """Return a mean of scores on a scale with an interval that stays on it; None without cases.
+
+    The scores are mapped to shares of the scale, and their mean is treated like a rate with the measured clustered
+    standard error. Without any spread, the clusters themselves are counted.
+
+    Args:
+        sample: the scores.
+        low: lower end of the scale; every score lies between both ends.
+        high: upper end.
+    """
+    if not sample.cases:
+        return None
+    count, width = sample.cluster_count, high - low
+    if count < 2:
+        return Interval(sample.mean, None, None, sample.cases, sample.rollouts, count)
+    share, error = (sample.mean - low) / width, sample.standard_error / width
+    share = min(max(share, 0.0), 1.0)
+    if error < _NO_SPREAD:
+        bounds, method = wilson(share * count, count), WILSON_OVER_CLUSTERS
+    else:
+        effective = share * (1 - share) / (error * error)
+        bounds, method = wilson(share * effective, effective, t_quantile(count - 1)), CLUSTERED_WILSON
+    return _interval(sample, sample.mean, low + bounds[0] * width, low + bounds[1] * width, method)
+
+
 def mean_interval(sample: Sample) -> Interval | None:
     """Return a mean with its interval by clustered standard error and Student's t; None without cases."""
     if not sample.cases:

@@ -184,7 +184,7 @@ def race(
         boundary: at alpha over the number of comparisons planned.
         number: number of the look, from 1.
     """
-    means = {name: sample_of(listed).mean for name, listed in values.items() if listed}
+    means = {name: sample_of(listed).mean if listed else -math.inf for name, listed in values.items()}
     leader = max(means, key=lambda name: (means[name], name))
     standings = {leader: Standing(leader, is_out=False)}
     for name, listed in values.items():

@@ -80,9 +80,11 @@ def with_warnings(suites: Suites) -> Suites:
 
 
 def _suite_line(catalog: "Catalog", index: "CategoryIndex", entry: "SuiteEntry") -> SuiteLine:
-    if entry.module:
-        return _line_of_code(catalog, index, entry)
+    from console.suites.catalog import has_code
+
     try:
+        if has_code(entry):
+            return _line_of_code(catalog, index, entry)
         return SuiteLine(entry, index.categories(catalog, entry))
     except UsageError as error:
         return SuiteLine(entry, mistake=str(error))

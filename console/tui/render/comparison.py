@@ -11,6 +11,7 @@ from console.core.statistics.paired import MCNEMAR, NEWCOMBE
 from console.insight import number_format
 from console.insight.comparison import (
     CasePair,
+    PairCounts,
     PairOutcome,
     RunComparison,
     bootstrapped,
@@ -84,17 +85,25 @@ def _check(words: str, verdict: bool | None) -> Content:
     return Content.styled(f"{words} {sign}", style)
 
 
+_LEAST_RUN = 8
+"""Minimum width of a run's name."""
+
+
 def head_lines(comparison: RunComparison, width: int) -> list[Content]:
     """Return two lines for narrow screens: the runs with their scores, and the difference."""
     half = (width - 2) // 2
-    a, b = _run(comparison, "A", comparison.a), _run(comparison, "B", comparison.b)
+    a, b = _run(comparison, "A", comparison.a, half - 2), _run(comparison, "B", comparison.b, half)
     runs = Content.assemble(" ", lines.fit(a, half - 2), "  ", lines.fit(b, half))
     return [runs, Content(" ").append(lines.fit(difference(comparison), width - 1))]
 
 
-def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
-    model, run = one_line(side.model, 20, "bold"), one_line(side.name, 40, MUTED)
-    return Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name), "  ", run)
+def _run(comparison: RunComparison, name: str, side: ComparisonSide, width: int) -> Content:
+    """Return model, score and the run's name; without the given name, there is rarely room for more than the date."""
+    run = side.manifest.name or side.name
+    model = one_line(side.model, 20, "bold")
+    head = Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name))
+    room = width - head.cell_length - 2
+    return head.append("  ").append(lines.fit_name(one_line(run, 60, MUTED), room)) if room >= _LEAST_RUN else head
 
 
 def score_of(comparison: RunComparison, name: str) -> str:
@@ -141,17 +150,37 @@ def outcome_square_lines(comparison: RunComparison) -> list[Content]:
             changes,
             Content.empty(),
         ]
+    if part.rollouts > part.cases:
+        return _often_lines(part)
     same, other = _both_fail(comparison)
-    as_often = f"{part.as_often} as often, not always{left}" if part.as_often else ""
     notes = (
         f"both fail {part.neither}: same reason {same}, another {other}" if part.neither else "",
-        as_often or (f"{part.left_out} left out without two grades" if left else ""),
+        f"{part.left_out} left out without two grades" if left else "",
     )
     return [
         _square_row("", [(f"B {SYMBOLS.passed}", "bold"), (f"B {SYMBOLS.failed}", "bold")], ""),
         _square_row(f"A {SYMBOLS.passed}", [(f"{part.both:>3}", ""), (f"{part.lost:>3} lost", "$fail")], notes[0]),
         _square_row(
             f"A {SYMBOLS.failed}", [(f"{part.gained:>3} gained", "$pass"), (f"{part.neither:>3}", "")], notes[1]
+        ),
+    ]
+
+
+def _often_lines(part: PairCounts) -> list[Content]:
+    """Return how many cases with repeats pass more, less or as often in B (three lines)."""
+    some = f", {part.as_often} as often" if part.as_often else ""
+    left = f", {part.left_out} left out" if part.left_out else ""
+    rows = (
+        ("less often", part.lost, " lost", "$fail", f"{part.both} always in both"),
+        ("more often", part.gained, " gained", "$pass", f"{part.neither} never in either{some}{left}"),
+    )
+    return [
+        muted(f"  of {number_format.plural(part.cases, 'case')}, B passes"),
+        *(
+            Content.assemble(
+                (f"{name:>13}  ", "bold"), lines.fit(Content.styled(f"{count:>3}{word}", style), 12)
+            ).append_text(f"  {note}", MUTED)
+            for name, count, word, style, note in rows
         ),
     ]
 

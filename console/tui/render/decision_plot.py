@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from console.core.looks import Look, LookPlan, Rule, Until
-from console.insight.looks import difference_words, expected_words, points, until_words, worse_beyond
+from console.core.looks import Contender, Look, LookPlan, Rule, Until
+from console.insight.looks import contender_words, difference_words, expected_words, points, until_words, worse_beyond
 from console.insight.number_format import count, rate, signed, with_interval
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, muted
@@ -32,6 +32,8 @@ def decision_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: in
         height: height in lines.
     """
     assert plan.until is not None
+    if plan.until.rule is Rule.BEST:
+        return _race_lines(plan, looks, width, height)
     asked = [look for look in looks if look.difference is not None or plan.until.rule is not Rule.DECIDED]
     lines = [_newest(plan, asked)]
     category = asked[-1].category if asked else ""
@@ -43,6 +45,46 @@ def decision_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: in
     elif height > 1:
         lines.append(muted(expected_words(plan)))
     return lines[:height]
+
+
+def _race_lines(plan: LookPlan, looks: Sequence[Look], width: int, height: int) -> list[Content]:
+    """Return the newest standings of a race: in a line, or each model with its interval behind the leader."""
+    look = next((look for look in reversed(looks) if look.standings), None)
+    if look is None:
+        return [_newest(plan, []), muted(expected_words(plan))][:height]
+    head = f"look {look.number} of {look.of}   {count(look.rollouts)} of {count(look.planned)}"
+    if height == 1:
+        return [one_line("   ".join([head, *map(contender_words, look.standings)]), width, "bold")]
+    shown = look.standings[: height - 1]
+    name = min(max(len(one.model) for one in shown), width // 3)
+    words = [difference_words(one) if one.difference is not None else "leader" for one in shown]
+    wide = max(map(len, words))
+    room = min(width - name - wide - 21, 60)
+    least = min([-0.02, *(one.below for one in shown if one.below is not None)])
+    most = max([0.0, *(one.above for one in shown if one.above is not None)])
+    lines = [one_line(head, 200, "bold")]
+    for one, text in zip(shown, words, strict=True):
+        value = "–" if one.value is None else rate(one.value)
+        parts = [one_line(f"{one.model:<{name}.{name}}  {value:>5}  {text:<{wide}}  ", width)]
+        parts += [_span(one, least, most, room)] * (room >= 10)
+        parts += [muted(f" out at {one.out_at}")] * bool(one.out_at)
+        lines.append(Content.assemble(*parts))
+    return lines
+
+
+def _span(one: Contender, least: float, most: float, room: int) -> Content:
+    """Draw the interval of a model's distance from the leader on a line from `least` to `most`, with a mark at none."""
+
+    def cell(value: float) -> int:
+        return min(max(round((value - least) / (most - least) * (room - 1)), 0), room - 1)
+
+    cells = [" "] * room
+    first, last = cell(one.below or 0.0), cell(one.above or 0.0)
+    cells[first : last + 1] = ["┄"] * (last + 1 - first)
+    cells[cell(0.0)] = "│"
+    cells[cell(one.difference or 0.0)] = _DOT
+    color = "bold $fail" if one.out_at else "bold $pass"
+    return Content.assemble(*((mark, color if mark == _DOT else MUTED) for mark in cells))
 
 
 def _newest(plan: LookPlan, looks: Sequence[Look]) -> Content:

@@ -4,6 +4,8 @@ Rank, name and headline score are fixed; the other columns scroll sideways, so t
 """
 
 import time
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from textual.content import Content
 
@@ -17,8 +19,25 @@ from console.tui.symbols import MUTED, muted
 
 _LEAST = 8
 """Minimum width of a column."""
-_WIDE = 116
-"""Width from which names get more room."""
+_LEAST_NAME, _MOST_NAME = 24, 38
+"""Bounds of the width of rank and name."""
+
+
+class Room(NamedTuple):
+    """Widths in cells."""
+
+    row: int
+    name: int
+    """Width of rank, name and mark."""
+
+
+def room_for(boards: Iterable[Leaderboard], width: int) -> Room:
+    """Return the widths of rows of `width` cells; scores, whose columns scroll, give way to names."""
+    longest = _LEAST_NAME
+    for board in boards:
+        models = (Content(plain_line(row.model)).cell_length + len(_mark(row)) + 6 for row in board.rows)
+        longest = max(longest, len(board.suite) + 10, *models)
+    return Room(width, min(longest, _MOST_NAME))
 
 
 def columns_of(board: Leaderboard) -> list[str]:
@@ -29,51 +48,50 @@ def columns_of(board: Leaderboard) -> list[str]:
     return [name for name in board.columns[1:] if any(row.cells[name].value is not None for row in board.rows)]
 
 
-def shown_columns(board: Leaderboard, left: int, width: int) -> list[str]:
+def shown_columns(board: Leaderboard, left: int, room: Room) -> list[str]:
     """Return the columns that fit, starting with index `left`."""
-    room = width - _name_width(width) - _width(board, board.columns[0]) - 3
+    cells_left = room.row - room.name - _width(board, board.columns[0]) - 3
     fitting: list[str] = []
     for name in columns_of(board)[left:]:
-        room -= _width(board, name) + 1
-        if room < 0:
+        cells_left -= _width(board, name) + 1
+        if cells_left < 0:
             break
         fitting.append(name)
     return fitting
 
 
-def last_left(board: Leaderboard, width: int) -> int:
+def last_left(board: Leaderboard, room: Room) -> int:
     """Return the smallest `left` at which the last column is visible."""
     every = columns_of(board)
-    return next((left for left in range(len(every)) if len(shown_columns(board, left, width)) == len(every) - left), 0)
+    return next((left for left in range(len(every)) if len(shown_columns(board, left, room)) == len(every) - left), 0)
 
 
-def heading(board: Leaderboard, left: int, width: int) -> Content:
+def heading(board: Leaderboard, left: int, room: Room) -> Content:
     """Return the heading: suite, position among the columns, and column names."""
-    room = _name_width(width)
-    names, count = shown_columns(board, left, width), len(columns_of(board))
+    names, count = shown_columns(board, left, room), len(columns_of(board))
     place = f"{left + 1}-{left + len(names)} of {count}" if len(names) < count else ""
-    label = lines.spread(one_line(f"  {board.suite}", room + 1, "bold"), muted(place), room + 1)
+    label = lines.spread(one_line(f"  {board.suite}", room.name + 1, "bold"), muted(place), room.name + 1)
     cells = [lines.fit_text(_heading(board, board.columns[0]), _width(board, board.columns[0]) + 4, right=True)]
     cells += [lines.fit_text(_heading(board, name), _width(board, name), right=True) for name in names]
-    return lines.fit(label.append_text(" ".join(cells), MUTED), width + 2)
+    return lines.fit(label.append_text(" ".join(cells), MUTED), room.row + 2)
 
 
-def line(board: Leaderboard, place: int, left: int, width: int, *, marked: bool) -> Content:
+def line(board: Leaderboard, place: int, left: int, room: Room, *, marked: bool) -> Content:
     """Return a model's row."""
-    row, room = board.rows[place], _name_width(width)
-    mark = " ".join(filter(None, ("" if row.mode == "prompt" else row.mode, row.simulated_note)))
-    name = one_line(row.model, max(room - 5 - len(mark), 8)).append_text(f" {mark}" if mark else "", MUTED)
+    row = board.rows[place]
+    mark = _mark(row)
+    name = one_line(row.model, max(room.name - 5 - len(mark), 8)).append_text(f" {mark}" if mark else "", MUTED)
     rank = Content.styled("  A" if marked else f"{board.rank(place) or '–':>3}", "bold $live" if marked else MUTED)
     cells = [lines.fit(_cell(row.headline(board)), _width(board, board.columns[0]) + 1, right=True)]
     cells += [
         lines.fit(_cell(row.cells[column]), _width(board, column), right=True)
-        for column in shown_columns(board, left, width)
+        for column in shown_columns(board, left, room)
     ]
-    return lines.fit(rank.append(" ").append(lines.fit(name, room - 2)).append(Content(" ").join(cells)), width)
+    return lines.fit(rank.append(" ").append(lines.fit(name, room.name - 2)).append(Content(" ").join(cells)), room.row)
 
 
-def _name_width(width: int) -> int:
-    return 38 if width >= _WIDE else 24
+def _mark(row: LeaderboardRow) -> str:
+    return " ".join(filter(None, ("" if row.mode == "prompt" else row.mode, row.simulated_note)))
 
 
 def _width(board: Leaderboard, column: str) -> int:
@@ -119,7 +137,7 @@ def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> l
     missing = [name for name in board.columns if row.cells[name].value is None]
     if len(cells) > 1 and cells[0].low is not None and cells[0].high is not None:
         show = None if cells[0].unit == "rate" else number_format.number
-        span = f"95 % of {board.columns[0]}: {number_format.bounds(cells[0].low, cells[0].high, show)}"
+        span = f"95 % of {_heading(board, board.columns[0])}: {number_format.bounds(cells[0].low, cells[0].high, show)}"
         about_lines.append(one_line(span, style=MUTED))
     about_lines += remarks[: max(height - len(about_lines) - bool(missing), 1)]
     if missing:

@@ -74,8 +74,16 @@ def fit(content: Content, width: int, *, right: bool = False) -> Content:
 def fit_name(content: Content, width: int) -> Content:
     """Return an id at exactly `width` cells, cut in the middle, since ids often differ at their ends.
 
-    A sentence, such as a question that stands for its case, is cut at its end.
+    A sentence, such as a question that stands for its case, is cut at its end. Of two ids with two blanks between them,
+    the last gives way.
     """
+    first = content.plain.rpartition("  ")[0]
+    if first.strip() and content.cell_length > width:
+        before = content[: len(first) + 2]
+        room = width - before.cell_length
+        if room < _LEAST_NAME:
+            return fit_name(content[: len(first)], width)
+        return before.append(fit_name(content[len(first) + 2 :], room))
     if content.cell_length <= width or width < _LEAST_NAME or content.plain.count(" ") > 2:
         return fit(content, width)
     text, tail = content.plain, (width - 1) // 2

@@ -29,7 +29,7 @@ def start_branch(
     try:
         plan = branch_plan(run.name, run.manifest(), cases, model=model, edit=edit, models_path=paths.models,
                            data_path=paths.data, runs_path=run.path.parent)  # fmt: skip
-        branch = spawn(plan)
+        branch = spawn([plan])[0]
     except UsageError as error:
         services.from_thread(services.refuse, error)
         return

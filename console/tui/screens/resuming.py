@@ -25,10 +25,14 @@ def resume_run(services: Services, line: RunLine | None) -> None:
 def _reopen(services: Services, run: RunFolder, *, to_the_end: bool) -> None:
     from console.engine.plan import reopen
     from console.engine.process import spawn_engine
+    from console.engine.race import continue_race
 
     workspace, paths = services.workspace, services.paths
     try:
         reopen(run, paths.models, paths.data)
+        if not to_the_end and continue_race(run, models_path=paths.models, data_path=paths.data):
+            workspace.hand_over(_watch, services, run)
+            return
         spawn_engine(run, models_path=paths.models, data_path=paths.data, to_the_end=to_the_end)
     except UsageError as error:
         workspace.hand_over(services.refuse, error)

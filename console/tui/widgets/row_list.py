@@ -120,6 +120,8 @@ class RowList(Viewport):
         self._place_of: Callable[[str], int | None] = dict[str, int]().get
         self._fixed: Container[str] = frozenset()
         self._cursor: int | None = None
+        self._pressed: str | None = None
+        """Key of the row on which the mouse button was pressed."""
 
     # What is shown ---------------------------------------------------------------------------------------------------
 
@@ -239,13 +241,17 @@ class RowList(Viewport):
         self.touch(key)
         self.post_message(self.RowMarked(self, key))
 
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Note the row under the pointer; the focus may move it before the button is released."""
+        line = event.get_content_offset_capture(self).y
+        index = line + self.scroll_offset.y - self._names
+        is_row = line >= self._names and 0 <= index < len(self._keys) and self._keys[index] not in self._fixed
+        self._pressed = self._keys[index] if is_row else None
+
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked row and toggle its selection; if not selectable, open the cursor row."""
-        place = event.get_content_offset(self)
-        if place is None:
-            return
-        index = place.y + self.scroll_offset.y - self._names
-        if not (0 <= index < len(self._keys)) or self._keys[index] in self._fixed or (self._names and place.y == 0):
+        index = self._place_of(self._pressed) if self._pressed is not None else None
+        if index is None:
             return
         if self._selectable:
             self._go(index)
@@ -297,14 +303,14 @@ class RowList(Viewport):
             if has_focus and is_ansi(self):
                 base += Style(reverse=True)
         content = self._compose_row(key, is_cursor, width)
-        if is_cursor and ((is_ansi(self) and has_focus) or self._is_black_on_white(base)):
+        black_on_white = (
+            has_black_on_white_cursor(self) and base.background == style_getter(self)("on $cursor").background
+        )
+        if is_cursor and ((is_ansi(self) and has_focus) or black_on_white):
             content = Content(content.plain)  # uniform style; symbols and words carry the meaning of colors
         strip = lines.strip_of(content, width, base, style_getter(self))
         self._strips[(key, width, state)] = strip
         return strip
-
-    def _is_black_on_white(self, base: Style) -> bool:
-        return has_black_on_white_cursor(self) and base.background == style_getter(self)("on $cursor").background
 
     def _compose_row(self, key: str, is_cursor: bool, width: int) -> Content:
         face = self._draw(key)

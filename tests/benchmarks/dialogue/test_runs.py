@@ -108,7 +108,7 @@ def test_a_model_that_only_calls_is_stopped(play) -> None:
     row = {"prompt": "?", "tools": [TOOL], "tool_results": canned, "equals": "x"}
     always = lambda request: Scripted(calls=[("berth", {"nights": 1})])  # noqa: E731
     [record] = play([row], always, "--option", "max_steps=3").values()
-    assert (record.calls, record.verdict.reason) == (3, "wrong_text")
+    assert (record.calls, record.verdict.reason) == (3, "step_limit")
 
 
 CRITERIA = {"criteria": [{"name": "true", "weight": 3}, {"name": "kind", "threshold": 2}], "threshold": 3}

@@ -24,13 +24,14 @@ def table(folder: Path, *rows: Sequence[str], name: str = "table.csv") -> Path:
     [
         ([("Question", "Answer"), ("a?", "B"), ("b?", "c")], {"Question": "prompt", "Answer": "choice"}, False),
         ([("input", "target"), ("a?", "1,200"), ("b?", "-3.5")], {"input": "prompt", "target": "number"}, False),
-        ([("query", "label"), ("a?", "Lisbon"), ("b?", "3")], {"query": "prompt", "label": "contains"}, False),
+        ([("query", "label"), ("a?", "Lisbon"), ("b?", "in 3 days")], {"query": "prompt", "label": "contains"}, False),
+        ([("query", "label"), ("a?", "Lisbon"), ("b?", "no")], {"query": "prompt"}, False),
         ([("prompt", "reference"), ("a?", "x" * 90)], {}, True),
         ([("prompt", "rubric", "answer"), ("a?", "kind", "x")], {"rubric": "judge"}, False),
         ([("text", "question", "topic"), ("t", "a?", "x")], {"question": "prompt", "topic": "category"}, False),
         ([("prompt", "contains", "answer"), ("a?", "x", "y")], {}, False),
     ],
-    ids=["letters", "numbers", "short", "long", "rubric", "two questions", "has a check"],
+    ids=["letters", "numbers", "short", "words", "long", "rubric", "two questions", "has a check"],
 )
 def test_columns_are_taken_for_what_they_are(
     tmp_path: Path, rows: list[Sequence[str]], columns: dict[str, str], judged: bool

@@ -67,7 +67,7 @@ def _estimate(question: str, wording: Wording, options: AidanOptions, turns: flo
 
 
 def _judge_cost(question: str, wording: Wording, options: AidanOptions, turns: float) -> Estimate:
-    grading = _grading_cost(question, wording, turns)
+    grading = _grading_cost(question, wording, turns, options.judge_repeats)
     calls, tokens = grading.calls, grading.input_tokens
     if options.use_llm_similarity:
         pairs = turns * (turns - 1) / 2
@@ -76,7 +76,8 @@ def _judge_cost(question: str, wording: Wording, options: AidanOptions, turns: f
     return Estimate(calls, tokens, calls * GRADE_TOKENS)
 
 
-def _grading_cost(question: str, wording: Wording, turns: float) -> Estimate:
+def _grading_cost(question: str, wording: Wording, turns: float, repeats: int = 1) -> Estimate:
+    turns *= repeats
     tokens = turns * (_tokens(coherence_prompt(wording, question, "")) + ANSWER_TOKENS)
     return Estimate(turns, tokens, turns * GRADE_TOKENS)
 

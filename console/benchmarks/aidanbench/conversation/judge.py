@@ -59,6 +59,10 @@ class Judge:
         prompt = coherence_prompt(self._wording, self._question, answer)
         return await self._number(prompt, reply_tags.coherence, scripted_coherence(answer), step=0, role="second_judge")
 
+    async def repeat(self, answer: str) -> list[Grade]:
+        """Ask for the coherence as often again as the run wants, in order; these grades decide nothing."""
+        return [await self.grade(answer) for _ in range(self._options.judge_repeats - 1)]
+
     async def compare(self, answer: str, previous: Sequence[str]) -> Comparison:
         """Ask for the similarity to each earlier answer, concurrently; skipped if the run does not want it."""
         if not self._options.use_llm_similarity:

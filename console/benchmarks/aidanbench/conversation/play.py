@@ -8,7 +8,7 @@ import asyncio
 import math
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,7 +25,7 @@ from console.core.case import Case
 from console.core.chat import Message, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.ranges import is_amount
-from console.suites.stage import SECOND_PREFIX, Stage
+from console.suites.stage import SECOND_PREFIX, Stage, repeat_prefix
 
 
 @dataclass
@@ -65,15 +65,15 @@ class Loop:
             turn = Turn(answer, reply.content or "", accepted=False, reason=EMPTY_ANSWER, finish=reply.finish)
             return self._record(turn)
         judge = Judge(self.stage, self.options, self.wording, self.question, len(self.turns))
-        (grade, again), vectors, comparison = await _together(
-            _both(judge, answer), self.stage.embed([answer]), judge.compare(answer, self.accepted)
+        graded, vectors, comparison = await _together(
+            _grades(judge, answer), self.stage.embed([answer]), judge.compare(answer, self.accepted)
         )
-        if again is not None:
-            limit = self.options.thresholds.coherence_score
-            self.stage.score(f"{SECOND_PREFIX}coherence", again.value, threshold=limit, turn=len(self.turns))
+        limit = self.options.thresholds.coherence_score
+        for prefix, further in graded.further:
+            self.stage.score(f"{prefix}coherence", _shown(further.value), threshold=limit, turn=len(self.turns))
         if len(vectors) != 1:
             raise Fault(FaultKind.DATA, f"the embedding model returned {len(vectors)} vectors for one text")
-        return self._judge_turn(reply, answer, grade, vectors[0], comparison)
+        return self._judge_turn(reply, answer, graded.grade, vectors[0], comparison)
 
     async def _ask(self) -> Reply:
         messages = messages_for(self.wording, self.options.protocol, self.question, self.exchanges, self.accepted)
@@ -152,8 +152,23 @@ class Loop:
         self.stage.note(kind, {"answer": turn.answer, "reason": turn.reason}, turn=number)
 
 
+class Grades(NamedTuple):
+    """The grade that counts, and those that do not, with the prefixes of their scores."""
+
+    grade: Grade
+    further: list[tuple[str, Grade]]
+
+
+async def _grades(judge: Judge, answer: str) -> Grades:
+    """Ask the judges; a fault of either pauses the loop."""
+    first, second = await _both(judge, answer)
+    seconds = [] if second is None else [(SECOND_PREFIX, second)]
+    repeated = [(repeat_prefix(number), grade) for number, grade in enumerate(await judge.repeat(answer), 2)]
+    return Grades(first, [*seconds, *repeated])
+
+
 async def _both(judge: Judge, answer: str) -> tuple[Grade, Grade | None]:
-    """Ask both judges; a fault of either pauses the loop."""
+    """Ask the judge, and the second one if there is one."""
     if not judge.is_doubled:
         return await judge.grade(answer), None
     results = await asyncio.gather(judge.grade(answer), judge.grade_again(answer), return_exceptions=True)
@@ -167,12 +182,12 @@ async def _both(judge: Judge, answer: str) -> tuple[Grade, Grade | None]:
 
 
 async def _together(
-    grade: Awaitable[tuple[Grade, Grade | None]],
+    grades: Awaitable[Grades],
     vectors: Awaitable[list[list[float]]],
     comparison: Awaitable[Comparison],
-) -> tuple[tuple[Grade, Grade | None], list[list[float]], Comparison]:
+) -> tuple[Grades, list[list[float]], Comparison]:
     """Await all three; if one fails, wait for the others first, so that no paid reply is lost."""
-    results = await asyncio.gather(grade, vectors, comparison, return_exceptions=True)
+    results = await asyncio.gather(grades, vectors, comparison, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
             raise result

@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+import msgspec
+
 Doc = dict[str, Any]
 
 _PYTHON_TYPES = {"string": "str", "number": "float", "integer": "int", "boolean": "bool"}
@@ -19,7 +21,15 @@ def render_docs(docs: Sequence[Doc], doc_format: str) -> str:
         return "\n".join(_xml_function(doc) for doc in docs)
     if doc_format == "python":
         return "\n\n".join(part for doc in docs for part in (_python_function(doc), "\n"))
-    return json.dumps(docs, indent=4)
+    return _indented(json.dumps(docs))
+
+
+def _indented(text: str) -> str:
+    """Indent JSON like `json.dumps(…, indent=4)`, which has no fast path."""
+    try:
+        return msgspec.json.format(text, indent=4)
+    except msgspec.DecodeError:  # not strict JSON, such as NaN
+        return json.dumps(json.loads(text), indent=4)
 
 
 def _children(schema: Doc) -> Iterator[tuple[str, Doc, bool]]:

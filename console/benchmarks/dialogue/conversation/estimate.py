@@ -29,14 +29,18 @@ def estimate(script: Script, options: DialogueOptions) -> Estimate:
     roles: dict[str, Estimate] = {}
     judgements = sum(1 for _ in judged_in(read_checks(expectations(script))))
     if judgements:
-        roles["judge"] = Estimate(judgements, judgements * (tokens + _JUDGE_TOKENS), judgements * _ANSWER_TOKENS)
+        roles["judge"] = _judging(judgements * options.judge_repeats, tokens)
         if options.has_second_judge:
-            roles["second_judge"] = roles["judge"]
+            roles["second_judge"] = _judging(judgements, tokens)
     if script.user is not None:
         turns = len(_user_texts(script))
         roles["user"] = Estimate(turns + 1, sent / 2 + turns * _USER_TOKENS, turns * _USER_TOKENS)
     basis = f"from the texts of the cases, at {_ANSWER_TOKENS:.0f} tokens a reply"
     return Estimate(calls, sent, calls * _ANSWER_TOKENS, roles, basis=basis)
+
+
+def _judging(judgements: int, tokens: float) -> Estimate:
+    return Estimate(judgements, judgements * (tokens + _JUDGE_TOKENS), judgements * _ANSWER_TOKENS)
 
 
 def _user_texts(script: Script) -> list[str]:

@@ -9,17 +9,19 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from console.benchmarks.dialogue.conversation.judge import Judge
 from console.benchmarks.dialogue.conversation.scripted_answers import (
-    right_texts,
     scripted_answers_for,
+    scripted_judge,
     scripted_user_for,
 )
-from console.benchmarks.dialogue.rules.answer import Judgement, Output, PlayedCall, PlayedTurn, read_arguments
+from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedTurn, read_arguments
 from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
-from console.benchmarks.dialogue.rules.row import CannedResult, Rubric
+from console.benchmarks.dialogue.rules.row import CannedResult
 from console.benchmarks.dialogue.rules.script import Script
 from console.core.chat import Message, Reply, ToolCall
+from console.suites.chat import note_step_limit
+from console.suites.judging.judge import Judge
+from console.suites.judging.rubric import Judgement, Rubric
 from console.suites.simulated_user import SimulatedUser, lead
 from console.suites.stage import Stage
 
@@ -30,7 +32,9 @@ UNKNOWN_RESULT = "no_result"
 class Player:
     """Plays one conversation."""
 
-    def __init__(self, script: Script, stage: Stage, *, max_steps: int, has_second_judge: bool) -> None:
+    def __init__(
+        self, script: Script, stage: Stage, *, max_steps: int, has_second_judge: bool, judge_repeats: int
+    ) -> None:
         """Store script and stage.
 
         Args:
@@ -38,9 +42,10 @@ class Player:
             stage: the stage of all effects.
             max_steps: maximum model replies per turn.
             has_second_judge: also call the second judge.
+            judge_repeats: how often the judge grades an answer.
         """
         self._script, self._stage, self._max_steps = script, stage, max_steps
-        self._judge = Judge(stage, has_second=has_second_judge)
+        self._judge = Judge(stage, has_second=has_second_judge, repeats=judge_repeats)
         self._messages: list[Message] = []
         self._turns: list[PlayedTurn] = []
 
@@ -82,9 +87,15 @@ class Player:
             reply = await self._ask(number, step)
             self._messages.append(reply.message())
             calls += self._answer_calls(reply.tool_calls, number, step)
-            if not reply.tool_calls or not self._script.tool_results or step == self._max_steps - 1:
+            if not reply.tool_calls or not self._script.tool_results:
                 return PlayedTurn(reply.content or "", user, calls)
-        raise AssertionError("a turn has at least one step")
+        spent = note_step_limit(self._stage, self._max_steps, number)
+        return PlayedTurn(self._messages_text(), user, calls, spent=spent)
+
+    def _messages_text(self) -> str:
+        """Return the text of the model's last reply."""
+        replies = (message.get("content") for message in reversed(self._messages) if message["role"] == "assistant")
+        return next(replies, None) or ""
 
     async def _ask(self, number: int, step: int) -> Reply:
         return await self._stage.ask(
@@ -110,11 +121,30 @@ class Player:
 
     async def _judged(self, expect: Sequence[dict[str, Any]], turns: Sequence[PlayedTurn]) -> list[Judgement]:
         """Return a judgment for each check that needs one, in order."""
-        right = right_texts(self._script, len(turns) - 1)
+        answer, turn = turns[-1].answer, len(turns) - 1
         return [
-            await self._judge.judge(own_rubric(check) or self._script.rubric or Rubric(), turns, right)
+            await self._judge.judge(
+                own_rubric(check) or self._script.rubric or Rubric(),
+                answer,
+                conversation=conversation_text(turns),
+                turn=turn,
+                simulated=lambda rubric: scripted_judge(self._script, rubric, answer, turn),
+            )
             for check in judged_in(read_checks(expect))
         ]
+
+
+def conversation_text(turns: Sequence[PlayedTurn]) -> str:
+    """Format a conversation for a judge, without the last answer."""
+    lines: list[str] = []
+    for number, turn in enumerate(turns):
+        lines.append(f"User: {turn.user}")
+        for call in turn.calls:
+            lines.append(f"Assistant calls {call.name}({call.arguments})")
+            lines += [f"It gets back: {call.result}"] if call.result else []
+        if number < len(turns) - 1:
+            lines.append(f"Assistant: {turn.answer}")
+    return "\n".join(lines)
 
 
 class ToolAnswer(NamedTuple):

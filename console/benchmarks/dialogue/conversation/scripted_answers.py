@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedTurn
 from console.benchmarks.dialogue.rules.checks import parts_of, read_checks, texts
-from console.benchmarks.dialogue.rules.judging import criteria_of
 from console.benchmarks.dialogue.rules.row import (
     AnyCheck,
     AnyOf,
@@ -19,18 +18,17 @@ from console.benchmarks.dialogue.rules.row import (
     Equals,
     NumberIs,
     RecordedReply,
-    Rubric,
 )
 from console.benchmarks.dialogue.rules.script import Script
 from console.benchmarks.dialogue.rules.tools import truth_of
 from console.core.chat import ScriptedAnswers, Utterance
 from console.core.outcome import Outcome
+from console.suites.judging.judge import scripted_grades, scripted_reply
+from console.suites.judging.rubric import Rubric
 from console.suites.simulated_user import SCRIPTED_END, SimulatedUser
 
 _LOST = "I am not sure about that."
 _DONE = "That is done."
-_GOOD_SHARE, _BAD_SHARE = 0.9, 0.3
-"""Grade of a simulated judge for a right and a wrong answer, as a fraction of the scale."""
 
 
 def scripted_answers_for(script: Script, turn: int, step: int) -> ScriptedAnswers:
@@ -77,11 +75,12 @@ def right_answers(script: Script) -> Output:
     return Output(turns)
 
 
-def scripted_grades(rubric: Rubric, is_right: bool) -> ScriptedAnswers:
-    """Return the replies of a simulated judge: high or low grades, and an invalid one."""
-    good, bad = _grades(rubric, _GOOD_SHARE), _grades(rubric, _BAD_SHARE)
-    first, second = (good, bad) if is_right else (bad, good)
-    return ScriptedAnswers(Utterance(first), (Utterance(second), Utterance(second), Utterance("It is quite good.")))
+def scripted_judge(script: Script, rubric: Rubric, answer: str, turn: int) -> ScriptedAnswers:
+    """Return the replies of a simulated judge: what the row scripts for the answer, or else grades."""
+    given = script.simulated.judge if script.simulated else {}
+    if answer in given:
+        return scripted_reply(rubric, given[answer])
+    return scripted_grades(rubric, is_right=answer in right_texts(script, turn))
 
 
 def scripted_user_for(script: Script, user: SimulatedUser, turn: int) -> ScriptedAnswers:
@@ -103,13 +102,6 @@ def _fact(knows: object, number: int) -> str:
     else:
         facts = [str(knows)] if knows else []
     return facts[number % len(facts)] if facts else "Yes, please go on."
-
-
-def _grades(rubric: Rubric, share: float) -> str:
-    low, high = rubric.scale
-    grade = round(low + share * (high - low), 1)
-    why = "It does what is asked." if share > 0.5 else "It leaves out what was asked for."
-    return json.dumps({"grades": [{"name": item.name, "why": why, "grade": grade} for item in criteria_of(rubric)]})
 
 
 def _checks_of(script: Script, turn: int) -> list[AnyCheck]:

@@ -61,6 +61,7 @@ def _user(text: str, name: str) -> Any:
 _READERS: dict[str, Callable[[str, str], Any]] = {
     **dict.fromkeys(("messages", "tools", "tool_results", "expect", "json", "calls", "simulated"), _json),
     **dict.fromkeys(("equals", "contains"), _items),
+    "instructions": _json,
     "turns": _turns,
     "not_called": _not_called,
     "user": _user,

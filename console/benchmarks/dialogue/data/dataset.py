@@ -16,12 +16,13 @@ from console.benchmarks.dialogue.data.row_files import RawRow, cases_file, read_
 from console.benchmarks.dialogue.data.template import fill, variables_in
 from console.benchmarks.dialogue.rules.checks import read_check, verify, verify_rubric
 from console.benchmarks.dialogue.rules.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
-from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, Rubric, ScriptedTurn
+from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, ScriptedTurn
 from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
 from console.benchmarks.dialogue.rules.tools import openai_tool, tool_names
 from console.core.case import Case
 from console.core.fault import UsageError
 from console.suites.catalog import read_suite_toml
+from console.suites.judging.rubric import Rubric
 
 OPENINGS = ("prompt", "messages", "turns", "user")
 """Fields that start a conversation; each row has exactly one."""
@@ -33,11 +34,12 @@ _TEXTS = ("id", "category", "cluster", "prompt", "system")
 _MERGED = ("judge", "user")
 """Tables of a row that are merged with the defaults."""
 _TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns"})
-_SETTINGS = ("scale", "threshold", "wording")
+_SETTINGS = tuple(field.name for field in fields_of(Rubric) if field.name not in ("rubric", "criteria"))
 """Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
 """Minimum similarity of a column name that counts as a misspelled field."""
-_TITLE = 200
+_TITLE, _TITLE_START = 200, 50
+"""Maximum characters of a title, and those of a longer text's beginning, as its end holds the question."""
 _LONGEST_ID = 200
 """Maximum characters of an id."""
 
@@ -255,7 +257,7 @@ class CaseBuilder:
             id=case_id,
             category=row.category,
             data=data_of(script),
-            title=title[:_TITLE],
+            title=title if len(title) <= _TITLE else f"{title[:_TITLE_START]} … {title[_TITLE_START - _TITLE :]}",
             cluster=row.cluster or (self._row_name(raw, row) if variant else ""),
         )
 

@@ -26,6 +26,8 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
 _ANSWERS = ("answer", "expected", "target", "output", "label", "ideal", "reference", "gold", "solution", "ground_truth",
             "correct", "correct_answer", "expected_answer", "expected_output", "reference_answer")  # fmt: skip
 _LETTER = re.compile(r"[A-Ja-j]")
+WORD = "word"
+_WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?")
 _SHORT = 60
 """Maximum characters of answers compared by `contains`; longer ones need a judge."""
@@ -45,11 +47,14 @@ class Proposal:
     """Rubric of all rows, if answers need a judge."""
     variables: tuple[str, ...] = ()
     """Columns that are not fields."""
+    word: str = ""
+    """Column with one-word answers, which must be the whole answer."""
 
     def sentences(self) -> list[str]:
         """Describe each guess in a sentence. Foreign text."""
         guesses = [f"column {column} is {_MEANINGS.get(name, name)}" for column, name in self.columns.items()]
         guesses += [f"a judge grades each answer: {self.judge}"] if self.judge else []
+        guesses += [f"column {self.word} is the whole answer, one word, in any case"] if self.word else []
         left = ", ".join(self.variables)
         return [*guesses, *([f"unused, but available in texts as {{name}}: {left}"] if left else [])]
 
@@ -90,14 +95,15 @@ def propose(path: Path) -> Proposal:
             where=str(path),
             hint="Name one of them `prompt`.",
         )
-    judge = ""
+    judge = word = ""
     answer = next((name for name in names if name.lower() in _ANSWERS), "")
     if answer and not fields & _CHECKS:
         check = _check_of(_texts(rows, answer))
-        columns |= {answer: check} if check else {}
+        columns |= {answer: check} if check and check != WORD else {}
+        word = answer if check == WORD else ""
         judge = "" if check or "judge" in fields else _AGREES % answer
     variables = tuple(name for name in names if columns.get(name, name) not in KNOWN)
-    return Proposal(f"{NAME}{path.suffix.lower()}", len(rows), columns, judge, variables)
+    return Proposal(f"{NAME}{path.suffix.lower()}", len(rows), columns, judge, variables, word)
 
 
 _CHECKS = frozenset({"equals", "contains", "regex", "number", "choice", "json", "calls", "expect", "judge"})
@@ -134,6 +140,8 @@ def _check_of(values: Sequence[Any]) -> str:
         return "choice"
     if all(_NUMBER.fullmatch(text) for text in texts):
         return "number"
+    if all(len(text) <= _SHORT and _WORD.fullmatch(text) for text in texts):
+        return WORD
     return "contains" if all(len(text) <= _SHORT for text in texts) else ""
 
 
@@ -162,8 +170,10 @@ def suite_toml(name: str, proposal: Proposal) -> str:
         "",
         "# Default values for all rows.",
         "[defaults]",
-        '# system = "Answer in one sentence."',
+        'system = "Answer with one word."' if proposal.word else '# system = "Answer in one sentence."',
     ]
+    if proposal.word:
+        lines.append(f"expect = [{{ equals = {toml_value(f'{{{proposal.word}}}')}, ignore_case = true }}]")
     if proposal.judge:
         lines += ["# A judge grades each answer from 1 to 5; 4 passes.", f"judge = {toml_value(proposal.judge)}"]
     return "\n".join(lines) + "\n"

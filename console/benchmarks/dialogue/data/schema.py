@@ -4,7 +4,8 @@ from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.dialogue.rules.row import CHECKS, SHORTHANDS, Row, Rubric, ScriptedTurn
+from console.benchmarks.dialogue.rules.row import CHECKS, SHORTHANDS, Row, ScriptedTurn
+from console.suites.judging.rubric import Rubric
 
 _ANY_CHECK = {"$ref": "#/$defs/Check"}
 

@@ -21,7 +21,7 @@ def variables_in(value: Any) -> Iterator[str]:
         yield from (match[2] for match in _VARIABLE.finditer(value) if match[2])
     elif isinstance(value, dict):
         for key, part in cast(dict[str, Any], value).items():
-            yield from (name for name in variables_in(part) if key != "wording" or name not in JUDGED)
+            yield from (name for name in variables_in(part) if key != "wording" or name not in (*JUDGED, "reference"))
     elif isinstance(value, list):
         for part in cast(list[Any], value):
             yield from variables_in(part)

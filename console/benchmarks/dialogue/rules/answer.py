@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
+from console.suites.judging.rubric import Judgement
 
 
 class PlayedCall(Struct, frozen=True, omit_defaults=True):
@@ -20,25 +21,6 @@ class PlayedCall(Struct, frozen=True, omit_defaults=True):
     """Result of the call; empty if the row has no canned results."""
 
 
-class Grade(Struct, frozen=True, omit_defaults=True):
-    """A judge's grade for one criterion."""
-
-    name: str
-    grade: float
-    why: str = ""
-
-
-class Judgement(Struct, frozen=True, omit_defaults=True):
-    """A judge's grades for one answer."""
-
-    grades: list[Grade] = field(default_factory=list[Grade])
-    """Empty if no reply was valid."""
-    problem: str = ""
-    """Error in the judge's replies, if any."""
-    second: list[Grade] = field(default_factory=list[Grade])
-    """Grades of the second judge, without effect on the verdict."""
-
-
 class PlayedTurn(Struct, frozen=True, omit_defaults=True):
     """One played turn."""
 
@@ -49,6 +31,8 @@ class PlayedTurn(Struct, frozen=True, omit_defaults=True):
     """All calls of the turn, in order."""
     judged: list[Judgement] = field(default_factory=list[Judgement])
     """One per judged check of the turn, in order."""
+    spent: str = ""
+    """Set if the model still called tools with its last permitted reply."""
 
 
 class Output(Struct, frozen=True, omit_defaults=True):

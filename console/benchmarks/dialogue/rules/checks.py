@@ -14,13 +14,16 @@ from console.benchmarks.dialogue.rules.row import (
     AnyCheck,
     AnyOf,
     Calls,
+    Instructed,
+    Instructions,
     JsonSchema,
     Judged,
     NotCalled,
     NumberIs,
+    Range,
     Regex,
-    Rubric,
 )
+from console.suites.judging.rubric import Rubric, problem_in
 
 
 def read_check(value: Any, where: str) -> AnyCheck:
@@ -88,6 +91,8 @@ def verify(check: AnyCheck, where: str, tools: Collection[str], rubric: Rubric |
             read_tolerance(check.tolerance, f"{where}.tolerance")
         case JsonSchema():
             _verify_schema(check.json, where)
+        case Instructed():
+            _verify_instructions(check.instructions, f"{where}.instructions")
         case Calls() | NotCalled():
             for name, place in _tools_named(check):
                 _verify_tool(name, f"{where}.{place}", tools)
@@ -168,21 +173,9 @@ def verify_rubric(rubric: Rubric, where: str) -> None:
     Raises:
         FieldError: no criteria, or inconsistent numbers.
     """
-    low, high = rubric.scale
-    if not low < high:
-        raise FieldError(
-            f"{where}.scale", f"must be ascending, not from {low:g} to {high:g}", "Write the worst grade first."
-        )
-    if not rubric.rubric.strip() and not rubric.criteria:
-        raise FieldError(where, "has no criteria", "Add a `rubric` in words, or `criteria`.")
-    names = [criterion.name for criterion in rubric.criteria]
-    if len(set(names)) < len(names):
-        raise FieldError(f"{where}.criteria", "has two criteria with the same name")
-    limits = [("threshold", rubric.threshold)]
-    limits += [(f"criteria[{place}].threshold", item.threshold) for place, item in enumerate(rubric.criteria)]
-    for name, limit in limits:
-        if limit is not None and not low <= limit <= high:
-            raise FieldError(f"{where}.{name}", f"must be on the scale from {low:g} to {high:g}, not {limit:g}")
+    if (found := problem_in(rubric)) is not None:
+        field, problem, hint = found
+        raise FieldError(f"{where}.{field}" if field else where, problem, hint)
 
 
 def _verify_judged(rubric: Rubric | None, where: str) -> None:
@@ -204,6 +197,26 @@ def _problem_of_regex(pattern: str) -> str:
     from console.benchmarks.dialogue.rules.bounded_regex import problem_of
 
     return problem_of(pattern)
+
+
+def _verify_instructions(wanted: Instructions, where: str) -> None:
+    from console.benchmarks.dialogue.rules.instructions import has_detector, parts_of
+
+    if not parts_of(wanted):
+        raise FieldError(where, "has no instruction", 'Write one, such as {"words": {"max": 50}}.')
+    values: list[object] = [getattr(wanted, name) for name in Instructions.__struct_fields__]
+    for table in (wanted.times, wanted.letters, wanted.sections):
+        values += table.values()
+    for amount in values:
+        if not isinstance(amount, Range):
+            continue
+        if amount.max is None and not amount.min:
+            raise FieldError(where, "has a count without bounds", 'Write {"min": …}, {"max": …} or both.')
+        if amount.max is not None and amount.max < amount.min:
+            raise FieldError(where, f"has a count from {amount.min} to {amount.max}", "The smaller is `min`.")
+    if wanted.language and not has_detector():
+        hint = "Install it with pip install 'eval-console[language]'."
+        raise FieldError(f"{where}.language", "needs a language detector, which is not installed", hint)
 
 
 def _verify_schema(schema: dict[str, Any], where: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
-from console.benchmarks.dialogue.rules.answer import Judgement, Output, Seen, seen_at_end, seen_in_turn
+from console.benchmarks.dialogue.rules.answer import Output, Seen, seen_at_end, seen_in_turn
 from console.benchmarks.dialogue.rules.checks import own_rubric, parts_of, read_checks
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.judging import check_judged
@@ -16,12 +16,12 @@ from console.benchmarks.dialogue.rules.row import (
     Choice,
     Contains,
     Equals,
+    Instructed,
     JsonSchema,
     Judged,
     NotCalled,
     NumberIs,
     Regex,
-    Rubric,
 )
 from console.benchmarks.dialogue.rules.script import Script
 from console.benchmarks.dialogue.rules.text_checks import (
@@ -31,6 +31,7 @@ from console.benchmarks.dialogue.rules.text_checks import (
     check_number,
     check_regex,
 )
+from console.suites.judging.rubric import Judgement, Rubric
 
 
 class Findings(NamedTuple):
@@ -71,7 +72,7 @@ def _evaluate(checks: Sequence[AnyCheck], seen: Seen, script: Script) -> list[Fi
 def _finding(check: AnyCheck, seen: Seen, script: Script, judgements: Iterator[Judgement]) -> Finding:
     match check:
         case Judged():
-            return check_judged(own_rubric(check) or script.rubric or Rubric(), next(judgements, None))
+            return check_judged(own_rubric(check) or script.rubric or Rubric(), next(judgements, None), seen.text)
         case AnyOf():
             return _any_of([_finding(part, seen, script, judgements) for part in parts_of(check)])
         case Calls() | NotCalled():
@@ -80,7 +81,7 @@ def _finding(check: AnyCheck, seen: Seen, script: Script, judgements: Iterator[J
             return _check_text(check, seen.text)
 
 
-def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchema, text: str) -> Finding:
+def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Instructed, text: str) -> Finding:
     match check:
         case Equals():
             return check_equals(check, text)
@@ -96,6 +97,10 @@ def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchem
             from console.benchmarks.dialogue.rules.text_checks import check_json  # slow to import
 
             return check_json(check, text)
+        case Instructed():
+            from console.benchmarks.dialogue.rules.instructions import check_instructions
+
+            return check_instructions(check.instructions, text)
 
 
 def _check_calls(check: Calls | NotCalled, seen: Seen, tools: Sequence[dict[str, Any]]) -> Finding:

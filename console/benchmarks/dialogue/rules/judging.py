@@ -1,43 +1,35 @@
 """The judged check: compares a judge's grades with thresholds."""
 
-from console.benchmarks.dialogue.rules.answer import Grade, Judgement
+from collections.abc import Iterable, Sequence
+
+from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
 from console.benchmarks.dialogue.rules.finding import Finding
-from console.benchmarks.dialogue.rules.row import Criterion, Rubric
-from console.core.comparison import Mark, Pair
+from console.benchmarks.dialogue.rules.script import Script, expectations
+from console.core.comparison import Mark, Pair, Row
+from console.suites.judging.rubric import (
+    Criterion,
+    Grade,
+    Judgement,
+    Rubric,
+    credit_of,
+    criteria_of,
+    grade_words,
+    limit_of,
+    scale_of,
+    scores_of,
+    threshold_of,
+    weighted_mean,
+)
 
-_USUAL_SHARE = 0.75
-"""Default threshold as a fraction of the scale."""
-WHOLE = "rubric"
-"""Criterion name of a rubric in words."""
-
-
-def criteria_of(rubric: Rubric) -> list[Criterion]:
-    """Return the criteria; a rubric in words is one criterion."""
-    return rubric.criteria or [Criterion(WHOLE, rubric.rubric)]
-
-
-def threshold_of(rubric: Rubric) -> float:
-    """Return the minimum weighted mean that passes."""
-    low, high = rubric.scale
-    return low + _USUAL_SHARE * (high - low) if rubric.threshold is None else rubric.threshold
-
-
-def limit_of(criterion: Criterion, rubric: Rubric) -> float:
-    """Return the displayed threshold of a criterion: its own, or that of the mean."""
-    return threshold_of(rubric) if criterion.threshold is None else criterion.threshold
+_SHOWN = 4000
+"""Maximum characters of an answer shown with its grade."""
 
 
-def weighted_mean(grades: list[Grade], rubric: Rubric) -> float:
-    """Return the mean of the grades, weighted by criterion."""
-    weights = {criterion.name: criterion.weight for criterion in criteria_of(rubric)}
-    return sum(grade.grade * weights[grade.name] for grade in grades) / sum(weights[grade.name] for grade in grades)
-
-
-def check_judged(rubric: Rubric, judgement: Judgement | None) -> Finding:
-    """Compare grades with thresholds."""
+def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Finding:
+    """Compare the grades of an answer with thresholds."""
     limit = threshold_of(rubric)
     criteria = criteria_of(rubric)
-    expected = f"at least {limit:g} of {rubric.scale[1]:g}"
+    expected = _expected(rubric)
     if judgement is None or {grade.name for grade in judgement.grades} != {item.name for item in criteria}:
         problem = (
             judgement.problem if judgement else ""
@@ -49,32 +41,84 @@ def check_judged(rubric: Rubric, judgement: Judgement | None) -> Finding:
 
         return Finding("judge", None, expected, "", reason, problem, make_pairs=pairs_when_open)
     grades = {grade.name: grade for grade in judgement.grades}
-    mean = weighted_mean(judgement.grades, rubric)
+    mean = weighted_mean(judgement.grades, rubric) or 0.0
     low = next(
         (item for item in criteria if item.threshold is not None and grades[item.name].grade < item.threshold), None
     )
 
     def make_pairs() -> list[Pair]:
-        return [_pair(item, grades[item.name], rubric) for item in criteria]
+        return [_pair(item, grades[item.name], rubric, "" if place else answer) for place, item in enumerate(criteria)]
 
-    scores = {name: grade.grade for name, grade in grades.items()} | ({"judge": mean} if len(criteria) > 1 else {})
-    actual = f"{mean:.3g}"
+    scores = scores_of(judgement.grades, rubric)
+    only = judgement.grades[0].category if len(criteria) == 1 else ""
+    actual = only or f"{mean:.3g}"
     if low is None and mean >= limit:
         return Finding("judge", True, expected, actual, make_pairs=make_pairs, scores=scores)
-    worst = low or min(criteria, key=lambda item: grades[item.name].grade)
+    worst = low or _worst(criteria, grades, rubric)
     grade = grades[worst.name]
-    message = f"{worst.name} {grade.grade:g}" if low else f"the judge gives {mean:.3g}, {expected} is needed"
+    message = f"{worst.name} {grade_words(grade)}" if low else f"the judge gives {actual}, {expected} is needed"
     message += f": {grade.why}" if grade.why else ""
-    return Finding("judge", False, expected, actual, "low_grade", message, worst.name, make_pairs, scores)
+    subject = grade.category or worst.name
+    reason = "wrong_category" if only else "low_grade"
+    return Finding("judge", False, expected, actual, reason, message, subject, make_pairs, scores)
 
 
-def _pair(criterion: Criterion, grade: Grade, rubric: Rubric) -> Pair:
+def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
+    """Return the scale of each score; of several, the narrowest that holds all."""
+    scales: dict[str, tuple[float, float]] = {}
+    for script in scripts:
+        for check in judged_in(read_checks(expectations(script))):
+            rubric = own_rubric(check) or script.rubric or Rubric()
+            if not rubric.clip:
+                continue
+            low, high = scale_of(rubric)
+            tags = [tag for item in rubric.criteria for tag in item.tags]
+            for name in ("judge", *(item.name for item in criteria_of(rubric)), *tags):
+                one = scales.get(name, (low, high))
+                scales[name] = (min(low, one[0]), max(high, one[1]))
+    return scales
+
+
+def _expected(rubric: Rubric) -> str:
+    limit = threshold_of(rubric)
+    if rubric.categories and not rubric.criteria:
+        return " or ".join(name for name in rubric.categories if credit_of(rubric, name) >= limit)
+    return f"at least {limit:g} of {scale_of(rubric)[1]:g}"
+
+
+def _worst(criteria: Sequence[Criterion], grades: dict[str, Grade], rubric: Rubric) -> Criterion:
+    """Return the criterion that costs most points."""
+    low, high = scale_of(rubric)
+
+    def lost(item: Criterion) -> float:
+        best = high if item.weight >= 0 else low
+        return abs(item.weight) * abs(best - grades[item.name].grade)
+
+    is_plain = all(item.weight > 0 for item in criteria)
+    return min(criteria, key=lambda item: grades[item.name].grade) if is_plain else max(criteria, key=lost)
+
+
+def _pair(criterion: Criterion, grade: Grade, rubric: Rubric, answer: str) -> Pair:
+    """Return a grade with the rubric and the reference beside the answer, which is shown once."""
     limit = limit_of(criterion, rubric)
-    mark = Mark.SAME if grade.grade >= limit else Mark.DIFFERS
-    return Pair(mark, f"{criterion.name}: at least {limit:g}", f"{grade.grade:g}", note=grade.why, kind="judge")
+    is_met = grade.grade >= limit
+    mark = Mark.SAME if is_met == (criterion.weight >= 0) else Mark.DIFFERS
+    reference = f"reference: {rubric.reference}" if rubric.reference else ""
+    wanted = tuple(text[:_SHOWN] for text in (rubric.rubric or criterion.about, reference) if text)
+    rows = (Row(mark, "answer", wanted, answer[:_SHOWN]),) if answer else ()
+    return Pair(mark, _wanted(criterion, rubric), grade_words(grade), rows, note=grade.why, kind="judge")
 
 
 def _open_pair(criterion: Criterion, rubric: Rubric) -> Pair:
-    return Pair(
-        Mark.MISSING, f"{criterion.name}: at least {limit_of(criterion, rubric):g}", kind="judge", note="no grade"
-    )
+    return Pair(Mark.MISSING, _wanted(criterion, rubric), kind="judge", note="no grade")
+
+
+def _wanted(criterion: Criterion, rubric: Rubric) -> str:
+    limit = limit_of(criterion, rubric)
+    about = f" ({criterion.about[:_SHOWN]})" if criterion.about and rubric.criteria else ""
+    if criterion.weight < 0:
+        return f"{criterion.name}: below {limit:g}{about}"
+    if rubric.categories:
+        names = [name for name in rubric.categories if credit_of(rubric, name) >= limit]
+        return f"{criterion.name}: {' or '.join(names)}{about}"
+    return f"{criterion.name}: at least {limit:g}{about}"

@@ -3,41 +3,51 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from console.benchmarks.dialogue.rules.instructions import ASKED, FOLLOWED, LOOSELY
 from console.benchmarks.dialogue.rules.script import Variants, split_variant
 from console.core.outcome import Outcome
-from console.core.statistics.intervals import mean_interval
+from console.core.statistics.intervals import Part, ratio_interval
 from console.core.statistics.paired import paired_observations
 from console.core.statistics.sample import Observation
-from console.suites.metrics import interval_metric, rate_metric, sample_of_results
+from console.suites.metrics import interval_metric, rate_metric, score_metrics
 from console.suites.suite import Metric, Report, Result
 
+Scales = Mapping[str, tuple[float, float]]
+"""Lowest and highest value by score."""
 MINUS = " − "
 """Separator in the name of a difference between two variants."""
 
 
-def report(results: Sequence[Result], variants: Variants | None) -> Report:
+def report(results: Sequence[Result], variants: Variants | None, scales: Scales) -> Report:
     """Aggregate finished rollouts, and compare variants if there are any."""
     by_category: dict[str, list[Result]] = defaultdict(list)
     for result in results:
         by_category[result.category].append(result)
     return Report(
-        metrics=(*_metrics(results), *(_variant_metrics(results, list(variants.texts)) if variants else ())),
-        categories={name: _metrics(items) for name, items in by_category.items()},
+        metrics=(*_metrics(results, scales), *(_variant_metrics(results, list(variants.texts)) if variants else ())),
+        categories={name: _metrics(items, scales) for name, items in by_category.items()},
         outcomes=dict(Counter(result.verdict.outcome for result in results)),
         reasons=dict(Counter(result.verdict.reason for result in results if result.verdict.reason).most_common()),
     )
 
 
-def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
+def _metrics(results: Sequence[Result], scales: Scales) -> tuple[Metric, ...]:
     """Return the accuracy and the mean of each score, with intervals."""
-    names = dict.fromkeys(name for result in results for name in result.verdict.scores)
-    metrics = [rate_metric("accuracy", results)]
-    for name in names:
-        scored = [result for result in results if name in result.verdict.scores]
-        interval = mean_interval(sample_of_results(scored, lambda result, name=name: result.verdict.scores[name]))
+    scores = [metric for metric in score_metrics(results, scales) if metric.name != ASKED]
+    return (rate_metric("accuracy", results), *scores, *_pooled(results))
+
+
+def _pooled(results: Sequence[Result]) -> Iterable[Metric]:
+    """Yield the share of all instructions that are followed, strictly and loosely, whatever their number by case."""
+    for name in (FOLLOWED, LOOSELY):
+        parts = [
+            Part(result.case_id, scores[name] * scores[ASKED], scores[ASKED], result.cluster)
+            for result in results
+            if ASKED in (scores := result.verdict.scores) and name in scores
+        ]
+        interval = ratio_interval(parts)
         if interval is not None:
-            metrics.append(interval_metric(name, interval, unit="mean"))
-    return tuple(metrics)
+            yield interval_metric(f"{name}, of all", interval)
 
 
 def _variant_metrics(results: Sequence[Result], names: Sequence[str]) -> Iterable[Metric]:

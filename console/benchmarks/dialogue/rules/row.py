@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct, field
 
 from console.core.chat import MessageToolCall
+from console.suites.judging.rubric import Rubric, Text
 from console.suites.simulated_user import SimulatedUser
 
-Text = Annotated[str, Meta(min_length=1)]
 Texts = Text | Annotated[list[Text], Meta(min_length=1)]
 Number = float | str
 """A number, or a string with a number, as in table columns."""
@@ -59,6 +59,71 @@ class JsonSchema(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     json: dict[str, Any]
 
 
+class Range(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Bounds of a count, both included."""
+
+    min: Annotated[int, Meta(ge=0)] = 0
+    max: Annotated[int, Meta(ge=0)] | None = None
+
+
+Amount = Annotated[int, Meta(ge=0)] | Range
+"""An exact count, or its bounds."""
+
+
+class Instructions(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Instructions about the form of an answer; all must be followed, and the score is the share that is."""
+
+    words: Amount | None = None
+    sentences: Amount | None = None
+    paragraphs: Amount | None = None
+    """Separated by lines of `***` if there are any, else by blank lines."""
+    bullets: Amount | None = None
+    highlights: Amount | None = None
+    """Parts in *asterisks*."""
+    placeholders: Amount | None = None
+    """Parts in [brackets]."""
+    capital_words: Amount | None = None
+    contains: list[Text] = field(default_factory=list[str])
+    """Texts that occur, in any case."""
+    without: list[Text] = field(default_factory=list[str])
+    """Words that do not occur, in any case."""
+    times: dict[Text, Amount] = field(default_factory=dict[str, int | Range])
+    """Number of occurrences by text, in any case."""
+    letters: dict[Annotated[str, Meta(min_length=1, max_length=1)], Amount] = field(
+        default_factory=dict[str, int | Range]
+    )
+    """Number of occurrences by letter, in any case."""
+    sections: dict[Text, Amount] = field(default_factory=dict[str, int | Range])
+    """Number of numbered headings by their word, such as `Section`."""
+    paragraph_starts: dict[Annotated[str, Meta(pattern="^[1-9][0-9]?$")], Text] = field(default_factory=dict[str, str])
+    """First word of paragraphs between blank lines, by their number."""
+    case: Literal["", "upper", "lower"] = ""
+    no_commas: bool = False
+    json: bool = False
+    """Nothing but JSON, which may be in a code fence."""
+    quoted: bool = False
+    """All of it in quotation marks."""
+    title: bool = False
+    """A title in <<double angle brackets>>."""
+    postscript: str = ""
+    """Mark of a postscript, such as `P.S.`."""
+    two_answers: bool = False
+    """Two different answers separated by `******`."""
+    starts_with: str = ""
+    ends_with: str = ""
+    one_of: list[Text] = field(default_factory=list[str])
+    language: Annotated[str, Meta(pattern="^([a-z]{2})?$")] = ""
+    """ISO 639-1 code; needs `eval-console[language]`."""
+    loose: bool = False
+    """Also accept the answer without its first or last line, or without asterisks."""
+
+
+class Instructed(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The answer follows instructions about its form."""
+
+    instructions: Instructions
+
+
 class Calls(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The tool calls are exactly these, in any order; each has the allowed values of its arguments by name.
 
@@ -72,33 +137,6 @@ class NotCalled(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
     """A tool, or each of several, was not called; true: no tool was called."""
 
     not_called: Literal[True] | Texts
-
-
-class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A criterion for the judge."""
-
-    name: Text
-    about: str = ""
-    """Explanation of the criterion and its grades."""
-    weight: Annotated[float, Meta(gt=0, le=1e6)] = 1.0
-    threshold: float | None = None
-    """Minimum grade; below it the check fails regardless of other grades."""
-
-
-class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Instructions for the model in the role `judge`: a rubric in words, or several criteria."""
-
-    rubric: str = ""
-    criteria: list[Criterion] = field(default_factory=list[Criterion])
-    scale: Annotated[list[float], Meta(min_length=2, max_length=2)] = field(default_factory=lambda: [1.0, 5.0])
-    """Worst and best grade."""
-    threshold: float | None = None
-    """Minimum weighted mean that passes; default: three quarters of the scale."""
-    wording: str = ""
-    """Template of the judge's prompt with `{conversation}`, `{answer}` and `{criteria}`.
-
-    The reply format is appended.
-    """
 
 
 class Judged(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -160,6 +198,10 @@ class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_def
     """Wrong answers for any turn."""
     recorded: list[list[RecordedReply]] = field(default_factory=list[list[RecordedReply]])
     """Replies by turn and step, recorded when the case was kept; every simulated model repeats them."""
+    judge: dict[str, str | float | dict[str, str | float]] = field(
+        default_factory=dict[str, str | float | dict[str, str | float]]
+    )
+    """What simulated judges reply to each answer: a grade, a category, a table of grades by criterion, or any text."""
 
 
 class Kept(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -214,13 +256,14 @@ CHECKS: dict[str, type[Struct]] = {
     "number": NumberIs,
     "choice": Choice,
     "json": JsonSchema,
+    "instructions": Instructed,
     "calls": Calls,
     "not_called": NotCalled,
     "judge": Judged,
     "any": AnyOf,
 }
 """Check types by field name."""
-AnyCheck = Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Calls | NotCalled | Judged | AnyOf
+AnyCheck = Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Instructed | Calls | NotCalled | Judged | AnyOf
 SHORTHANDS = tuple(name for name in CHECKS if name not in ("judge", "any"))
 """Checks that can be fields of a row, such as columns of a table."""
 OPTIONS = {

@@ -28,6 +28,8 @@ def score(script: Script, value: Any) -> Verdict:
         return Verdict(Outcome.PASSED, scores=scores)
     _, decisive = (failed or open_)[0]
     outcome = Outcome.FAILED if failed else Outcome.UNDECIDED
+    if failed and (spent := next((turn.spent for turn in output.turns if turn.spent), "")):
+        return Verdict(outcome, "step_limit", "", (spent, _message(*failed[0])), scores)
     messages = tuple(_message(place, finding) for place, finding in (failed or open_)[:_MESSAGES])
     return Verdict(outcome, decisive.reason, decisive.subject[:_LONGEST], messages, scores)
 

@@ -6,10 +6,11 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct, field
 
-from console.benchmarks.dialogue.rules.row import CannedResult, Kept, Rubric, SimulatedAnswers
+from console.benchmarks.dialogue.rules.row import CannedResult, Kept, SimulatedAnswers
 from console.core.case import Case
 from console.core.chat import Message
 from console.core.ready_type import ready_type
+from console.suites.judging.rubric import Rubric
 from console.suites.simulated_user import SimulatedUser
 
 VARIANT_MARK = "@"

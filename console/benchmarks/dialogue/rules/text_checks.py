@@ -31,9 +31,18 @@ def check_equals(check: Equals, text: str) -> Finding:
     expected = " | ".join(allowed)
     if holds:
         return Finding("equals", True, expected, text)
+    inside = next((other for other in allowed if _is_inside(other.strip(), text)), None)
+    if inside is not None:
+        message = f"the answer has more than {_quoted(inside)}"
+        return Finding("equals", False, expected, text, "right_inside", message)
     return Finding(
         "equals", False, expected, text, "wrong_text", f"the answer is not {_quoted(allowed[0])}", allowed[0]
     )
+
+
+def _is_inside(right: str, text: str) -> bool:
+    """Return whether a text contains a right answer as whole words, in any case."""
+    return len(text.strip()) > len(right) and bool(re.search(rf"(?<!\w){re.escape(right)}(?!\w)", text, re.IGNORECASE))
 
 
 def check_contains(check: Contains, text: str) -> Finding:

@@ -55,10 +55,11 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Width in cells of the dot plot in a row."""
-COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("why", 16, 6))
+_WHY = Column("why", 16, 6, worth=12)
+COLUMNS = (Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), _WHY)
 REPEAT_COLUMNS = (
     Column("case", 20, 2, is_name=True), Column("A", 3), Column("B", 3), Column("Δ", 2, right=True),
-    Column("why", 16, 6),
+    _WHY,
 )  # fmt: skip
 """Columns of runs with repeats, whose cases show how many of them pass."""
 

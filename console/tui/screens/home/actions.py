@@ -309,7 +309,7 @@ class EngineActions:
                 runs_path=paths.runs,
             )
             try:
-                run = spawn(plan)
+                run = spawn([plan])[0]
             except UsageError as error:
                 workspace.hand_over(self.services.refuse, error)
             else:

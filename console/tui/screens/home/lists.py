@@ -109,6 +109,10 @@ def _why_empty(listing: RunListing, *, is_complete: bool, mistake: str) -> Conte
     return _NO_RUN
 
 
+_WIDTH_AT_FIRST = 78
+"""Width of the details before they are laid out; the least on screens that show them."""
+
+
 class RunDetails(Static):
     """Details of the run under the cursor, on large screens."""
 
@@ -120,7 +124,7 @@ class RunDetails(Static):
         if line is None:
             self.update(muted("No run is under the cursor."))
             return
-        text = row_cells.about_run(line, max(self.size.width, 40))
+        text = row_cells.about_run(line, self.size.width or _WIDTH_AT_FIRST)
         if remarks := annotation_counts(Notes(line.folder.path).annotations().values()):
             text.append(Content.styled(remarks, "$undecided"))
         self.update(Content("\n").join(text))

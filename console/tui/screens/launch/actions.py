@@ -74,7 +74,7 @@ class StartActions(_FormActions):
         refusal: UsageError | None = None
         try:
             plans = [replace(plan, target=target) for plan in plans_of(preset, self.services.paths)]
-            runs.extend(enqueue(plans) if preset.queue else map(spawn, plans))
+            runs.extend(enqueue(plans) if preset.queue else spawn(plans))
         except UsageError as error:
             refusal = error
         self.services.workspace.hand_over(self._show_started, runs, refusal)

@@ -42,9 +42,7 @@ class ChoiceList(RowList):
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked row and post `RowClicked`."""
         event.prevent_default()
-        offset = event.get_content_offset(self)
-        index = offset.y + self.scroll_offset.y if offset is not None else -1
-        if 0 <= index < len(self.keys) and self.move_to(self.keys[index]):
+        if self._pressed is not None and self.move_to(self._pressed):
             self.focus()
             self.post_message(self.RowClicked())
 
@@ -139,14 +137,15 @@ class SuiteChoices(ChoiceList):
         fold = f"{SYMBOLS.opened if row.is_unfolded else SYMBOLS.folded} " if row.parts else "  "
         style = MUTED if row.obstacle or (part.category and row.mark is Mark.NONE) else ""
         name = Content.assemble("  " * row.depth, box, " ", (fold, MUTED), one_line(part.name, 60, style))
-        if part.group and not part.category:
-            name = name.append_text(f" · {row.parts} categor{'y' if row.parts == 1 else 'ies'}", MUTED)
+        count = Content.styled(_case_count(row), "" if row.mark is not Mark.NONE else MUTED)
         if row.obstacle:
             count = Content.styled(row.obstacle, "$broken")
-        else:
-            word = " cases" if part.group and not part.category else ""
-            count = Content.styled(f"{_case_count(row)}{word}", "" if row.mark is not Mark.NONE else MUTED)
-        return lines.spread(name, count, self.room - CURSOR_CELLS)
+        room = self.room - CURSOR_CELLS
+        if part.group and not part.category:
+            whole = name.append_text(f" · {row.parts} categor{'y' if row.parts == 1 else 'ies'}", MUTED)
+            fits = whole.cell_length + count.cell_length < room
+            name = whole if fits else name.append_text(f" · {row.parts}", MUTED)
+        return lines.spread(name, count, room)
 
 
 CURSOR_CELLS = 2

@@ -14,7 +14,7 @@ from typing import Any
 
 from console.config.preset import read_time
 from console.core.fault import UsageError
-from console.core.looks import read_margin, read_until
+from console.core.looks import Rule, read_margin, read_until
 from console.engine.compute_target import RAY
 from console.store.run_list import name_with_part
 from console.suites.suite import Mode, Option
@@ -209,7 +209,7 @@ def _json(text: str) -> Any:
 
 def until_rule(text: str) -> str:
     """Check the rule that ends runs, possibly empty."""
-    return _checked(text, lambda: read_until(text, baseline="any"))
+    return _checked(text, lambda: read_until(text, baseline="any" if text == Rule.DECIDED else ""))
 
 
 def margin(text: str) -> str:
@@ -240,7 +240,7 @@ _REPEATS_TO_START = (
     Field("start", "start", NOW, "now (parallel) / queued", "--queue", str, (NOW, QUEUED)),
 )  # fmt: skip
 _END = (
-    Field("until", "until", "", "empty: all is played; decided, or 2pt (± 2 points)", "--until", until_rule),
+    Field("until", "until", "", "empty: all is played; decided, best, or 2pt", "--until", until_rule),
     Field("baseline", "baseline", "", "until decided: the run to compare with", "--baseline", run_name),
     Field("margin", "margin", "", "until decided: how much worse it may be, such as 1pt", "--margin", margin),
     Field("by", "by", "", "until decided: category asks the question of each", "--by", str, ("", "category")),
@@ -275,6 +275,7 @@ _FIELD_OF_FLAG = {
     "--name": "name",
     "--until": "until",
     "--until decided": "baseline",
+    "--until best": "until",
     "--baseline": "baseline",
     "--margin": "margin",
     "--by": "by",

@@ -45,19 +45,19 @@ class LeaderboardList(RowList):
 
     def last_column(self, board: Leaderboard) -> int:
         """Return how far a suite's columns can be scrolled."""
-        return leaderboard_rows.last_left(board, self._row_width)
+        return leaderboard_rows.last_left(board, self._room)
 
     def _face(self, key: str) -> Face:
         board, index = self._controller.rows[key]
         first = self._controller.first_column(board, self.last_column(board))
         if index < 0:
-            return leaderboard_rows.heading(board, first, self._row_width)
+            return leaderboard_rows.heading(board, first, self._room)
         is_marked = self._marked in board.rows[index].runs[:1]
-        return leaderboard_rows.line(board, index, first, self._row_width, marked=is_marked)
+        return leaderboard_rows.line(board, index, first, self._room, marked=is_marked)
 
     @property
-    def _row_width(self) -> int:
-        return self.scrollable_content_region.width - 2
+    def _room(self) -> leaderboard_rows.Room:
+        return leaderboard_rows.room_for(self._controller.boards, self.scrollable_content_region.width - 2)
 
 
 class ModelDetails(Static):
@@ -87,7 +87,7 @@ class LeaderboardScreen(BaseScreen):
     LeaderboardScreen {
         #boards { height: 1fr; } #board { height: 1fr; }
         #row { height: 6; padding: 0 1; }
-        #legend { height: 1; padding: 0 3; color: $muted; &.-empty { display: none; } }
+        #legend { height: auto; max-height: 2; padding: 0 3; color: $muted; &.-empty { display: none; } }
         &.-empty Rule, &.-empty #row { display: none; }
         &.-wide #row { height: 9; border: round $line; border-title-color: $muted; }
     }

@@ -41,6 +41,8 @@ def row_content(controller: ReviewController, key: str, width: int, *, live: boo
     """Return the cells of a case, or the line of a group."""
     head = controller.triage.heads.get(key)
     if head is not None:
+        if head.group.is_case:
+            return case_line(controller, head, width)
         largest = max((group.size for group in controller.triage.groups), default=1)
         return group_line(head, largest, width)
     run = controller.run
@@ -75,8 +77,6 @@ def _detail(rollout: Rollout, group: Group | None) -> str:
 
 def group_line(head: Head, largest: int, width: int) -> Content:
     """Return the line of a group, with a bar of its size relative to the largest group."""
-    if head.group.is_case:
-        return case_line(head, width)
     count = head.group.size
     cells = _BAR if width >= _ROOM_FOR_BAR else _SHORT_BAR
     share = bar(count / largest, cells).ljust(cells)
@@ -87,23 +87,30 @@ def group_line(head: Head, largest: int, width: int) -> Content:
     fold = " " if head.is_top and not head.folds else SYMBOLS.opened if head.is_open else SYMBOLS.folded
     indent = "  " * head.depth
     left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} ", MUTED), label)
-    number = Content.assemble((f"{number_format.count(count):>5} ", "bold" if not head.is_top else MUTED))
+    number = Content.assemble(
+        (f" {number_format.count(count):>{len(number_format.count(largest))}} ", "bold" if not head.is_top else MUTED)
+    )
     first = next(iter(head.group.rollouts), None)
     style = OUTCOME_STYLES.get(first.outcome, MUTED) if first is not None and first.outcome is not None else MUTED
     right = number.append_text(share, MUTED if head.is_top else style)
     return lines.spread(left, right, width - (0 if head.is_open else 2))
 
 
-def case_line(head: Head, width: int) -> Content:
-    """Return the line of a case with the outcome of each of its rollouts."""
-    rollouts = head.group.rollouts
+def case_line(controller: ReviewController, head: Head, width: int) -> Content:
+    """Return the line of a case with the outcome of each of its rollouts, or the id of the only one listed."""
+    rollouts, triage = head.group.rollouts, controller.triage
+    annotation = triage.annotation(head.group.telling[0].slot)
     marks = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
-    indent = "    " if head.is_open else "  "
-    fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded
-    label = one_line(head.group.label, 120, "bold" if head.is_open else "")
+    indent = ("  " if head.is_open else "") + "  " * head.depth
+    fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded if len(rollouts) > 1 else " "
+    style = "bold" if head.is_open else MUTED if annotation.is_seen else ""
+    label = one_line(head.group.label if len(rollouts) > 1 else str(rollouts[0].key), 120, style)
     right = marks if marks.cell_length < width // 2 else one_line(_marks_in_words(rollouts), width // 2)
     if (ended := count_ended(rollouts)) < head.repeats:
-        right = right.append_text(f" {ended} of {head.repeats}", MUTED)
+        signs = right if triage.lists_whole_cases else right[:1]
+        right = signs.append_text(f" {ended}/{head.repeats}", MUTED)
+    value = one_line(triage.sorted_by(rollouts[0]), 12, MUTED)
+    right = Content("  ").join([part for part in (value, annotation_letter(annotation), right) if part.plain.strip()])
     room = width - (0 if head.is_open else 2)
     name = lines.fit_name(label, max(room - right.cell_length - len(indent) - 4, 8))
     return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), name), right, room)
@@ -148,9 +155,10 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
     return title.append("  ").append(one_line(origin, 60, "$undecided")) if origin else title
 
 
-def list_hint(damages: int, *, is_narrowed: bool) -> Content:
+def list_hint(damages: int, *, is_narrowed: bool, has_repeats: bool) -> Content:
     """Return the number of unreadable journal lines and the keys of the list."""
-    keys = "F shows all  o group" if is_narrowed else "f filter  o group"
+    keys = "→ repeats  " if has_repeats else ""
+    keys += "F shows all  o group" if is_narrowed else "f filter  o group"
     damaged = f"{number_format.plural(damages, 'unreadable line')}  " if damages else ""
     return Content.assemble((damaged, "$broken"), (keys, MUTED))
 
@@ -160,7 +168,7 @@ def status_text(
 ) -> Content:
     """Return the position in the list, preceded by outcomes, rate and cost as far as there is room."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
-    place = counters(triage.place_of(rollout), len(triage.order), triage.seen, rollout.outcome if rollout else None)
+    place = counters(triage.item_of(rollout), triage.items, triage.seen, rollout.outcome if rollout else None)
     by_look = overview.fold.state(live) in SHOWN_BY_LOOK
     score = (
         number_format.look_score(latest_look(overview.fold.looks), "") if by_look else number_format.score(tally.rate)
@@ -178,7 +186,7 @@ def status_text(
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
     """Return that there is no next case, with the number of cases not reviewed yet."""
-    count = len(controller.triage.order)
+    count = controller.triage.items
     if not count:
         return Content("Nothing is listed.")
     words = "This is the last one" if by > 0 else "This is the first one"

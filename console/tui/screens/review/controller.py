@@ -262,6 +262,12 @@ class ReviewController:
         return self.run.overview.rollouts.get(self.current)
 
     @property
+    def current_row(self) -> str | None:
+        """Key of the row under the cursor."""
+        rollout = self.rollout
+        return self.triage.key_of(rollout) if rollout is not None else None
+
+    @property
     def annotation(self) -> Annotation:
         return self.triage.annotation(self.current) if self.current is not None else NO_ANNOTATION
 
@@ -275,22 +281,48 @@ class ReviewController:
         if rollout is None:
             return
         self.current, self._left = rollout.slot, None
-        if self.triage.open_group_of(rollout):
+        is_opened = self.triage.open_group_of(rollout)
+        is_hidden = self.triage.selected(rollout)[0] is not rollout
+        if (is_hidden and self.triage.unfold(rollout)) or is_opened:
             self._stale |= Stale.LIST
         self._stale |= Stale.CASE
+
+    def unfold(self) -> bool:
+        """List the repeats of the current case; return False if it has no other, or they are listed."""
+        if not self.triage.unfold(self.rollout):
+            return False
+        self._stale |= Stale.LIST
+        return True
+
+    def fold(self) -> bool:
+        """Hide the repeats of the current case, which is then current; return False if none are listed."""
+        if not self.triage.fold():
+            return False
+        if self.rollout is not None:
+            self.current = self.triage.selected(self.rollout)[0].slot
+        self._stale |= Stale.LIST | Stale.CASE
+        return True
 
     def enter_row(self, key: str) -> None:
         """Move the cursor to a row: a case, or a folded group, which unfolds."""
         head = self.triage.heads.get(key)
         if head is not None:
+            if self.rollout is not None and key == self.triage.key_of(self.rollout):
+                return
             self.is_moved = True
             leaves = head.group.leaves
-            members = leaves[0].rollouts[:1] + leaves[-1].rollouts[-1:]
+            members = self._ends_of(leaves)
             is_going_up = self.triage.place_of(members[0]) < self.triage.place_of(self.rollout)
             self.go(members[-1] if is_going_up else members[0])
         elif self.run is not None and slot_of(key) != self.current:
             self.is_moved = True
             self.go(self.run.overview.rollouts.get(slot_of(key)))
+
+    def _ends_of(self, leaves: Sequence[Group]) -> tuple[Rollout, Rollout]:
+        """Return the first and the last rollout of groups; of a case that which its row shows."""
+        if leaves[0].is_case:
+            return leaves[0].telling[0], leaves[-1].telling[0]
+        return leaves[0].rollouts[0], leaves[-1].rollouts[-1]
 
     def step(self, by: int) -> bool:
         """Move by N cases in reading order; return False at the end."""
@@ -303,7 +335,7 @@ class ReviewController:
         """Move to the first (0) or last (-1) case in reading order."""
         if self.triage.order:
             self.is_moved = True
-            self.go(self.triage.order[place])
+            self.go(self._ends_of(self.triage.leaves)[place])
 
     def step_group(self, by: int) -> None:
         """Move to the first case of another group."""
@@ -312,7 +344,7 @@ class ReviewController:
         places = {section.path: place for place, section in enumerate(sections)}
         target = places.get(current.path if current is not None else (), -by) + by
         if 0 <= target < len(sections):
-            self.go(sections[target].leaves[0].rollouts[0])
+            self.go(self._ends_of(sections[target].leaves)[0])
 
     # Filter and groups -----------------------------------------------------------------------------------------------
 
@@ -383,7 +415,7 @@ class ReviewController:
         if rollout is None:
             return
         following = self.triage.step(rollout, 1)
-        self.annotate([rollout], kind, value)
+        self.annotate(self.triage.selected(rollout), kind, value)
         self.go(following or (rollout if self.triage.place_of(rollout) else None))
 
     def undo(self) -> Sequence[Note]:

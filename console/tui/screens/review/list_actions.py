@@ -18,10 +18,12 @@ from console.store.search import TextSearch
 from console.tui.data.throttle import Throttle
 from console.tui.render import diff
 from console.tui.sanitize import literal
+from console.tui.screens.pane_zoom import PaneZoom
 from console.tui.screens.review.case_list import end_of_list_text
 from console.tui.screens.review.case_pane import CasePane
 from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
 from console.tui.services import Services
+from console.tui.widgets.row_list import RowList
 
 FIRST_PAUSE_S, LAST_PAUSE_S = 0.1, 1.6
 """Seconds between batches of matches; doubled after each batch, since every batch rebuilds the list."""
@@ -131,6 +133,31 @@ class StepActions:
 
     action_group_next = partialmethod(_step_group, 1)
     action_group_prev = partialmethod(_step_group, -1)
+
+
+@dataclass
+class RepeatActions:
+    """Lists and hides the repeats of a case; elsewhere the same keys move between panes."""
+
+    controller: ReviewController
+    case_list: RowList
+    zoom: PaneZoom
+    draw: Callable[[], None]
+    """Draws stale parts of the screen."""
+
+    def action_repeats_show(self) -> None:
+        """List the repeats of the case under the cursor, or move to the next pane."""
+        if self.case_list.has_focus and self.controller.unfold():
+            self.draw()
+        else:
+            self.zoom.action_pane_next()
+
+    def action_repeats_hide(self) -> None:
+        """Hide the repeats of the case under the cursor, or move to the previous pane."""
+        if self.case_list.has_focus and self.controller.fold():
+            self.draw()
+        else:
+            self.zoom.action_pane_prev()
 
 
 _GROUPING_KEY = "review.by"

@@ -28,6 +28,8 @@ PORTION_AFTER_S = 0.3
 """Seconds until the first partial list; doubled after each, since it costs as much as a complete one."""
 
 GroupPath = tuple[str, ...]
+WHOLE_CASES = (GroupBy.REPEATS, GroupBy.NONE)
+"""Groupings that list a case with all of its rollouts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,11 @@ class ListRequest:
         words = [text for text in self.narrow.words if slot in self.matches.get(text, ())]
         return self.scope.matches(rollout, annotation) and self.narrow.matches(rollout, annotation, words)
 
+    @property
+    def lists_whole_cases(self) -> bool:
+        """True if a case with any matching rollout is listed with all of its rollouts."""
+        return self.repeats > 1 and self.by in WHOLE_CASES
+
     def asks_the_same(self, other: "ListRequest") -> bool:
         """Return whether two requests have the same grouping and filters."""
         mine, others = ((each.by, each.scope.text, each.narrow.text, each.sorting) for each in (self, other))
@@ -76,13 +83,23 @@ class Listing:
     """Index in `leaves` by `Rollout.order`; -1 if not listed."""
     group_places: Mapping[GroupPath, int] = field(default_factory=dict[GroupPath, int])
     seen: int = 0
-    """Number of listed rollouts that the user has dealt with."""
+    """Number of `items` that the user has dealt with."""
     first_unseen: Rollout | None = None
     """The first unseen rollout that matches the filter, or else the first; None if nothing is listed."""
     is_whole: bool = True
     """True if the list is complete."""
     passes: Mapping[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
     """Passed and graded repeats by case; empty unless the list is sorted."""
+
+    @property
+    def has_cases(self) -> bool:
+        """True if the lowest groups are cases with their repeats."""
+        return bool(self.leaves) and self.leaves[0].is_case
+
+    @property
+    def items(self) -> int:
+        """Number of rows that are stepped through: cases with their repeats, otherwise rollouts."""
+        return len(self.leaves) if self.has_cases else len(self.order)
 
     def place_of(self, rollout: Rollout | None) -> int:
         """Return the position of a rollout in reading order, from 1; 0 if it is not listed."""
@@ -92,8 +109,12 @@ class Listing:
         """Return the lowest group of a rollout."""
         if not self.place_of(rollout):
             return None
+        return self.leaves[self.leaf_number_of(rollout)]
+
+    def leaf_number_of(self, rollout: Rollout | None) -> int:
+        """Return the index of a listed rollout's lowest group in `leaves`."""
         assert rollout is not None
-        return self.leaves[self.leaf_numbers[rollout.order]]
+        return self.leaf_numbers[rollout.order]
 
 
 def listings(
@@ -109,11 +130,11 @@ def listings(
         if stopped():
             return
         kept += [rollout for rollout in rollouts[start : start + SLICE] if request.keeps(rollout)]
-        if kept and request.by is not GroupBy.REPEATS and clock() - shown_at > pause_s:
+        if kept and not request.lists_whole_cases and clock() - shown_at > pause_s:
             yield _listing(request, kept, kept, len(rollouts), is_whole=False)
             shown_at, pause_s = clock(), 2 * pause_s
     listed = kept
-    if request.by is GroupBy.REPEATS:  # a case with any matching rollout is listed with all of them
+    if request.lists_whole_cases:  # a case with any matching rollout is listed with all of them
         cases = {rollout.key.case for rollout in kept}
         listed = [rollout for rollout in rollouts if rollout.key.case in cases]
     if not stopped():
@@ -141,7 +162,7 @@ def _listing(
         return sorted(groups, key=lambda each: (each.rank, group_places[each.path]))
 
     parts = group(listed, request.by, annotations, repeats=request.repeats)
-    if request.repeats > 1 and request.by not in (GroupBy.REPEATS, GroupBy.NONE):
+    if request.repeats > 1 and request.by is not GroupBy.REPEATS:
         parts = with_cases(parts)
     groups = in_known_order(parts)
     for top in groups:
@@ -154,7 +175,14 @@ def _listing(
     for number, leaf in enumerate(leaves):
         for rollout in leaf.rollouts:
             leaf_numbers[rollout.order] = number
-    unseen = [rollout for rollout in order if not annotations.get(rollout.slot, NO_ANNOTATION).is_seen]
+
+    def is_seen(rollout: Rollout) -> bool:
+        return annotations.get(rollout.slot, NO_ANNOTATION).is_seen
+
+    unseen = [rollout for rollout in order if not is_seen(rollout)]
+    seen = len(order) - len(unseen)
+    if leaves and leaves[0].is_case:
+        seen = sum(all(map(is_seen, leaf.telling)) for leaf in leaves)
     return Listing(
         groups,
         leaves,
@@ -162,7 +190,7 @@ def _listing(
         places,
         leaf_numbers,
         group_places,
-        seen=len(order) - len(unseen),
+        seen=seen,
         first_unseen=_first(order, unseen, kept),
         is_whole=is_whole,
         passes=passes,

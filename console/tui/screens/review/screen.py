@@ -25,7 +25,6 @@ from console.tui.keymap import find_action
 from console.tui.render.columns import Face
 from console.tui.render.history_line import history_line
 from console.tui.render.progress import title_words
-from console.tui.render.rollout_rows import row_key
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.case_actions import CopyActions, KeepActions, RetryActions, TagActions
 from console.tui.screens.review.case_history import CaseHistories
@@ -41,7 +40,7 @@ from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.label_actions import LabelActions
-from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
+from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
 from console.tui.screens.sorting import SortActions
@@ -93,6 +92,7 @@ class ReviewScreen(RunScreen):
         )
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),
+            RepeatActions(self.controller, self.case_list, self.zoom, self.draw),
             self._filters,
             SortActions(self.controller, self.draw),
             self._views,
@@ -245,8 +245,8 @@ class ReviewScreen(RunScreen):
         stale = self.controller.pop_stale()
         if Stale.LIST in stale:
             self._draw_list()
-        elif Stale.CASE in stale and (current := self.controller.current) is not None:
-            self.case_list.move_to(row_key(current))
+        elif Stale.CASE in stale and (current := self.controller.current_row) is not None:
+            self.case_list.move_to(current)
         if Stale.CASE in stale:
             self._draw_case()
         if Stale.FIGURES in stale or Stale.CASE in stale:
@@ -262,11 +262,11 @@ class ReviewScreen(RunScreen):
             self.draw()
 
     def _draw_list(self) -> None:
-        controller, current = self.controller, self.controller.current
+        controller = self.controller
         self.case_list.show_rows(
             controller.rows(with_tops=self.has_class("-wide")) if controller.triage.order else None,
             self._draw_row,
-            cursor=row_key(current) if current is not None else None,
+            cursor=controller.current_row,
             empty=empty_text(controller),
         )
 
@@ -347,7 +347,9 @@ class ReviewScreen(RunScreen):
             status = Content.styled(labeling, "$live").append("   ").append(status)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
         title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
-        hint = list_hint(feed.damages, is_narrowed=bool(controller.triage.narrow.text))
+        hint = list_hint(
+            feed.damages, is_narrowed=bool(controller.triage.narrow.text), has_repeats=controller.triage.has_cases
+        )
         self.case_list.pane_title.tell(title, hint)
 
     # Keys and threads ------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import Sorting
 from console.tui.render.rollout_rows import row_key, slot_of
-from console.tui.screens.review.listing import GroupPath, Listing, ListRequest
+from console.tui.screens.review.listing import WHOLE_CASES, GroupPath, Listing, ListRequest
 
 FAILURES = "is:failed,broken,undecided"
 """Initial filter of Review."""
@@ -61,6 +61,8 @@ class Triage:
         self.sorting: Sorting | None = None
         """Order within a group; None for the order of the run."""
         self.open_path: GroupPath = ()
+        self.shows_repeats = False
+        """True if the case of `open_path` is unfolded to its repeats."""
         self.heads: dict[str, Head] = {}
         self._listing = Listing()
         self._group_places: Mapping[GroupPath, int] = {}
@@ -92,6 +94,11 @@ class Triage:
         return self._listing.groups
 
     @property
+    def leaves(self) -> Sequence[Group]:
+        """The lowest groups, in order."""
+        return self._listing.leaves
+
+    @property
     def order(self) -> Sequence[Rollout]:
         """All listed rollouts in reading order."""
         return self._listing.order
@@ -119,7 +126,7 @@ class Triage:
     def rows(self, by_slot: Mapping[Slot, Rollout], *, with_tops: bool = True) -> "Rows":
         """Return all rows in order; `with_tops` adds a line for groups with several subgroups."""
         self.heads = {}
-        if self.by is GroupBy.NONE:
+        if self.by is GroupBy.NONE and not self.has_cases:
             return Rows([], self.order, [], frozenset(), self._listing, by_slot)
         before: list[str] = []
         after: list[str] = []
@@ -127,15 +134,16 @@ class Triage:
         fixed: set[str] = set()
         keys = before
         for top in self.groups:
-            folds = top.has_cases and self.by is not GroupBy.REPEATS
+            folds = top.has_cases and self.by not in WHOLE_CASES
             if folds and self.open_path[:-2] != top.path:
                 self._add_head(keys, _HEAD, Head(top, False, 0))
                 continue
-            has_top = folds or (with_tops and (len(top.parts) > 1 or self.by is GroupBy.REPEATS))
+            is_flat = self.by is GroupBy.NONE
+            has_top = folds or (with_tops and not is_flat and (len(top.parts) > 1 or self.by is GroupBy.REPEATS))
             if has_top:
                 fixed.add(self._add_head(keys, _TOP, Head(top, True, 0, is_top=True, folds=folds)))
             for leaf in top.leaves:
-                is_open = leaf.path == self.open_path
+                is_open = leaf.path == self.open_path and (self.shows_repeats or not leaf.is_case)
                 label = top.label if leaf is not top else ""
                 head = self._add_head(
                     keys, _HEAD, Head(leaf, is_open, int(has_top), top_label=label, repeats=self.repeats)
@@ -156,8 +164,34 @@ class Triage:
         leaf = self._listing.leaf_of(rollout)
         if leaf is None or leaf.path == self.open_path:
             return False
-        self.open_path = leaf.path
+        self.open_path, self.shows_repeats = leaf.path, False
         return True
+
+    def key_of(self, rollout: Rollout) -> str:
+        """Return the key of the row that shows a rollout: of its case while that is folded."""
+        leaf = self.group_of(rollout)
+        if leaf is None or not leaf.is_case or (self.shows_repeats and leaf.path == self.open_path):
+            return row_key(rollout.slot)
+        return _HEAD + _JOINT + _JOINT.join(leaf.path)
+
+    def unfold(self, rollout: Rollout | None) -> bool:
+        """List the repeats of a rollout's case; return False if it has no other, or they are listed."""
+        leaf = self.group_of(rollout)
+        if leaf is None or not leaf.is_case or leaf.count == 1 or self.shows_repeats:
+            return False
+        self.open_path, self.shows_repeats = leaf.path, True
+        return True
+
+    def fold(self) -> bool:
+        """Hide the repeats; return False if none are listed."""
+        was_open, self.shows_repeats = self.shows_repeats, False
+        return was_open
+
+    def selected(self, rollout: Rollout) -> Sequence[Rollout]:
+        """Return what the row of a rollout stands for: the failures of a folded case, or the rollout."""
+        leaf = self.group_of(rollout)
+        is_folded = leaf is not None and leaf.is_case and not self.shows_repeats
+        return leaf.telling if leaf is not None and is_folded else [rollout]
 
     def sorted_by(self, rollout: Rollout) -> str:
         """Return a case's value in the sorted column; empty if the row shows it anyway."""
@@ -184,12 +218,28 @@ class Triage:
     # Places ----------------------------------------------------------------------------------------------------------
 
     def place_of(self, rollout: Rollout | None) -> int:
-        """Return the position of a case in reading order, from 1; 0 if it is not listed."""
+        """Return the position of a rollout in reading order, from 1; 0 if it is not listed."""
         return self._listing.place_of(rollout)
 
+    def item_of(self, rollout: Rollout | None) -> int:
+        """Return the position of a rollout's row among the `items`, from 1; 0 if it is not listed."""
+        place = self.place_of(rollout)
+        return self._listing.leaf_number_of(rollout) + 1 if place and self.has_cases else place
+
+    @property
+    def items(self) -> int:
+        """Number of rows that are stepped through: cases with their repeats, otherwise rollouts."""
+        return self._listing.items
+
     def step(self, rollout: Rollout | None, by: int) -> Rollout | None:
-        """Return the case N positions away in reading order; None at the end."""
+        """Return the rollout N rows away in reading order, the first failure of a folded case; None at the end."""
         order, place = self.order, self.place_of(rollout) - 1
+        leaf, leaves = self.group_of(rollout), self._listing.leaves
+        if leaf is not None and leaf.is_case:
+            if self.shows_repeats and 0 <= place + by < len(order) and order[place + by] in leaf.rollouts:
+                return order[place + by]
+            number = self._listing.leaf_number_of(rollout) + by
+            return leaves[number].telling[0] if 0 <= number < len(leaves) else None
         if place < 0:
             return (order[0] if by > 0 else order[-1]) if order else None
         target = place + by
@@ -197,6 +247,9 @@ class Triage:
 
     def around(self, rollout: Rollout | None, reach: int = 2) -> list[Rollout]:
         """Return the cases next to one in reading order, following ones first."""
+        if self.has_cases:
+            steps = (*range(1, reach + 1), *range(-1, -reach - 1, -1))
+            return [near for by in steps if (near := self.step(rollout, by)) is not None]
         place = self.place_of(rollout) - 1
         after = self.order[place + 1 : place + 1 + reach]
         return [*after, *self.order[max(place - reach, 0) : max(place, 0)][::-1]]
@@ -209,11 +262,16 @@ class Triage:
     @property
     def has_cases(self) -> bool:
         """True if cases are groups of their repeats."""
-        return any(top.has_cases for top in self.groups)
+        return self._listing.has_cases
+
+    @property
+    def lists_whole_cases(self) -> bool:
+        """True if a listed case has all of its rollouts, not only those of a group."""
+        return self.has_cases and self.by in WHOLE_CASES
 
     @property
     def seen(self) -> int:
-        """Number of listed rollouts that the user has dealt with."""
+        """Number of `items` that the user has dealt with."""
         return self._listing.seen
 
     def first_unseen(self) -> Rollout | None:

@@ -1,0 +1,135 @@
+"""What suite.toml says of a task of another harness, and the commands that start its driver."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.core.ready_type import ready_type
+from console.core.suggestion import nearest
+from console.suites.catalog import read_suite_toml
+from console.suites.suite import SuiteEntry
+
+_DRIVERS = Path(__file__).parent / "driver"
+_PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "SHELL", "TZ",
+              "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HF_HOME", "HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE",
+              "INSPECT_CACHE_DIR", "DOCKER_HOST", "SSL_CERT_FILE", "LD_LIBRARY_PATH")  # fmt: skip
+"""Variables that a harness gets besides those that suite.toml names: no keys, no proxies."""
+ROLES = ("model", "judge", "user")
+"""Our roles that may play a role of a task."""
+
+
+class Harness(NamedTuple):
+    """A kind of harness."""
+
+    key: str
+    """The field of suite.toml that names what is played."""
+    driver: str
+
+
+PROGRAM = "program"
+HARNESSES = {"inspect": Harness("task", "inspect_driver.py"), "program": Harness("command", "program_driver.py")}
+
+
+class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The fields of suite.toml."""
+
+    format: str
+    title: str = ""
+    task: str = ""
+    command: tuple[str, ...] = ()
+    """A program and its arguments, started in the suite's folder for each case."""
+    python: str = ""
+    """The Python that has the harness; empty: the first `python3` of PATH."""
+    args: dict[str, Any] = {}
+    """Parameters of the task."""
+    env: tuple[str, ...] = ()
+    """Names of further environment variables for the harness."""
+    roles: dict[str, str] = {}
+    """Our role for each role of the task that another model than the tested one plays."""
+    score: str = ""
+    """The score that decides, `scorer` or `scorer/part`; empty: the first."""
+    threshold: float = 1.0
+    """Least number of that score with which a rollout passes."""
+    comparable: bool = False
+    origin: str = ""
+    source: dict[str, Any] = {}
+    demo: list[Any] = []
+
+    @property
+    def subject(self) -> Any:
+        """What is played."""
+        return getattr(self, HARNESSES[self.format].key)
+
+    @property
+    def digest(self) -> str:
+        """Digest of what determines the list of cases."""
+        told = json.dumps([self.format, self.subject, self.args], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+    @property
+    def needed_roles(self) -> tuple[str, ...]:
+        """Our roles besides the model."""
+        return tuple(role for role in ROLES[1:] if role in self.roles.values())
+
+    def driver_command(self) -> list[str]:
+        """Return the command of the driver.
+
+        Raises:
+            UsageError: there is no such Python.
+        """
+        python = sys.executable  # what plays programs needs nothing else
+        if self.format != PROGRAM:
+            python = shutil.which(os.path.expanduser(self.python or "python3"))
+        if python is None:
+            hint = (
+                'Name the Python in whose environment the harness is installed: python = "~/inspect/.venv/bin/python".'
+            )
+            raise UsageError(
+                f"there is no Python at {self.python or 'python3'}", where="`python` of suite.toml", hint=hint
+            )
+        return [python, str(_DRIVERS / HARNESSES[self.format].driver)]
+
+    def environment(self) -> Mapping[str, str]:
+        """Return the environment of the driver."""
+        named = {name: os.environ[name] for name in (*_PASSED_ON, *self.env) if name in os.environ}
+        return named | {"NO_PROXY": "127.0.0.1", "PYTHONUNBUFFERED": "1"}
+
+    def opening(self, do: str) -> dict[str, Any]:
+        """Return the first line for the driver."""
+        return {"do": do, HARNESSES[self.format].key: self.subject, "args": self.args, "roles": self.roles}
+
+
+def read_definition(entry: SuiteEntry) -> Definition:
+    """Read the suite.toml of a suite.
+
+    Raises:
+        UsageError: an unknown, missing or wrong field.
+    """
+    place = str(entry.folder / "suite.toml")
+    table = read_suite_toml(entry.folder)
+    names = Definition.__struct_fields__
+    for name in table:
+        if name not in names:
+            close = nearest(name, names)
+            hint = f"Did you mean {close}?" if close else f"Its fields: {', '.join(names)}."
+            raise UsageError(f"has an unknown field `{name}`", where=place, hint=hint)
+    try:
+        read = msgspec.convert(table, ready_type(Definition))
+    except msgspec.ValidationError as error:
+        raise UsageError(f"does not fit: {error}", where=place) from error
+    if not read.subject:
+        key = HARNESSES[read.format].key
+        raise UsageError(f"has no `{key}`", where=place, hint=f'Write what is played, such as {key} = "NAME".')
+    for theirs, ours in read.roles.items():
+        if ours not in ROLES:
+            hint = f"One of: {', '.join(ROLES)}."
+            raise UsageError(f"gives the task's role {theirs} to {ours!r}", where=f"{place}: [roles]", hint=hint)
+    return read

@@ -1,0 +1,205 @@
+"""Driver of Inspect: plays samples of one task when the engine says so, with the engine's gateway as every model.
+
+Needs inspect_ai, and nothing of this program but `link`. One evaluation plays everything, so that Inspect starts once;
+a sample source adds each sample as the engine asks for it.
+"""
+
+import asyncio
+import os
+import tempfile
+from typing import Any
+
+from link import Link, versions
+
+ROLLOUT = "x-console-rollout"
+"""Header that names the rollout of a call."""
+_UNLIMITED = 10_000
+"""Samples and calls at a time: the engine starts what it wants to be played."""
+
+
+def versions_of(opening: dict[str, Any]) -> dict[str, str]:
+    """Return the versions of Inspect and of the package of a registered task."""
+    task = opening["task"]
+    return versions("inspect_ai", *([task.split("/")[0]] if "/" in task and ".py" not in task else []))
+
+
+def load(opening: dict[str, Any]) -> Any:
+    """Return the task that the engine names."""
+    from inspect_ai._eval.loader import load_tasks
+
+    tasks = load_tasks([opening["task"]], opening["args"])
+    if len(tasks) != 1:
+        raise ValueError(f"{opening['task']!r} names {len(tasks)} tasks; add @NAME of one to a file")
+    return tasks[0]
+
+
+def numbered(samples: Any) -> list[Any]:
+    """Return the samples, with the ids that Inspect would give them."""
+    samples = list(samples)
+    for number, sample in enumerate(samples, 1):
+        if sample.id is None:
+            sample.id = number
+    return samples
+
+
+def describe(sample: Any) -> dict[str, Any]:
+    """Return what the engine shows of a sample."""
+    asked = sample.input
+    if not isinstance(asked, str):
+        asked = "\n".join(str(message.text) for message in asked if message.role in ("system", "user"))
+    fields = {"id": str(sample.id), "input": asked[:20_000], "target": sample.target}
+    return fields | ({"choices": sample.choices} if sample.choices else {})
+
+
+def list_cases(link: Link) -> None:
+    """Send the list of samples and end."""
+    task = load(link.opening)
+    cases = [describe(sample) for sample in numbered(task.dataset)]
+    link.say("cases", name=task.name, cases=cases, versions=versions_of(link.opening))
+
+
+def tell_versions(link: Link) -> None:
+    """Send the versions and end."""
+    link.say("versions", versions=versions_of(link.opening))
+
+
+class EngineSource:
+    """What the sample source needs: the samples by id, and the engine's orders as they come."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.samples: dict[str, Any] = {}
+        self.tokens: dict[tuple[str, int], str] = {}
+
+    def finished(self, sample: Any) -> None:
+        """Tell the engine how a sample ended."""
+        from inspect_ai.scorer import value_to_float
+
+        token = self.tokens.pop((str(sample.id), sample.epoch), None)
+        if token is None:
+            return
+        number_of = value_to_float()
+        scores: dict[str, Any] = {}
+        for name, score in (sample.scores or {}).items():
+            value = score.value
+            parts = value if isinstance(value, dict) else {"": value}
+            numbers = {part: number_of(one) for part, one in parts.items() if not isinstance(one, (dict, list))}
+            scores[name] = {"value": value, "numbers": numbers, "answer": score.answer, "why": score.explanation}
+        self.link.say(
+            "finished",
+            token=token,
+            scores=scores,
+            answer=sample.output.completion if sample.output else "",
+            error=sample.error.message if sample.error else "",
+            limit=sample.limit.type if sample.limit else "",
+        )
+
+
+def console_model(engine: EngineSource, role: str) -> Any:
+    """Return a model of the engine, which waits, repeats and limits calls itself."""
+    from inspect_ai.log._samples import sample_active
+    from inspect_ai.model import get_model, modelapi
+    from inspect_ai.model._providers.openai_compatible import OpenAICompatibleAPI
+
+    @modelapi("console")
+    class ConsoleAPI(OpenAICompatibleAPI):
+        def request_headers(self, config: Any) -> dict[str, str]:
+            active = sample_active()
+            token = engine.tokens.get((str(active.sample.id), active.epoch), "") if active else ""
+            return {**super().request_headers(config), ROLLOUT: token}
+
+        async def count_tokens(self, *args: Any, **kwargs: Any) -> int:
+            return len(str(args or kwargs)) // 4  # the usual way fetches a file from the network
+
+        async def count_text_tokens(self, text: str) -> int:
+            return len(text) // 4
+
+        def max_connections(self) -> int:
+            return _UNLIMITED
+
+    address = f"{engine.link.opening['gateway']}/r/{role}/v1"
+    return get_model(
+        f"console/{role}", base_url=address, api_key="none", service="console", client_timeout=1e7, memoize=False
+    )
+
+
+def sample_source(engine: EngineSource) -> Any:
+    """Return a source that adds samples as the engine orders them; Inspect asks for more only while none plays."""
+    from inspect_ai import SampleSource, enqueue_sample
+
+    class Source(SampleSource):
+        feeding: asyncio.Task[None] | None = None
+
+        async def next_samples(self) -> list[Any]:
+            if self.feeding is None:
+                self.added = asyncio.Event()
+                orders: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+                loop = asyncio.get_running_loop()
+                self.feeding = asyncio.create_task(self.feed(orders))
+                engine.link.follow(lambda order: loop.call_soon_threadsafe(orders.put_nowait, order))
+            self.added.clear()
+            await self.added.wait()
+            return []
+
+        async def feed(self, orders: asyncio.Queue[dict[str, Any]]) -> None:
+            while True:
+                order = await orders.get()
+                if order["do"] != "start":
+                    continue  # a sample that is not wanted any more is held at its next call
+                sample = engine.samples.get(order["id"])
+                if sample is None:
+                    words = "the task has no such sample any more"
+                    engine.link.say("finished", token=order["token"], scores={}, error=words)
+                    continue
+                engine.tokens[order["id"], order["epoch"]] = order["token"]
+                enqueue_sample(sample.model_copy(deep=True), epoch=order["epoch"])
+                self.added.set()
+
+        async def sample_complete(self, sample: Any) -> None:
+            engine.finished(sample)
+
+    return Source()
+
+
+def play(link: Link) -> None:
+    """Play samples until the engine is gone."""
+    import inspect_ai
+
+    engine = EngineSource(link)
+    source = sample_source(engine)
+
+    @inspect_ai.task(name="console")
+    def console() -> Any:  # loaded by Inspect, as tasks may ask for their models when they are made
+        made = load(link.opening)
+        engine.samples = {str(sample.id): sample for sample in numbered(made.dataset)}
+        return inspect_ai.task_with(made, dataset=source)
+
+    logs = inspect_ai.eval(
+        console,
+        model=console_model(engine, "model"),
+        model_roles={name: console_model(engine, role) for name, role in link.opening["roles"].items()},
+        display="none",
+        log_dir=tempfile.mkdtemp(prefix="eval-console-inspect-"),
+        log_realtime=False,
+        log_samples=True,
+        fail_on_error=False,
+        max_samples=_UNLIMITED,
+        epochs=1,
+    )
+    error = next((log.error.message for log in logs if log.error), "the evaluation ended by itself")
+    link.say("failed", message=error)
+
+
+def main() -> None:
+    """Do what the first line says."""
+    link = Link()
+    try:
+        {"list": list_cases, "versions": tell_versions, "play": play}[link.opening["do"]](link)
+    except Exception as error:
+        link.say("failed", message=f"{type(error).__name__}: {error}")
+        raise
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""JSON lines between a driver and the engine, over the driver's standard streams.
+
+Drivers run in the Python of another harness, which may print and read what it likes: the streams are taken away from it
+first. When the engine is gone, its end closes and the driver ends at once.
+"""
+
+import json
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+
+class Link:
+    """The driver's end."""
+
+    def __init__(self) -> None:
+        """Take standard input and output; what is printed from now on goes to standard error."""
+        self._from_engine = os.fdopen(os.dup(0), "r", encoding="utf-8")
+        self._to_engine = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
+        os.dup2(2, 1)
+        self._writing = threading.Lock()
+        self.opening: dict[str, Any] = self.read()
+        """The first line: the task, and what the engine wants to know or play."""
+
+    def read(self) -> dict[str, Any]:
+        """Return the next line of the engine; end if there is none."""
+        line = self._from_engine.readline()
+        if not line:
+            end()
+        return json.loads(line)
+
+    def follow(self, act: Callable[[dict[str, Any]], Any]) -> threading.Thread:
+        """Call `act` with each further line, in a thread."""
+
+        def read_all() -> None:
+            while True:
+                act(self.read())
+
+        following = threading.Thread(target=read_all, daemon=True)
+        following.start()
+        return following
+
+    def say(self, kind: str, **fields: Any) -> None:
+        """Send a line."""
+        line = json.dumps({"say": kind, **_plain(fields)}, default=str)
+        with self._writing:
+            self._to_engine.write(line + "\n")
+            self._to_engine.flush()
+
+
+def end() -> None:
+    """End this process, and all that it started if the engine gave it a group of its own."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Return the versions of packages that are installed here, and of Python."""
+    from importlib import metadata
+
+    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return a value whose numbers are finite and whose keys are strings, as the engine's JSON requires."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,136 @@
+"""The driver of a run: one process in the harness's own environment, which plays all its rollouts."""
+
+import asyncio
+import contextlib
+import contextvars
+import json
+import os
+import signal
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from console.benchmarks.harness.definition import Definition
+from console.llm.gateway.server import Gateway
+
+_LONGEST_LINE = 1 << 30
+_KEPT_LINES = 30
+
+
+class DriverLost(Exception):
+    """The driver ended, so its rollouts must begin again; the text says why."""
+
+
+Outcome = asyncio.Future[dict[str, Any]]
+
+
+class Driver:
+    """One process and the rollouts that it plays."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._outcomes: dict[str, Outcome] = {}
+        self._printed: deque[str] = deque(maxlen=_KEPT_LINES)
+        self._why = ""
+        self._reading = [asyncio.create_task(self._read()), asyncio.create_task(self._read_printed())]
+
+    @property
+    def is_lost(self) -> bool:
+        """True once it has ended."""
+        return self._reading[0].done()
+
+    def open(self, opening: dict[str, Any]) -> None:
+        """Say what is to be played."""
+        self._say(opening)
+
+    def start(self, token: str, order: dict[str, Any], outcome: Outcome) -> None:
+        """Start a rollout, whose result becomes that of `outcome`; if the driver ends, it fails with DriverLost."""
+        self._outcomes[token] = outcome
+        self._say({**order, "do": "start", "token": token})
+
+    def forget(self, token: str) -> None:
+        """Ignore what a rollout still ends with, if it has not ended."""
+        if self._outcomes.pop(token, None) is not None and not self.is_lost:
+            self._say({"do": "stop", "token": token})
+
+    async def aclose(self) -> None:
+        """Kill the process and all that it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        await self._process.wait()
+        await asyncio.gather(*self._reading)
+
+    def _say(self, line: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(ConnectionError):  # it has ended, which its output tells
+            self._process.stdin.write(json.dumps(line).encode() + b"\n")
+
+    async def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            while line := await self._process.stdout.readline():
+                self._hear(json.loads(line))
+        except (ValueError, ConnectionError) as error:
+            self._why = f"what it said cannot be read: {error}"
+        await asyncio.wait([self._reading[1]], timeout=1.0)  # its last words
+        why = self._why or next((line for line in reversed(self._printed) if line.strip()), "it ended")
+        for outcome in self._outcomes.values():
+            if not outcome.done():
+                outcome.set_exception(DriverLost(why))
+
+    def _hear(self, said: dict[str, Any]) -> None:
+        if said.get("say") == "failed":
+            self._why = str(said.get("message", ""))
+        outcome = self._outcomes.pop(str(said.get("token", "")), None)
+        if outcome is not None and not outcome.done():
+            outcome.set_result(said)
+
+    async def _read_printed(self) -> None:
+        assert self._process.stderr is not None
+        with contextlib.suppress(ValueError, ConnectionError):  # a line beyond all bounds
+            while line := await self._process.stderr.readline():
+                self._printed.append(line.decode("utf-8", "replace").rstrip())
+
+
+class HarnessSession:
+    """Gateway and driver of one run; the driver is started when first needed, and again if it is lost."""
+
+    def __init__(self, folder: Path, definition: Definition) -> None:
+        self._folder, self._definition = folder, definition
+        self.gateway = Gateway()
+        self._driver: Driver | None = None
+        self._starting = asyncio.Lock()
+
+    async def driver(self) -> Driver:
+        """Return a driver that lives."""
+        async with self._starting:
+            if self._driver is None or self._driver.is_lost:
+                # in a context of its own: what it reads belongs to no single conversation
+                work = asyncio.get_running_loop().create_task(self._start(), context=contextvars.Context())
+                self._driver = await work
+            return self._driver
+
+    async def aclose(self) -> None:
+        """End driver and gateway."""
+        if self._driver is not None:
+            await self._driver.aclose()
+        await self.gateway.aclose()
+
+    async def _start(self) -> Driver:
+        if not self.gateway.url:
+            await self.gateway.open()
+        if self._driver is not None:
+            await self._driver.aclose()
+        process = await asyncio.create_subprocess_exec(
+            *self._definition.driver_command(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=self._folder,
+            env=dict(self._definition.environment()),
+            start_new_session=True,
+            limit=_LONGEST_LINE,
+        )
+        driver = Driver(process)
+        driver.open({**self._definition.opening("play"), "gateway": self.gateway.url})
+        return driver

@@ -1,0 +1,163 @@
+"""The list of cases, asked from the harness once and kept in the suite's folder."""
+
+import json
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.harness.definition import PROGRAM, Definition
+from console.core.case import Case
+from console.core.fault import UsageError
+from console.core.json_text import as_object, read_json
+from console.core.ready_type import ready_type
+from console.store.atomic import write_atomically
+
+KEPT = "cases.list"
+ROWS = "cases.jsonl"
+"""Cases of a program, which its user writes."""
+LISTING_S = 900.0
+"""Seconds for a harness to list its cases, which may fetch data."""
+_TITLE = 200
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """The cases of a task, as its harness listed them."""
+
+    digest: str
+    """Digest of the definition (see `Definition.digest`)."""
+    name: str
+    versions: dict[str, str]
+    """Of the packages that made the list."""
+    cases: list[dict[str, Any]]
+
+    def as_cases(self) -> list[Case]:
+        """Return the cases."""
+        return [_case(fields, self.name.split("/")[-1]) for fields in self.cases]
+
+
+def _case(fields: dict[str, Any], category: str) -> Case:
+    title = " ".join(str(fields.get("input", "")).split())[:_TITLE]
+    return Case(fields["id"], fields.get("category") or category, fields, title)
+
+
+def find_listing(folder: Path, definition: Definition) -> Listing:
+    """Return the kept list, or ask the harness if there is none for this definition.
+
+    Raises:
+        UsageError: the harness cannot list its cases, or the list cannot be kept.
+    """
+    if definition.format == PROGRAM:
+        return _read_rows(folder / ROWS, definition)
+    try:
+        kept = msgspec.json.decode((folder / KEPT).read_bytes(), type=ready_type(Listing))
+    except (OSError, ValueError):
+        kept = None
+    return kept if kept is not None and kept.digest == definition.digest else list_cases(folder, definition)
+
+
+def list_cases(folder: Path, definition: Definition) -> Listing:
+    """Ask the harness for its cases and keep the list.
+
+    Raises:
+        UsageError: the harness cannot list its cases, or the list cannot be kept.
+    """
+    said = _ask(folder, definition, "list", LISTING_S)
+    listing = Listing(definition.digest, said["name"], said["versions"], said["cases"])
+    ids = [fields["id"] for fields in listing.cases]
+    if twice := {name for name in ids if ids.count(name) > 1} if len(set(ids)) < len(ids) else None:
+        raise UsageError(f"the task has several cases with the id {sorted(twice)[0]!r}", where=str(folder))
+    try:
+        write_atomically(folder / KEPT, msgspec.json.encode(listing))
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(folder / KEPT)) from error
+    return listing
+
+
+def _read_rows(path: Path, definition: Definition) -> Listing:
+    """Read the cases of a program.
+
+    Raises:
+        UsageError: a line is not an object with a text as `id`; names the line.
+    """
+    hint = 'One JSON object a line, such as {"id": "first", "input": "What is 2+2?", "target": "4"}.'
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
+    rows: dict[str, dict[str, Any]] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            row = as_object(read_json(line)) if line.strip() else None
+        except ValueError as error:
+            raise UsageError(f"is not JSON: {error}", where=f"{path}:{number}", hint=hint) from error
+        if row is None:
+            continue
+        name = row.get("id")
+        if not isinstance(name, str) or not name or name in rows:
+            problem = f"has the id {name!r} again" if name in rows else "has no text as `id`"
+            raise UsageError(problem, where=f"{path}:{number}", hint=hint)
+        rows[name] = row
+    return Listing(definition.digest, "cases", {"cases": sha256(data).hexdigest()[:16]}, list(rows.values()))
+
+
+def check_versions(folder: Path, definition: Definition, listing: Listing) -> None:
+    """Check that the packages that listed the cases are those that will play them.
+
+    Raises:
+        UsageError: they have other versions now; says which.
+    """
+    if definition.format == PROGRAM:
+        return
+    now = _ask(folder, definition, "versions", 60.0)["versions"]
+    for package, version in listing.versions.items():
+        if now.get(package) != version:
+            raise UsageError(
+                f"the cases were listed with {package} {version}, and the environment has {now.get(package, 'none')}",
+                where=str(folder / KEPT),
+                hint="Delete this file, and the cases are listed again.",
+            )
+
+
+def _ask(folder: Path, definition: Definition, do: str, limit: float) -> dict[str, Any]:
+    """Start a driver for one answer."""
+    command = definition.driver_command()
+    try:
+        ended = subprocess.run(  # noqa: S603 - what the user named
+            command,
+            input=json.dumps(definition.opening(do)) + "\n",
+            capture_output=True,
+            cwd=folder,
+            env=dict(definition.environment()),
+            timeout=limit,
+            check=False,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"its harness does not list its cases: {error}", where=str(folder)) from error
+    said = _last_line(ended.stdout)
+    if said.get("say") in ("cases", "versions"):
+        return said
+    words = said.get("message") or last_words(ended.stderr) or f"it ended with code {ended.returncode}"
+    raise UsageError(
+        f"{definition.format} cannot play {definition.subject!r}: {words}",
+        where=str(folder / "suite.toml"),
+        hint=f"It was tried with {command[0]}; `python` names the environment with the harness and its data.",
+    )
+
+
+def _last_line(text: str) -> dict[str, Any]:
+    for line in reversed(text.splitlines()):
+        try:
+            return json.loads(line)
+        except ValueError:
+            continue
+    return {}
+
+
+def last_words(text: str) -> str:
+    """Return the last line that a program printed."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")[:500]

@@ -1,0 +1,145 @@
+"""One rollout: a driver plays the case, and each call that it makes is an effect of the conversation.
+
+A driver that is lost begins the rollout again; calls that were answered before get the same answers, here as after a
+resume, until the first new one.
+"""
+
+import asyncio
+import contextvars
+from collections import Counter, defaultdict
+from typing import Any, cast
+
+from console.benchmarks.harness.definition import Definition
+from console.benchmarks.harness.driver_process import Driver, DriverLost, HarnessSession, Outcome
+from console.benchmarks.harness.scripted_answers import scripted_answers
+from console.core.case import Case
+from console.core.chat import Message, Native, Reply
+from console.core.fault import Fault, FaultKind
+from console.core.request import digest
+from console.llm.gateway.dialect import GatewayCall
+from console.llm.gateway.server import Held
+from console.suites.stage import Stage
+
+_TRIES = 3
+"""Drivers that may be lost before the rollout is broken."""
+_EPOCHS_AN_ATTEMPT = 1_000_000
+
+
+class Rollout:
+    """Plays one case once."""
+
+    def __init__(self, case: Case, stage: Stage, definition: Definition) -> None:
+        self._case, self._stage, self._definition = case, stage, definition
+        self._answered: dict[str, list[Reply]] = defaultdict(list)
+        """Replies by the digest of their calls, in order; for a driver that begins again."""
+        self._heard: Counter[str] = Counter()
+        self._natives: dict[str, Native] = {}
+        """What an API must get back with its reply, by the digest of the reply's message."""
+        self._calls: set[asyncio.Task[Reply]] = set()
+        self._context = contextvars.copy_context()
+
+    async def play(self, session: HarnessSession) -> dict[str, Any]:
+        """Play to the end and return what the driver says of it.
+
+        Raises:
+            Fault: a call failed for good, or every driver was lost.
+        """
+        why = ""
+        for _ in range(_TRIES):
+            try:
+                return await self._play_once(session)
+            except DriverLost as lost:
+                why = str(lost)
+        words = f"the {self._definition.format} process was lost {_TRIES} times: {why}"
+        raise Fault(FaultKind.WORKER, words)
+
+    async def _play_once(self, session: HarnessSession) -> dict[str, Any]:
+        driver = await session.driver()
+        outcome: Outcome = asyncio.get_running_loop().create_future()
+        self._heard.clear()
+
+        async def answer(role: str, call: GatewayCall) -> Reply:
+            return await self._answer(role, call, outcome)
+
+        token = session.gateway.admit(answer)
+        try:
+            return await self._result(driver, token, outcome)
+        except asyncio.CancelledError:
+            for task in self._calls:
+                task.cancel()
+            raise
+        finally:
+            session.gateway.dismiss(token)
+            driver.forget(token)
+            if self._calls:  # what is asked is paid for: it belongs into the journal
+                await asyncio.wait(self._calls)
+
+    async def _result(self, driver: Driver, token: str, outcome: Outcome) -> dict[str, Any]:
+        key = self._stage.key
+        epoch = key.rollout + 1 + (key.attempt - 1) * _EPOCHS_AN_ATTEMPT
+        driver.start(token, {"id": self._case.id, "epoch": epoch, "case": self._case.data}, outcome)
+        result = await outcome
+        return {name: value for name, value in result.items() if name not in ("say", "token")}
+
+    async def _answer(self, role: str, call: GatewayCall, outcome: Outcome) -> Reply:
+        """Answer a call in a task of the conversation; hold it if the conversation cannot go on."""
+        task = asyncio.get_running_loop().create_task(self._ask(role, call), context=self._context.copy())
+        self._calls.add(task)
+        task.add_done_callback(self._calls.discard)
+        try:
+            return await asyncio.shield(task)
+        except Fault as fault:
+            if fault.kind is FaultKind.CONTEXT:  # harnesses have rules for it
+                raise
+            _fail(outcome, fault)
+        except asyncio.CancelledError:
+            if not task.cancelled():
+                raise
+        except BaseException as error:
+            _fail(outcome, error)
+        raise Held
+
+    async def _ask(self, role: str, call: GatewayCall) -> Reply:
+        name = digest("call", role, [call.messages, call.tools, call.params])
+        heard = self._heard[name]
+        self._heard[name] += 1
+        if heard < len(self._answered[name]):
+            return self._answered[name][heard]
+        turn, step = _place(call.messages)
+        reply = await self._stage.ask(
+            [self._with_native(message) for message in call.messages],
+            tools=call.tools,
+            role=role,
+            params=call.params,
+            turn=turn,
+            step=step,
+            scripted=lambda: scripted_answers(self._case, role, call),
+        )
+        self._answered[name].append(reply)
+        if reply.native is not None:
+            self._natives[_said(reply.message())] = reply.native
+        return reply
+
+    def _with_native(self, message: Message) -> Message:
+        if not self._natives or message["role"] != "assistant":
+            return message
+        native = self._natives.get(_said(message))
+        return message if native is None else cast(Message, {**message, "native": native})
+
+
+def _fail(outcome: Outcome, error: BaseException) -> None:
+    if not outcome.done():
+        outcome.set_exception(error)
+
+
+def _said(message: Message) -> str:
+    """Digest what an assistant message says."""
+    calls = [[call["id"], call["function"]] for call in message.get("tool_calls") or ()]
+    return digest("said", "", [message.get("content") or "", calls])
+
+
+def _place(messages: list[Message]) -> tuple[int, int]:
+    """Return turn and step of a call: users' messages before the last one, and replies after it."""
+    users = [index for index, message in enumerate(messages) if message["role"] == "user"]
+    last = users[-1] if users else 0
+    return max(len(users) - 1, 0), sum(message["role"] == "assistant" for message in messages[last:])

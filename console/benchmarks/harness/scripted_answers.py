@@ -1,0 +1,29 @@
+"""Answers for the simulated models: they know the target, and the formats in which common tasks want it."""
+
+from typing import Any, cast
+
+from console.core.case import Case
+from console.core.chat import ScriptedAnswers, Utterance
+from console.llm.gateway.dialect import GatewayCall
+
+_LAST_WORDS = 3
+"""Messages after which a simulated user ends the conversation."""
+_WRONG = "I do not know."
+
+
+def scripted_answers(case: Case, role: str, call: GatewayCall) -> ScriptedAnswers:
+    """Return what a simulated model may say to a call."""
+    if role == "judge":
+        return ScriptedAnswers(Utterance("GRADE: C"), (Utterance("GRADE: I"),))
+    if role == "user":
+        said = sum(message["role"] == "assistant" for message in call.messages)
+        words = "###STOP###" if said > _LAST_WORDS else "Please go on, that is all I know."
+        return ScriptedAnswers(Utterance(words), (Utterance("###STOP###"),))
+    target = case.data.get("target", "")
+    first = cast("list[Any]", target)[:1] if isinstance(target, list) else [target]
+    text = "".join(map(str, first))
+    if any(tool.get("function", {}).get("name") == "submit" for tool in call.tools):
+        return ScriptedAnswers(Utterance(None, (("submit", {"answer": text}),)), (Utterance(_WRONG),))
+    if case.data.get("choices"):
+        return ScriptedAnswers(Utterance(f"ANSWER: {text}"), (Utterance("ANSWER: Z"),))
+    return ScriptedAnswers(Utterance(text or "Done."), (Utterance(_WRONG),))

@@ -1,0 +1,92 @@
+"""The suite of a task that another harness plays."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec.structs import replace
+
+from console.benchmarks.harness.definition import Definition, read_definition
+from console.benchmarks.harness.listing import Listing, check_versions, find_listing
+from console.benchmarks.harness.verdict import decide
+from console.core.case import Case, Setting
+from console.core.outcome import Verdict
+from console.suites.simple import SimpleSuite
+from console.suites.stage import Stage
+from console.suites.suite import AFTER_REPLY, EarlierOutput, SuiteEntry
+
+if TYPE_CHECKING:
+    from console.benchmarks.harness.driver_process import HarnessSession
+
+
+class HarnessSuite(SimpleSuite):
+    """Suite of one task; the harness plays and scores, and asks our models."""
+
+    grader_sources = ("console.benchmarks.harness.verdict",)
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open a catalog entry; files are read lazily, and no process is started."""
+        self._entry = entry
+        self._session: HarnessSession | None = None
+
+    @property
+    def entry(self) -> SuiteEntry:
+        """The catalog entry, with the versions of the packages once the cases are listed."""
+        listing = self.__dict__.get("listing")
+        if not isinstance(listing, Listing):
+            return self._entry
+        return replace(self._entry, source={**self._entry.source, "task": listing.digest, **listing.versions})
+
+    @cached_property
+    def definition(self) -> Definition:
+        """What suite.toml says."""
+        return read_definition(self._entry)
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The cases as the harness lists them."""
+        return find_listing(self._entry.folder, self.definition)
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """Return our roles that play roles of the task."""
+        return self.definition.needed_roles
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> Sequence[Case]:
+        """Return all cases in the harness's order."""
+        return self.listing.as_cases()
+
+    def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
+        """Check that the environment is the one that listed the cases."""
+        check_versions(self._entry.folder, self.definition, self.listing)
+
+    def effect_states(self) -> Mapping[str, str]:
+        """Name the time in which the harness works."""
+        return {AFTER_REPLY: f"{self.definition.format} at work"}
+
+    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+        """Let the driver play the case."""
+        from console.benchmarks.harness.driver_process import HarnessSession
+        from console.benchmarks.harness.play import Rollout
+
+        if self._session is None:
+            self._session = HarnessSession(self._entry.folder, self.definition)
+        return await Rollout(case, stage, self.definition).play(self._session)
+
+    async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
+        """Play with the kept answers, so that another judge may grade them; without one, what was said stays."""
+        return await self.play(case, stage, setting) if "judge" in self.definition.needed_roles else earlier.output
+
+    async def aclose(self) -> None:
+        """End the driver and the gateway."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.aclose()
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Return the harness's own verdict."""
+        told = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
+        return decide(case, told, self.definition.score, self.definition.threshold)
+
+    def grading(self, setting: Setting) -> Mapping[str, Any]:
+        """Return which score decides, and from which number on."""
+        return {"score": self.definition.score, "threshold": self.definition.threshold}

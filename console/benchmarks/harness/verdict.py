@@ -1,0 +1,69 @@
+"""Verdicts from a harness's own scores."""
+
+from typing import Any, cast
+
+from console.core.case import Case
+from console.core.outcome import Outcome, Verdict
+
+REASON_WORDS = {
+    "scored_low": "scored too low",
+    "no_answer": "no answer",
+    "harness_error": "error in the harness",
+    "harness_limit": "limit of the harness",
+    "not_scored": "not scored",
+}
+"""Display text by verdict reason."""
+_OF_MODEL = ("message", "token", "turn", "context")
+"""Limits that a model's own doing reaches; the harness scores what there is."""
+
+
+def decide(case: Case, output: dict[str, Any], score: str, threshold: float) -> Verdict:
+    """Return the verdict on a rollout.
+
+    Args:
+        case: the case, with its target.
+        output: what the harness said at its end.
+        score: name of the score that decides; empty: the first.
+        threshold: least number of that score with which a rollout passes.
+    """
+    error, limit = str(output.get("error") or ""), str(output.get("limit") or "")
+    if error:
+        return Verdict(Outcome.BROKEN, "harness_error", messages=(error,))
+    if limit and limit not in _OF_MODEL:
+        return Verdict(Outcome.BROKEN, "harness_limit", limit, messages=(f"the harness ended it at its {limit} limit",))
+    scores = numbers_of(output)
+    detail = {"actual": output.get("answer", "")}
+    if (target := case.data.get("target")) not in (None, "", []):
+        detail["expected"] = target
+    if not scores or (score and score not in scores):
+        words = f"the harness gives no number for {score or 'any score'}"
+        return Verdict(Outcome.UNDECIDED, "not_scored", messages=(words,), scores=scores, detail=detail)
+    name = score or next(iter(scores))
+    messages = tuple(filter(None, (_why(output, name), f"ended at its {limit} limit" if limit else "")))
+    if scores[name] >= threshold:
+        return Verdict(Outcome.PASSED, messages=messages, scores=scores, detail=detail)
+    reason = "no_answer" if _value(output, name) == "N" else "scored_low"
+    return Verdict(Outcome.FAILED, reason, messages=messages, scores=scores, detail=detail)
+
+
+def numbers_of(output: dict[str, Any]) -> dict[str, float]:
+    """Return all numbers that the harness gave, by `scorer` or `scorer/part`."""
+    out: dict[str, float] = {}
+    for scorer, score in _scores(output).items():
+        for part, number in cast("dict[str, Any]", score.get("numbers") or {}).items():
+            if isinstance(number, int | float):
+                out[f"{scorer}/{part}" if part else scorer] = float(number)
+    return out
+
+
+def _scores(output: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    scores = output.get("scores")
+    return cast("dict[str, dict[str, Any]]", scores) if isinstance(scores, dict) else {}
+
+
+def _why(output: dict[str, Any], name: str) -> str:
+    return str(_scores(output).get(name.partition("/")[0], {}).get("why") or "")[:2000]
+
+
+def _value(output: dict[str, Any], name: str) -> Any:
+    return _scores(output).get(name, {}).get("value")

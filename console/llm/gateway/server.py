@@ -1,0 +1,108 @@
+"""The gateway: an HTTP server on loopback that answers for our models, each call for the rollout whose token it names.
+
+    http://127.0.0.1:PORT/c/TOKEN/v1/…            a rollout's own address
+    http://127.0.0.1:PORT/c/TOKEN/r/ROLE/v1/…     the same, of the model that plays a role
+    http://127.0.0.1:PORT/r/ROLE/v1/…             one address for all rollouts; a header names the token
+
+A token is random, and dead when its rollout ends: calls without a living one are never answered, only held, so that
+what asks them neither fails nor goes on until it is ended. (Refused calls would end as errors of its case.)
+"""
+
+import asyncio
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+from aiohttp import web
+
+from console.core.chat import Reply
+from console.core.fault import Fault, FaultKind
+from console.core.json_text import as_object, read_json
+from console.llm.gateway.chat_dialect import CHAT
+from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall
+
+ROLLOUT = "x-console-rollout"
+_MOST_BYTES = 256 << 20
+_DIALECTS = {"chat/completions": CHAT}
+Answer = Callable[[str, GatewayCall], Awaitable[Reply]]
+"""Answers a call in a role. A `Fault` is told to the client."""
+
+
+class Held(Exception):
+    """Raised by an `Answer` that never comes, as its rollout does not go on."""
+
+
+class Gateway:
+    """The server of one run, or of one worker."""
+
+    def __init__(self) -> None:
+        self._answers: dict[str, Answer] = {}
+        self._runner: web.AppRunner | None = None
+        self._closing = asyncio.Event()
+        self.url = ""
+
+    async def open(self) -> None:
+        """Listen on a free port of loopback."""
+        app = web.Application(client_max_size=_MOST_BYTES)
+        for prefix in ("/c/{token}/r/{role}", "/c/{token}", "/r/{role}", ""):
+            for path, dialect in _DIALECTS.items():
+                app.router.add_post(f"{prefix}/v1/{path}", self._handler(dialect))
+        self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
+
+    def admit(self, answer: Answer) -> str:
+        """Answer the calls of a rollout from now on; return its token."""
+        token = secrets.token_hex(16)
+        self._answers[token] = answer
+        return token
+
+    def dismiss(self, token: str) -> None:
+        """Hold all further calls of a rollout."""
+        self._answers.pop(token, None)
+
+    async def aclose(self) -> None:
+        """Drop all calls and close."""
+        self._closing.set()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    def _handler(self, dialect: Dialect) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
+        async def handle(request: web.Request) -> web.StreamResponse:
+            try:
+                call = dialect.read(as_object(read_json(await request.read())))
+            except (CannotConvert, ValueError) as error:
+                words = f"eval-console cannot pass this call on: {error}"
+                return web.json_response(dialect.refusal("bad_request", words), status=400)
+            token = request.match_info.get("token") or request.headers.get(ROLLOUT, "")
+            answer = self._answers.get(token)
+            try:
+                if answer is None:
+                    raise Held
+                reply = await answer(request.match_info.get("role", "model"), call)
+            except Held:
+                await self._closing.wait()
+                raise web.HTTPServiceUnavailable from None
+            except Fault as fault:
+                kind = "context" if fault.kind is FaultKind.CONTEXT else "bad_request"
+                return web.json_response(dialect.refusal(kind, fault.message), status=400)
+            if call.streams:
+                return await _stream(request, dialect.events(reply, call))
+            return web.json_response(dialect.whole(reply, call), dumps=_dumps)
+
+        return handle
+
+
+async def _stream(request: web.Request, events: Iterator[str]) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"})
+    await response.prepare(request)
+    for event in events:
+        await response.write(event.encode("utf-8", "backslashreplace"))
+    await response.write_eof()
+    return response
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value)  # ASCII: replies may hold lone surrogates

@@ -1,0 +1,206 @@
+"""`Rubric`: instructions for a judge, and the arithmetic of its grades. Pure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
+
+Text = Annotated[str, Meta(min_length=1)]
+Credit = Literal["passed", "failed"] | Annotated[float, Meta(ge=0, le=1)]
+USUAL_SHARE = 0.75
+"""Default threshold as a fraction of the scale."""
+WHOLE = "rubric"
+"""Criterion name of a rubric in words."""
+
+
+class Criterion(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A criterion for the judge."""
+
+    name: Text
+    about: str = ""
+    """Explanation of the criterion and its grades."""
+    weight: Annotated[float, Meta(ge=-1e6, le=1e6)] = 1.0
+    """Negative: meeting the criterion costs points."""
+    threshold: float | None = None
+    """Minimum grade; below it the check fails regardless of other grades."""
+    tags: list[Text] = field(default_factory=list[str])
+    """The report has the mean of each tag's criteria."""
+
+
+class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Instructions for the model in the role `judge`: a rubric in words, or several criteria."""
+
+    rubric: str = ""
+    criteria: list[Criterion] = field(default_factory=list[Criterion])
+    scale: Annotated[list[float], Meta(min_length=2, max_length=2)] = field(default_factory=lambda: [1.0, 5.0])
+    """Worst and best grade."""
+    threshold: float | None = None
+    """Minimum weighted mean that passes; default: three quarters of the scale, or full credit with categories."""
+    wording: str = ""
+    """Template of the judge's prompt with `{conversation}`, `{answer}`, `{reference}` and `{criteria}`.
+
+    The reply format is appended.
+    """
+    reference: str = ""
+    """Reference answer for the judge."""
+    categories: dict[Text, Credit] = field(default_factory=dict[str, Literal["passed", "failed"] | float])
+    """Names that replace the grades of the scale, each `passed`, `failed`, or a credit from 0 to 1."""
+    each: bool = False
+    """Judge each criterion in a call of its own."""
+    clip: bool = True
+    """Keep the weighted mean on the scale when negative weights would take it off."""
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    """Sampling temperature of the judge; by default that of its model."""
+    response_format: Literal["", "json_object", "json_schema"] = ""
+    """Format that chat completions servers are asked to enforce."""
+    repeats: Annotated[int, Meta(ge=1, le=25)] = 1
+    """Number of times to ask; the mean grade or the most frequent category counts."""
+
+
+class Grade(Struct, frozen=True, omit_defaults=True):
+    """A judge's grade for one criterion."""
+
+    name: str
+    grade: float
+    """The grade, or the credit of its category."""
+    why: str = ""
+    category: str = ""
+    votes: list[float | str] = field(default_factory=list[float | str])
+    """All grades or categories if the judge was asked repeatedly."""
+
+
+class Judgement(Struct, frozen=True, omit_defaults=True):
+    """A judge's grades for one answer."""
+
+    grades: list[Grade] = field(default_factory=list[Grade])
+    """Empty if no reply was valid."""
+    problem: str = ""
+    """Error in the judge's replies, if any."""
+    second: list[Grade] = field(default_factory=list[Grade])
+    """Grades of the second judge, without effect on the verdict."""
+
+
+def criteria_of(rubric: Rubric) -> list[Criterion]:
+    """Return the criteria; a rubric in words is one criterion."""
+    return rubric.criteria or [Criterion(WHOLE, rubric.rubric)]
+
+
+def scale_of(rubric: Rubric) -> tuple[float, float]:
+    """Return the worst and the best grade; those of categories are 0 and 1."""
+    return (0.0, 1.0) if rubric.categories else (rubric.scale[0], rubric.scale[1])
+
+
+def credit_of(rubric: Rubric, category: str) -> float:
+    """Return the credit of a category."""
+    credit = rubric.categories[category]
+    return float(credit == "passed") if isinstance(credit, str) else credit
+
+
+def threshold_of(rubric: Rubric) -> float:
+    """Return the minimum weighted mean that passes."""
+    low, high = scale_of(rubric)
+    usual = high if rubric.categories else low + USUAL_SHARE * (high - low)
+    return usual if rubric.threshold is None else rubric.threshold
+
+
+def limit_of(criterion: Criterion, rubric: Rubric) -> float:
+    """Return the displayed threshold of a criterion: its own, or that of the mean."""
+    return threshold_of(rubric) if criterion.threshold is None else criterion.threshold
+
+
+def weighted_mean(grades: Sequence[Grade], rubric: Rubric, tag: str = "") -> float | None:
+    """Return the mean of the grades, weighted by criterion, as points over the most that can be reached.
+
+    Args:
+        grades: one for each criterion.
+        rubric: the criteria, at least one with a positive weight.
+        tag: only count criteria with this tag; the result is None if they can only cost points.
+    """
+    low, high = scale_of(rubric)
+    weights = {item.name: item.weight for item in criteria_of(rubric) if not tag or tag in item.tags}
+    most = sum(weight for weight in weights.values() if weight > 0)
+    if not most:
+        return None
+    if min(weights.values()) >= 0:
+        return sum(grade.grade * weights[grade.name] for grade in grades if grade.name in weights) / most
+    share = sum((grade.grade - low) / (high - low) * weights.get(grade.name, 0.0) for grade in grades) / most
+    return low + (min(max(share, 0.0), 1.0) if rubric.clip else share) * (high - low)
+
+
+def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
+    """Return the scores of a judgement: grades or shares of categories, means of tags, and the mean of several."""
+    criteria = criteria_of(rubric)
+    scores: dict[str, float] = {}
+    for grade in grades:
+        about = f"{grade.name}: " if len(criteria) > 1 else ""
+        if rubric.categories:
+            scores |= {f"{about}{name}": float(name == grade.category) for name in rubric.categories}
+        if not rubric.categories or any(isinstance(credit, float) for credit in rubric.categories.values()):
+            scores[grade.name] = grade.grade
+    for tag in dict.fromkeys(tag for item in criteria for tag in item.tags):
+        mean = weighted_mean(grades, rubric, tag)
+        scores |= {} if mean is None else {tag: mean}
+    mean = weighted_mean(grades, rubric)
+    return scores | ({"judge": mean} if len(criteria) > 1 and mean is not None else {})
+
+
+def combined(votes: Sequence[Sequence[Grade]]) -> list[Grade]:
+    """Return the mean grades of several judgements, or the most frequent categories; of equals, the lowest credit."""
+    if len(votes) == 1:
+        return list(votes[0])
+    return [_combined(grades) for grades in zip(*votes, strict=True)]
+
+
+def _combined(grades: Sequence[Grade]) -> Grade:
+    counts = Counter(grade.category for grade in grades)
+    if grades[0].category:
+        chosen = min(grades, key=lambda grade: (-counts[grade.category], grade.grade))
+        return Grade(chosen.name, chosen.grade, chosen.why, chosen.category, [grade.category for grade in grades])
+    mean = sum(grade.grade for grade in grades) / len(grades)
+    nearest = min(grades, key=lambda grade: abs(grade.grade - mean))
+    return Grade(nearest.name, mean, nearest.why, votes=[grade.grade for grade in grades])
+
+
+def problem_in(rubric: Rubric) -> tuple[str, str, str] | None:
+    """Return the field, problem and hint of a rubric with no criteria or inconsistent numbers; None: it is valid."""
+    low, high = rubric.scale
+    if not low < high:
+        return "scale", f"must be ascending, not from {low:g} to {high:g}", "Write the worst grade first."
+    if not rubric.rubric.strip() and not rubric.criteria:
+        return "", "has no criteria", "Add a `rubric` in words, or `criteria`."
+    names = [criterion.name for criterion in rubric.criteria]
+    tags = {tag for criterion in rubric.criteria for tag in criterion.tags}
+    if len(set(names)) < len(names):
+        return "criteria", "has two criteria with the same name", ""
+    if both := tags & {*names, "judge"}:
+        return "criteria", f"{min(both)!r} is the name of a criterion or score and also a tag", "Rename the tag."
+    if rubric.criteria and not any(criterion.weight > 0 for criterion in rubric.criteria):
+        return "criteria", "no weight is positive", "Nothing could be earned: give one criterion a positive weight."
+    if len(rubric.categories) == 1:
+        return "categories", "has only one name", 'Write at least two, such as {CORRECT = "passed", WRONG = "failed"}.'
+    low, high = scale_of(rubric)
+    limits = [("threshold", rubric.threshold)]
+    limits += [(f"criteria[{place}].threshold", item.threshold) for place, item in enumerate(rubric.criteria)]
+    for name, limit in limits:
+        if limit is not None and not low <= limit <= high:
+            return name, f"must be on the scale from {low:g} to {high:g}, not {limit:g}", ""
+    return None
+
+
+def grade_words(grade: Grade) -> str:
+    """Format a grade with the votes behind it."""
+    shown = grade.category or f"{grade.grade:.3g}"
+    votes = ", ".join(vote if isinstance(vote, str) else f"{vote:g}" for vote in grade.votes)
+    return f"{shown} ({votes})" if votes else shown
+
+
+def schema_of(rubric: Rubric) -> dict[str, Any]:
+    """Return the JSON schema of a judge's reply."""
+    low, high = scale_of(rubric)
+    names = list(rubric.categories)
+    grade: dict[str, Any] = {"enum": names} if names else {"type": "number", "minimum": low, "maximum": high}
+    fields = {"name": {"enum": [item.name for item in criteria_of(rubric)]}, "why": {"type": "string"}, "grade": grade}
+    item = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+    grades = {"grades": {"type": "array", "items": item}}
+    return {"type": "object", "properties": grades, "required": ["grades"], "additionalProperties": False}

@@ -1,0 +1,106 @@
+"""The gateway: what clients send and get, and whose call it is."""
+
+import asyncio
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+
+from console.core.chat import Reply, ToolCall, Usage
+from console.core.fault import Fault, FaultKind
+from console.llm.gateway.dialect import GatewayCall
+from console.llm.gateway.server import ROLLOUT, Gateway
+
+HELLO = {"model": "any", "messages": [{"role": "user", "content": "hello"}]}
+REPLY = Reply("hi", (ToolCall("c1", "add", '{"x": 1}'),), "hm", "tool_calls", Usage(7, 3), model="m")
+
+
+class Clients:
+    """A gateway with one rollout, and a client."""
+
+    async def __aenter__(self) -> "Clients":
+        self.gateway, self.heard = Gateway(), list[tuple[str, GatewayCall]]()
+        await self.gateway.open()
+        self.token = self.gateway.admit(self.answer)
+        self.http = aiohttp.ClientSession()
+        self.fault: Fault | None = None
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.http.close()
+        await self.gateway.aclose()
+
+    async def answer(self, role: str, call: GatewayCall) -> Reply:
+        self.heard.append((role, call))
+        if self.fault is not None:
+            raise self.fault
+        return REPLY
+
+    async def post(self, path: str, body: dict[str, Any], **headers: str) -> tuple[int, str]:
+        async with self.http.post(self.gateway.url + path, json=body, headers=headers) as response:
+            return response.status, await response.text()
+
+
+async def test_a_chat_call_is_passed_on_as_it_is_and_answered_whole() -> None:
+    async with Clients() as clients:
+        body = HELLO | {"temperature": 0, "tools": [{"type": "function"}], "user": "u1", "top_k": 3, "stop": None}
+        status, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", body)
+    (role, call), answer = clients.heard[0], json.loads(text)
+    assert (status, role) == (200, "model")
+    assert (call.messages, call.tools, call.params) == (
+        HELLO["messages"],
+        [{"type": "function"}],
+        {"temperature": 0, "top_k": 3},
+    )
+    (choice,) = answer["choices"]
+    assert choice["message"]["content"] == "hi"
+    assert choice["message"]["tool_calls"][0]["function"] == {"name": "add", "arguments": '{"x": 1}'}
+    assert choice["finish_reason"] == "tool_calls"
+    assert (answer["usage"]["prompt_tokens"], answer["usage"]["completion_tokens"]) == (7, 3)
+
+
+async def test_a_client_that_wants_events_gets_the_same_reply() -> None:
+    async with Clients() as clients:
+        _, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", HELLO | {"stream": True})
+    events = [line.removeprefix("data: ") for line in text.split("\n\n") if line]
+    assert events[-1] == "[DONE]"
+    first, last, usage = map(json.loads, events[:-1])
+    assert first["choices"][0]["delta"]["content"] == "hi"
+    assert first["choices"][0]["delta"]["tool_calls"][0]["index"] == 0
+    assert last["choices"][0]["finish_reason"] == "tool_calls"
+    assert usage["usage"]["total_tokens"] == 10
+
+
+async def test_a_call_is_of_the_rollout_in_its_path_or_header_and_of_the_role_in_its_path() -> None:
+    async with Clients() as clients:
+        await clients.post(f"/c/{clients.token}/r/judge/v1/chat/completions", HELLO)
+        await clients.post("/r/user/v1/chat/completions", HELLO, **{ROLLOUT: clients.token})
+        assert [role for role, _ in clients.heard] == ["judge", "user"]
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/c/0123/v1/chat/completions", "/c/{}/v1/chat/completions"])
+async def test_a_call_without_a_living_rollout_is_held_and_never_answered(path: str) -> None:
+    async with Clients() as clients:
+        clients.gateway.dismiss(clients.token)
+        asking = asyncio.ensure_future(clients.post(path.format(clients.token), HELLO))
+        done, _ = await asyncio.wait([asking], timeout=0.05)
+        assert not done
+        assert not clients.heard
+        asking.cancel()
+
+
+@pytest.mark.parametrize(("field", "value"), [("n", 2), ("logprobs", True), ("messages", "hello"), ("tools", {})])
+async def test_what_cannot_be_passed_on_is_refused_by_name(field: str, value: object) -> None:
+    async with Clients() as clients:
+        status, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", HELLO | {field: value})
+    assert status == 400
+    assert f"`{field}`" in json.loads(text)["error"]["message"]
+    assert not clients.heard
+
+
+async def test_a_conversation_that_is_too_long_is_told_in_the_words_that_clients_know() -> None:
+    async with Clients() as clients:
+        clients.fault = Fault(FaultKind.CONTEXT, "the context is full")
+        status, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", HELLO)
+    assert (status, json.loads(text)["error"]["code"]) == (400, "context_length_exceeded")

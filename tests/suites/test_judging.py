@@ -1,0 +1,118 @@
+"""Judges: categories, points, repeats, one call a criterion, and what is sent; for rows and for imported runs alike."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from console.authoring import Criterion, Judge, Rubric
+from console.core.chat import Message, Reply
+from console.suites.judging.judge import UnreadableReply, read_grades
+from console.suites.judging.rubric import Grade, problem_in, scores_of, threshold_of, weighted_mean
+
+QA = Rubric("?", categories={"RIGHT": "passed", "WRONG": "failed", "SKIPPED": 0.25})
+POINTS = Rubric(
+    criteria=[
+        Criterion("urgent", weight=7, tags=["safety"]),
+        Criterion("drugs", weight=-5, tags=["safety"]),
+        Criterion("kind", weight=3, tags=["tone"]),
+    ],
+    scale=[0, 1],
+)
+
+
+class Judged:
+    """A stage whose judge says what it is told, in order."""
+
+    def __init__(self, *replies: str) -> None:
+        self.replies, self.asked = list(replies), list[dict[str, Any]]()
+        self.scores = dict[str, Any]()
+
+    async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
+        self.asked.append({"messages": list(messages), **more})
+        return Reply(self.replies[len(self.asked) - 1])
+
+    def score(self, name: str, value: float | None, **_: Any) -> None:
+        self.scores[name] = value
+
+    def note(self, kind: str, data: Any, **_: Any) -> None: ...
+
+
+def given(**grades: Any) -> str:
+    return json.dumps({"grades": [{"name": name, "why": "so", "grade": grade} for name, grade in grades.items()]})
+
+
+async def test_the_most_frequent_category_counts_and_a_tie_goes_to_the_lower_credit() -> None:
+    stage = Judged(given(rubric="RIGHT"), "SKIPPED", given(rubric="RIGHT"))
+    [grade] = (await Judge(stage).judge(Rubric("?", categories=QA.categories, repeats=3), "2000")).grades
+    assert (grade.category, grade.grade, grade.votes) == ("RIGHT", 1.0, ["RIGHT", "SKIPPED", "RIGHT"])
+    stage = Judged("RIGHT", "WRONG")
+    [grade] = (await Judge(stage).judge(Rubric("?", categories=QA.categories, repeats=2), "2000")).grades
+    assert grade.category == "WRONG"
+
+
+def test_a_share_of_each_category_is_a_score_and_full_credit_passes() -> None:
+    [grade] = read_grades(given(rubric="SKIPPED"), QA)
+    assert scores_of([grade], QA) == {"RIGHT": 0.0, "WRONG": 0.0, "SKIPPED": 1.0, "rubric": 0.25}
+    assert threshold_of(QA) == 1.0
+    for wrong in ("right", given(rubric="Right"), given(rubric=1)):
+        with pytest.raises(UnreadableReply):
+            read_grades(wrong, QA)
+
+
+@pytest.mark.parametrize(
+    ("urgent", "drugs", "kind", "clip", "mean"),
+    [(1, 0, 1, True, 1.0), (1, 1, 0, True, 0.2), (0, 1, 0, True, 0.0), (0, 1, 0, False, -0.5), (1, 0, 0, True, 0.7)],
+)
+def test_points_are_counted_over_all_that_can_be_earned(
+    urgent: float, drugs: float, kind: float, clip: bool, mean: float
+) -> None:
+    rubric = Rubric(criteria=POINTS.criteria, scale=[0, 1], clip=clip)
+    grades = [Grade("urgent", urgent), Grade("drugs", drugs), Grade("kind", kind)]
+    assert weighted_mean(grades, rubric) == pytest.approx(mean)
+    assert scores_of(grades, rubric)["tone"] == kind
+
+
+async def test_each_criterion_is_asked_alone_with_the_settings_of_the_rubric() -> None:
+    stage = Judged(given(urgent=1), "?", given(drugs=0), given(kind=0.5))
+    rubric = Rubric(
+        "Be careful.",
+        POINTS.criteria,
+        [0, 1],
+        each=True,
+        temperature=0.5,
+        response_format="json_schema",
+        reference="112",
+    )
+    judgement = await Judge(stage).judge(rubric, "Call 112.", conversation="User: help")
+    assert {grade.name: grade.grade for grade in judgement.grades} == {"urgent": 1, "drugs": 0, "kind": 0.5}
+    assert len(stage.asked) == 4, "the unreadable reply is asked again"
+    first = stage.asked[0]
+    assert first["params"]["temperature"] == 0.5
+    assert first["params"]["response_format"]["type"] == "json_schema"
+    prompt = first["messages"][0]["content"]
+    assert "<reference>\n112\n</reference>" in prompt
+    assert "urgent" in prompt
+    assert "drugs" not in prompt
+    stage = Judged(given(urgent=1), "?", "?", given(kind=0.5))
+    judgement = await Judge(stage).judge(rubric, "Call 112.")
+    assert (judgement.grades, bool(judgement.problem)) == ([], True), (
+        "one criterion without a grade leaves it undecided"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rubric", "field"),
+    [
+        (Rubric("?", categories={"A": "passed"}), "categories"),
+        (Rubric(criteria=[Criterion("a", weight=-1)]), "criteria"),
+        (Rubric(criteria=[Criterion("a", tags=["a"])]), "criteria"),
+        (Rubric("?", threshold=2, categories=QA.categories), "threshold"),
+        (Rubric("?", scale=[5, 1]), "scale"),
+    ],
+)
+def test_a_rubric_that_cannot_work_is_refused(rubric: Rubric, field: str) -> None:
+    problem = problem_in(rubric)
+    assert problem is not None
+    assert problem[0] == field
