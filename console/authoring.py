@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from console.cli.doctor_checks import ABSENT, BAD, GOOD, WARNING, Finding
     from console.cli.parser import Arguments, Verb
-    from console.core.case import Case, Key, PromptEdit, Setting
+    from console.core.case import Case, Key, Setting
     from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
     from console.core.comparison import Comparison, Mark, Pair, Row
     from console.core.fault import Fault, FaultKind, UsageError
@@ -112,7 +112,6 @@ __all__ = [
     "PassageKind",
     "Pin",
     "Played",
-    "PromptEdit",
     "Pull",
     "RecordedCase",
     "Reply",
@@ -154,7 +153,7 @@ __all__ = [
 _PLACES = {
     "console.cli.doctor_checks": "ABSENT BAD GOOD WARNING Finding",
     "console.cli.parser": "Arguments Verb",
-    "console.core.case": "Case Key PromptEdit Setting",
+    "console.core.case": "Case Key Setting",
     "console.core.chat": "Message Reply ScriptedAnswers ToolCall Usage Utterance",
     "console.core.comparison": "Comparison Mark Pair Row",
     "console.core.fault": "Fault FaultKind UsageError",

@@ -25,7 +25,7 @@ _VERBS = {
     "merge": "merge runs of one plan, such as its shards, into one run",
     "retry": "retry broken cases (with --status failed, wrong answers too)",
     "regrade": "grade runs again, by another judge, checker or data, without asking the model",
-    "branch": "replay one case as a run of its own: another model, an edited prompt",
+    "branch": "go on with a conversation from any step, with one thing changed",
     "watch": "follow a run",
     "review": "step through the failures of a run",
     "runs": "list runs",

@@ -1,0 +1,199 @@
+"""`check tau2`: plays and judges rows of conformance files; needs the data, but no network or key.
+
+One answer per row with the same fields: conversations are played again with their replies in order, trajectories are
+judged as they are, metrics are computed.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, cast
+
+import msgspec
+
+from console.benchmarks.tau2.conversation.talk import DONE, Limits, Silent, Talk
+from console.benchmarks.tau2.data.editions import Edition, editions, find_edition
+from console.benchmarks.tau2.rules.domains.world import AGENT
+from console.benchmarks.tau2.rules.evaluate import UnreadableJudge, evaluate
+from console.benchmarks.tau2.rules.metrics import Simulation, metrics
+from console.benchmarks.tau2.rules.replay import ReplayError, begun, earlier_messages
+from console.benchmarks.tau2.rules.task import Call, Message, Task
+from console.core.fault import UsageError
+from console.core.ready_type import ready_type
+from console.suites.suite import Row
+
+
+class _Options(msgspec.Struct, frozen=True):
+    max_steps: int = 200
+    max_errors: int = 10
+    validate: bool = False
+    solo: bool = False
+    evaluation: str = "all"
+    strict: bool = True
+
+
+class _Reply(msgspec.Struct, frozen=True):
+    content: str | None = None
+    tool_calls: list[dict[str, Any]] | None = None
+
+
+class _Replies(msgspec.Struct, frozen=True):
+    agent: list[_Reply] = []
+    user: list[_Reply] = []
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """A row with a conversation."""
+
+    edition: str
+    domain: str
+    task: str
+    kind: str
+    messages: list[dict[str, Any]]
+    options: _Options | None = None
+    judge_reply: str | None = None
+    replies: _Replies | None = None
+    termination_reason: str | None = None
+
+
+class _MetricsRow(msgspec.Struct, frozen=True):
+    num_trials: int
+    simulations: list[Simulation]
+
+
+class ScriptEnded(Exception):
+    """A party is asked more often than the row has replies: its model could not be reached."""
+
+
+class Tau2LineChecker:
+    """Judges the rows of one file."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Do nothing: rows are judged in this process."""
+
+    def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
+        """Judge rows in order."""
+        answers: list[Row | UsageError] = []
+        for row in rows:
+            name = {key: row[key] for key in ("case", "id") if key in row}
+            try:
+                answers.append(name | self._answer(row))
+            except UsageError as error:
+                answers.append(error)
+            except msgspec.ValidationError as error:
+                answers.append(UsageError(f"not a row of τ²-bench: {error}"))
+        return answers
+
+    def _answer(self, row: Row) -> Row:
+        if "simulations" in row:
+            asked = msgspec.convert(row, ready_type(_MetricsRow))
+            return {"expect": msgspec.to_builtins(metrics(asked.simulations, asked.num_trials), str_keys=True)}
+        case = msgspec.convert(row, ready_type(_Case))
+        edition = self._edition(case.edition)
+        task = edition.tasks(case.domain).get(case.task)
+        if task is None:
+            raise UsageError(f"the edition {case.edition} has no task {case.task!r} in {case.domain}")
+        if case.kind.startswith("rescore"):
+            messages = [message_of(item) for item in case.messages]
+            return _judged(edition, case, task, messages, case.termination_reason or "")
+        return _played(edition, case, task)
+
+    def _edition(self, name: str) -> Edition:
+        known = editions(self._folder)
+        return find_edition(self._folder, name) if known else find_edition(self._folder)
+
+
+def message_of(item: dict[str, Any]) -> Message:
+    """Read a message of a trajectory; calls without a requestor are of the message's role."""
+    calls = cast(list[dict[str, Any]] | None, item.get("tool_calls"))
+    own = None if calls is None else [{"id": "", "requestor": item.get("role", AGENT), **call} for call in calls]
+    return msgspec.convert({**item, "tool_calls": own}, ready_type(Message))
+
+
+def _played(edition: Edition, case: _Case, task: Task) -> Row:
+    """Play a row with its replies and judge the result."""
+    options = case.options or _Options()
+    limits = Limits(options.max_steps, options.max_errors, options.validate, options.solo)
+    talk = Talk(begun(edition.domain(case.domain), task, solo=options.solo), limits)
+    talk.messages += earlier_messages(task)
+    script = _Script(case, len(talk.messages) or not options.solo)
+    out: Row = {}
+    try:
+        talk.play(script.ask).send(None)
+    except StopIteration:
+        out = _judged(edition, case, task, talk.messages, talk.reason)
+        out["termination_reason"] = talk.reason
+    except Silent as error:
+        outcome = "undecided" if error.party == "user" else "failed"
+        out = {"raises": {"where": "play", "text": str(error)}, "outcome": outcome, "reason": error.reason}
+    except ScriptEnded as error:
+        out = {"raises": {"where": "play", "text": str(error)}, "outcome": "broken", "reason": "connection"}
+    return {"messages": [_shown(item) for item in talk.messages], "steps": talk.steps, "errors": talk.errors, **out}
+
+
+def _judged(edition: Edition, case: _Case, task: Task, messages: list[Message], reason: str) -> Row:
+    options = case.options or _Options()
+    try:
+        evaluation = evaluate(
+            edition.domain(case.domain),
+            task,
+            messages,
+            reason,
+            evaluation=options.evaluation,
+            strict=options.strict,
+            solo=options.solo,
+            judge_reply=case.judge_reply,
+        )
+    except (ReplayError, UnreadableJudge) as error:
+        kind = "undecided" if isinstance(error, UnreadableJudge) else "broken"
+        return {"raises": {"where": "evaluate", "text": str(error)}, "outcome": kind}
+    expect: Row = msgspec.to_builtins(evaluation)
+    if evaluation.reward_breakdown is not None and evaluation.env_assertions == []:
+        expect["env_assertions"] = []
+    return {"expect": expect}
+
+
+def _shown(message: Message) -> Row:
+    row: Row = {"role": message.role, "content": message.content}
+    if message.role == "tool":
+        row |= {"id": message.id, "requestor": message.requestor} | ({"error": True} if message.error else {})
+    if message.tool_calls:
+        calls = message.tool_calls
+        row["tool_calls"] = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in calls]
+    return row
+
+
+class _Script:
+    """Gives the replies of a row, in order."""
+
+    def __init__(self, case: _Case, greeted: int) -> None:
+        if case.replies is not None:
+            replies = {AGENT: case.replies.agent, "user": case.replies.user}
+            self._replies = {name: [msgspec.to_builtins(reply) for reply in own] for name, own in replies.items()}
+        else:
+            own = case.messages[greeted:]
+            self._replies = {role: [item for item in own if item["role"] == role] for role in (AGENT, "user")}
+        self._number = 0
+        self._is_solo, self._is_raw = (case.options or _Options()).solo, case.replies is not None
+
+    async def ask(self, party: str, messages: Sequence[Message]) -> Message:
+        """Return the next reply of a party."""
+        if not self._replies[party]:
+            raise ScriptEnded(f"{'user' if party == 'user' else 'agent'} script ended")
+        reply = self._replies[party].pop(0)
+        calls: list[Call] = []
+        for call in cast(list[dict[str, Any]], reply.get("tool_calls") or ()):
+            self._number += 1
+            name = str(call.get("id") or f"call_{self._number}")
+            calls.append(Call(name, call["name"], call["arguments"], party))
+        if self._is_solo and not self._is_raw and not calls:
+            calls = [Call("done", DONE, {}, party)]  # the row has the text that took its place
+        return Message(party, reply.get("content"), calls or None)

@@ -1,0 +1,187 @@
+"""Plays a task on a stage: requests as the official program sends them, calls on the world, and the judge.
+
+The world is rebuilt by a replay, as tools are deterministic and each reply is journaled.
+"""
+
+import json
+from collections.abc import Sequence
+from random import Random
+from typing import Any, cast
+
+from console.benchmarks.tau2.conversation.scripted_answers import agent_answers, judge_answers, user_answers
+from console.benchmarks.tau2.conversation.talk import DONE, Limits, Silent, Talk, seen_by
+from console.benchmarks.tau2.data.editions import Edition
+from console.benchmarks.tau2.data.prompts import agent_prompt, judge_messages, user_prompt
+from console.benchmarks.tau2.data.schemas import tool_schemas
+from console.benchmarks.tau2.options import Tau2Options
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER
+from console.benchmarks.tau2.rules.evaluate import EVALUATED, UnreadableJudge, needs_judge, read_judge
+from console.benchmarks.tau2.rules.output import Output
+from console.benchmarks.tau2.rules.replay import begun, earlier_messages
+from console.benchmarks.tau2.rules.task import Call, Message, Task
+from console.core.chat import Message as Sent
+from console.core.chat import Reply
+from console.suites.stage import Stage
+
+JUDGE = "judge"
+ROLES = {AGENT: "model", USER: "user"}
+"""Role of each party's model."""
+RESULT = "tool_result"
+"""Kind of the journal note with a call and its result."""
+TRIES = 2
+"""Attempts of the user's model and of the judge."""
+MALFORMED = "malformed_call"
+_FIRST_SEED, _SEEDS = 300, 1_000_000
+_DONE_SCHEMA: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": DONE,
+        "description": "Call this function when you are done with the task.",
+        "parameters": {"properties": {}, "title": "parameters", "type": "object"},
+    },
+}
+
+
+class Player:
+    """Plays one task."""
+
+    def __init__(self, edition: Edition, domain: str, task: Task, stage: Stage, options: Tau2Options) -> None:
+        """Prepare prompts and tools.
+
+        Raises:
+            UsageError: texts are missing.
+        """
+        self._edition, self._domain, self._task = edition, domain, task
+        self._stage, self._options = stage, options
+        solo = options.limits.solo
+        agent_tools = tool_schemas(edition, domain, AGENT)
+        user_tools = tool_schemas(edition, domain, USER)
+        self._tools = {AGENT: [*agent_tools, *user_tools, _DONE_SCHEMA] if solo else agent_tools, USER: user_tools}
+        self._system = {AGENT: agent_prompt(edition, domain, task, variant=options.policy, solo=solo)}
+        if not solo:
+            self._system[USER] = user_prompt(edition, task, has_tools=bool(user_tools))
+        self._turn = self._step = 0
+        self._seed = _seed(stage.key.rollout)
+
+    async def play(self) -> Output:
+        """Play to the end, and ask the judge if there is one."""
+        limits: Limits = self._options.limits
+        talk = Talk(begun(self._edition.domain(self._domain), self._task, solo=limits.solo), limits)
+        talk.messages += earlier_messages(self._task)
+        try:
+            await talk.play(self._ask, self._note)
+        except Silent as error:
+            party = ROLES[error.party]
+            return Output(talk.messages, "", talk.steps, talk.errors, party, error.reason)
+        judge, problem = await self._judge(talk)
+        return Output(talk.messages, talk.reason, talk.steps, talk.errors, judge=judge, judge_problem=problem)
+
+    async def _ask(self, party: str, messages: Sequence[Message]) -> Message:
+        """Ask a party's model; a user whose reply is no message is asked once more."""
+        if party == USER and messages[-1].role == AGENT and len(messages) > 1:
+            self._turn, self._step = self._turn + 1, 0
+        tries = TRIES if party == USER else 1
+        for attempt in range(tries):
+            reply = await self._asked(party, messages)
+            try:
+                message = self._message(party, reply)
+            except Silent:
+                if attempt + 1 == tries:
+                    raise
+                continue
+            if message.tool_calls or (message.content or "").strip() or attempt + 1 == tries:
+                return message
+        raise Silent(party, "empty_message")
+
+    async def _asked(self, party: str, messages: Sequence[Message]) -> Reply:
+        tools = self._tools[party]
+        params: dict[str, Any] = {"temperature": 0.0, "seed": self._seed}
+        if tools:
+            params["tool_choice"] = "required" if self._options.limits.solo else "auto"
+        answers = agent_answers if party == AGENT else user_answers
+        solo = self._options.limits.solo
+        reply = await self._stage.ask(
+            self._request(party, messages),
+            tools=tools,
+            role=ROLES[party],
+            params=params,
+            turn=self._turn,
+            step=self._step,
+            scripted=lambda: answers(self._task, messages, solo=solo),
+        )
+        self._step += 1
+        return reply
+
+    def _request(self, party: str, messages: Sequence[Message]) -> list[Sent]:
+        """Return what a party's model is sent: the texts of the other party as a user's."""
+        sent: list[Sent] = [{"role": "system", "content": self._system[party]}]
+        for message in seen_by(party, messages):
+            if message.role == "tool":
+                sent.append({"role": "tool", "content": message.content, "tool_call_id": message.id})
+            elif message.role == party:
+                sent.append(self._own(message))
+            else:
+                sent.append({"role": "user", "content": message.content})
+        return sent
+
+    def _own(self, message: Message) -> Sent:
+        out: Sent = {"role": "assistant"}
+        if message.content is not None:
+            out["content"] = message.content
+        if message.tool_calls:
+            calls: list[Any] = []
+            for call in message.tool_calls:
+                function = {"name": call.name, "arguments": json.dumps(call.arguments)}
+                name = {"name": call.name} if self._options.official_calls else {}
+                calls.append({"id": call.id, **name, "type": "function", "function": function})
+            out["tool_calls"] = calls
+        return out
+
+    def _message(self, party: str, reply: Reply) -> Message:
+        calls: list[Call] = []
+        for call in reply.tool_calls:
+            try:
+                arguments: Any = json.loads(call.arguments)
+            except ValueError:
+                arguments = None
+            if not isinstance(arguments, dict):
+                raise Silent(party, MALFORMED)
+            calls.append(Call(call.id, call.name, cast(dict[str, Any], arguments), party))
+        return Message(party, reply.content, calls or None)
+
+    def _note(self, call: Call, result: Message) -> None:
+        data = {"name": call.name, "arguments": call.arguments, "result": result.content, "by": ROLES[call.requestor]}
+        self._stage.note(RESULT, data | {"error": result.error}, turn=self._turn, step=self._step)
+
+    async def _judge(self, talk: Talk) -> tuple[str | None, str]:
+        """Return the judge's reply, or the error of the last one."""
+        if talk.reason not in EVALUATED or not needs_judge(self._task):
+            return None, ""
+        messages = cast(list[Sent], judge_messages(self._edition, self._task, talk.messages))
+        wanted = len((self._task.evaluation_criteria and self._task.evaluation_criteria.nl_assertions) or ())
+        text, problem = "", ""
+        for step in range(TRIES):
+            reply = await self._stage.ask(
+                messages,
+                role=JUDGE,
+                params={"temperature": 0.0},
+                turn=self._turn,
+                step=step,
+                scripted=lambda: judge_answers(self._task, talk.messages),
+            )
+            text = reply.content or ""
+            try:
+                given = len(read_judge(text))
+            except UnreadableJudge as error:
+                problem = str(error)
+                continue
+            if given == wanted:
+                return text, ""
+            problem = f"{given} verdicts for {wanted} assertions"
+        return text, problem
+
+
+def _seed(rollout: int) -> int:
+    """Return the official seed of a trial."""
+    random = Random(_FIRST_SEED)  # noqa: S311 - official
+    return [random.randint(0, _SEEDS) for _ in range(rollout + 1)][-1]

@@ -1,0 +1,80 @@
+"""Scripted replies for simulated models: the expected calls in order, with words around them."""
+
+import json
+from collections.abc import Sequence
+
+from console.benchmarks.tau2.conversation.talk import DONE, STOP
+from console.benchmarks.tau2.rules.domains.world import USER
+from console.benchmarks.tau2.rules.task import Action, Instructions, Message, Task, calls_of
+from console.core.chat import ScriptedAnswers, Utterance
+
+_GIVES_UP = "I am sorry, I cannot help you with that."
+_ASKS = "Please do the next step on your phone, and tell me what you see."
+_CONTINUES = "Thank you. What is next?"
+_STOPS = f"Thank you, that is all. {STOP}"
+_PATIENCE = 3
+"""Texts without progress after which the user stops."""
+
+
+def agent_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> ScriptedAnswers:
+    """Return what a right and a wrong agent say next."""
+    action = _next_action(task, messages)
+    if action is None:
+        if solo:
+            return ScriptedAnswers(Utterance(None, ((DONE, {}),)))
+        return ScriptedAnswers(Utterance(_final_text(task)), (Utterance("That is done."), Utterance(_GIVES_UP)))
+    if action.requestor == USER and not solo:
+        return ScriptedAnswers(Utterance(_ASKS), (Utterance(_GIVES_UP),))
+    wrong = (Utterance(None, ((DONE, {}),)),) if solo else ()
+    return ScriptedAnswers(Utterance(None, ((action.name, action.arguments),)), wrong)
+
+
+def user_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> ScriptedAnswers:
+    """Return what the user says next; it plays its part right."""
+    del solo
+    said = [message for message in messages if message.role == USER and not message.tool_calls]
+    if not said:
+        return ScriptedAnswers(Utterance(_opening(task)))
+    action = _next_action(task, messages)
+    last_call = max((place for place, item in enumerate(messages) if item.tool_calls), default=0)
+    idle = sum(message.role == USER for message in messages[last_call + 1 :])
+    if action is not None and action.requestor == USER:
+        return ScriptedAnswers(Utterance(None, ((action.name, action.arguments),)))
+    if action is None or idle >= _PATIENCE or _GIVES_UP in (messages[-1].content or ""):
+        return ScriptedAnswers(Utterance(_STOPS))
+    return ScriptedAnswers(Utterance(_CONTINUES))
+
+
+def judge_answers(task: Task, messages: Sequence[Message]) -> ScriptedAnswers:
+    """Return the verdicts of a judge who looks for the expected calls."""
+    criteria = task.evaluation_criteria
+    calls = calls_of(list(messages))
+    met = criteria is not None and all(any(item.fits(call) for call in calls) for item in criteria.actions or ())
+    outcomes = [
+        {
+            "expectedOutcome": text,
+            "reasoning": "the expected calls were made" if met else "calls are missing",
+            "metExpectation": met,
+        }
+        for text in (criteria and criteria.nl_assertions) or ()
+    ]
+    return ScriptedAnswers(Utterance(json.dumps({"results": outcomes})))
+
+
+def _next_action(task: Task, messages: Sequence[Message]) -> Action | None:
+    """Return the expected call after as many as were made since the conversation began."""
+    actions = (task.evaluation_criteria and task.evaluation_criteria.actions) or []
+    earlier = (task.initial_state and task.initial_state.message_history) or []
+    made = len(calls_of(list(messages[len(earlier) :])))
+    return actions[made] if made < len(actions) else None
+
+
+def _opening(task: Task) -> str:
+    instructions = task.user_scenario.instructions
+    text = instructions.reason_for_call if isinstance(instructions, Instructions) else instructions
+    return f"Hello, I need help. {text.strip().splitlines()[0]}" if text.strip() else "Hello, I need help."
+
+
+def _final_text(task: Task) -> str:
+    info = (task.evaluation_criteria and task.evaluation_criteria.communicate_info) or []
+    return " ".join(["That is done.", *(f"{text}." for text in info)])

@@ -1,0 +1,144 @@
+"""The conversation of agent, user and environment: who is asked when, what each sees, and how it ends.
+
+Models are asked through functions, so that the same rules play a run and recorded replies.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER, World
+from console.benchmarks.tau2.rules.task import Call, Message
+
+GREETING = Message(AGENT, "Hi! How can I help you today?")
+"""The agent's first message, written by no model."""
+STOP = "###STOP###"
+STOPS = (STOP, "###TRANSFER###", "###OUT-OF-SCOPE###")
+"""Marks with which the user ends the conversation."""
+DONE = "done"
+"""The tool with which an agent without a user ends it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Rules of a conversation."""
+
+    max_steps: int = 200
+    max_errors: int = 10
+    validate: bool = False
+    """End at a message with both text and calls."""
+    solo: bool = False
+    """There is no user; the agent holds all tools."""
+
+
+class Silent(Exception):
+    """A party's reply is no message: empty, or not in the form that its role requires."""
+
+    def __init__(self, party: str, reason: str) -> None:
+        super().__init__(f"{party}: {reason}")
+        self.party, self.reason = party, reason
+
+
+Ask = Callable[[str, Sequence[Message]], Awaitable[Message]]
+"""Asks the model of a party, given all messages so far; see `seen_by`."""
+
+
+@dataclass(slots=True)
+class Talk:
+    """One conversation; it can be read while it is played."""
+
+    world: World
+    limits: Limits
+    messages: list[Message] = field(default_factory=list[Message])
+    steps: int = 0
+    errors: int = 0
+    reason: str = ""
+    """How it ended; empty: not yet."""
+
+    async def play(self, ask: Ask, notify: Callable[[Call, Message], None] | None = None) -> None:
+        """Play to the end.
+
+        Args:
+            ask: asks a model.
+            notify: called with each call and its result.
+
+        Raises:
+            Silent: a reply is no message.
+        """
+        self.steps -= self.limits.solo  # the first reply without a user counts no step, as officially
+        if not self.messages and not self.limits.solo:
+            self.messages.append(GREETING)
+        turn = self._next_party()
+        while not self.reason:
+            message = await ask(turn, self.messages)
+            self._check(turn, message)
+            message = self._without_done(message)
+            self.messages.append(message)
+            self.steps += 1
+            if message.tool_calls:
+                if self.limits.solo and STOP in (message.content or ""):
+                    raise Silent(turn, "stop_beside_calls")
+                if self.limits.validate and (message.content or "").strip():
+                    self.reason = f"{'user' if turn == USER else 'agent'}_error"
+                    return
+                self._carry_out(message.tool_calls, turn, notify)
+            elif turn == USER:
+                self.reason = "user_stop" if any(mark in (message.content or "") for mark in STOPS) else ""
+                turn = AGENT
+            elif self.limits.solo:
+                self.reason = "agent_stop"
+            else:
+                turn = USER
+            self._limit()
+
+    def _next_party(self) -> str:
+        if not self.messages:
+            return AGENT
+        last = self.messages[-1]
+        if last.role == "tool":
+            return last.requestor
+        return USER if last.role == AGENT else AGENT
+
+    def _check(self, party: str, message: Message) -> None:
+        """Refuse what is no message.
+
+        Raises:
+            Silent: always one of the official exceptions.
+        """
+        text = message.content or ""
+        if not message.tool_calls and not text.strip():
+            raise Silent(party, "empty_message")
+        if self.limits.solo and not message.tool_calls:
+            raise Silent(party, "no_call")
+
+    def _without_done(self, message: Message) -> Message:
+        if self.limits.solo and any(call.name == DONE for call in message.tool_calls or ()):
+            return Message(AGENT, STOP)
+        return message
+
+    def _carry_out(self, calls: Sequence[Call], party: str, notify: Callable[[Call, Message], None] | None) -> None:
+        for call in calls:
+            answer = self.world.call(party, call.name, call.arguments)
+            result = Message("tool", answer.content, id=call.id, requestor=party, error=answer.error)
+            self.errors += answer.error
+            self.messages.append(result)
+            if notify is not None:
+                notify(call, result)
+        self.steps += 1
+
+    def _limit(self) -> None:
+        """End at a limit, which wins over a stop in the same step."""
+        if self.steps >= self.limits.max_steps:
+            self.reason = "max_steps"
+        if self.errors >= self.limits.max_errors:
+            self.reason = "too_many_errors"
+
+
+def seen_by(party: str, messages: Sequence[Message]) -> list[Message]:
+    """Return the messages that a party sees: texts of the other, and its own calls with their results."""
+    return [
+        message
+        for message in messages
+        if message.role == party
+        or (message.role == "tool" and message.requestor == party)
+        or (message.role != "tool" and not message.tool_calls)
+    ]

@@ -1,0 +1,1 @@
+"""Official data: download, editions, tasks and texts."""

@@ -1,0 +1,157 @@
+"""The editions in the pulled folder: databases, tasks, splits and texts."""
+
+import gzip
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.tau2.rules.domain import KINDS, REFUSED, Domain
+from console.benchmarks.tau2.rules.task import Task
+from console.core.fault import UsageError
+from console.core.ready_type import ready_type
+
+WHEEL, CHECKOUT = "inspect", "1.0.1"
+"""Editions: tasks of the wheel (mixed, mostly 0.2.0), and those of a checkout."""
+DOMAINS = ("airline", "retail", "telecom")
+"""Domains that are played, in official order."""
+_SUFFIXES = ("", ".gz")
+_TEXTS = (".md", ".txt")
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """One edition of the data."""
+
+    name: str
+    folder: Path
+
+    @property
+    def has_checkout(self) -> bool:
+        """True if the texts are upstream's own, with its final newlines."""
+        return self.name != WHEEL
+
+    def domain(self, name: str) -> Domain:
+        """Return a domain with its rows.
+
+        Raises:
+            UsageError: an unknown or refused domain, or corrupt data.
+        """
+        return _domain(self.folder, known(name))
+
+    def tasks(self, domain: str) -> Mapping[str, Task]:
+        """Return all tasks of a domain by id, in official order."""
+        return _tasks(self.folder, known(domain))
+
+    def raw_task(self, domain: str, task: str) -> dict[str, Any]:
+        """Return a task as the file writes it."""
+        return _raw_tasks(self.folder, known(domain))[task]
+
+    def splits(self, domain: str) -> Mapping[str, list[str]]:
+        """Return the ids of each split."""
+        path = self.folder / "domains" / domain / "split_tasks.json"
+        return _decoded(path, dict[str, list[str]]) if path.exists() else {}
+
+    def text(self, name: str) -> str:
+        """Return a text by its path without suffix, with upstream's final newline.
+
+        Raises:
+            UsageError: there is none.
+        """
+        for suffix in _TEXTS:
+            path = self.folder / f"{name}{suffix}"
+            if path.exists():
+                text = path.read_text(encoding="utf-8")
+                is_same = self.has_checkout or name.startswith(("domains/retail", "user_simulator"))
+                return text if is_same else text.removesuffix("\n")
+        raise UsageError(f"the text {name} is missing", where=str(self.folder), hint="Pull the data again.")
+
+
+def editions(folder: Path) -> dict[str, Edition]:
+    """Return the pulled editions, the newest first."""
+    names = (CHECKOUT, WHEEL)
+    return {name: Edition(name, folder / name) for name in names if (folder / name / "domains").is_dir()}
+
+
+def find_edition(folder: Path, name: str = "") -> Edition:
+    """Return an edition; without a name, the newest.
+
+    Raises:
+        UsageError: it was not pulled.
+    """
+    found = editions(folder)
+    if not found or (name and name not in found):
+        source = "--from CHECKOUT" if name == CHECKOUT else ""
+        wanted = f"the edition {name}" if name else "the data"
+        raise UsageError(
+            f"{wanted} of τ²-bench is missing", where=str(folder), hint=f"Run `eval-console pull tau2 {source}`."
+        )
+    return found[name] if name else next(iter(found.values()))
+
+
+def known(domain: str) -> str:
+    """Return the name of a domain that is played here.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if domain == REFUSED:
+        raise UsageError(f"the domain {REFUSED} is not played here: its 68 tools are not rebuilt", hint="See docs.")
+    if domain not in KINDS:
+        raise UsageError(f"no domain {domain!r}", hint=f"Use one of: {', '.join(KINDS)}.")
+    return domain
+
+
+@cache
+def _domain(folder: Path, name: str) -> Domain:
+    place = folder / "domains" / name
+    kind = KINDS[name][0]
+    if name == "telecom":
+        rows = _toml(place / "db.toml") | {"phone": _toml(place / "user_db.toml")}
+        return Domain(name, _converted(rows, kind, place))
+    if (place / "user_db.json").exists():
+        rows = _decoded(place / "db.json", dict[str, Any]) | _decoded(place / "user_db.json", dict[str, Any])
+        return Domain(name, _converted(rows, kind, place))
+    return Domain(name, _decoded(place / "db.json", kind))
+
+
+@cache
+def _tasks(folder: Path, domain: str) -> Mapping[str, Task]:
+    tasks = _decoded(folder / "domains" / domain / "tasks.json", list[Task])
+    return {task.id: task for task in tasks}
+
+
+@cache
+def _raw_tasks(folder: Path, domain: str) -> Mapping[str, dict[str, Any]]:
+    return {task["id"]: task for task in _decoded(folder / "domains" / domain / "tasks.json", list[dict[str, Any]])}
+
+
+def _decoded(path: Path, kind: Any) -> Any:
+    """Read a JSON file, or the same with `.gz`."""
+    for suffix in _SUFFIXES:
+        file = path.with_name(path.name + suffix)
+        if file.exists():
+            raw = file.read_bytes()
+            try:
+                return msgspec.json.decode(gzip.decompress(raw) if suffix else raw, type=ready_type(kind), strict=False)
+            except (OSError, msgspec.DecodeError) as error:
+                raise UsageError(f"cannot be read: {error}", where=str(file), hint="Pull the data again.") from error
+    raise UsageError("the file is missing", where=str(path), hint="Pull the data again.")
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"cannot be read: {error}", where=str(path), hint="Pull the data again.") from error
+
+
+def _converted(rows: Any, kind: type[msgspec.Struct], place: Path) -> Any:
+    try:
+        return msgspec.convert(rows, ready_type(kind), strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"cannot be read: {error}", where=str(place), hint="Pull the data again.") from error

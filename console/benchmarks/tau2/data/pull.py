@@ -1,0 +1,154 @@
+"""Download of the data: the wheel of inspect_evals, pinned, or a checkout of tau2-bench.
+
+The two are editions, kept beside each other in one folder. Sources are kept for the wording of tools and prompts; none
+of them runs. `suite.toml`, which makes the folder visible to the catalog, is written last.
+"""
+
+import json
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+from console.benchmarks.tau2.data.editions import CHECKOUT, DOMAINS, WHEEL, editions
+from console.core.fault import UsageError
+from console.suites.archive import tree_sha256, unpack_zip
+from console.suites.pull import Pin, Pull
+from console.suites.wheel import Wheel, find_wheel
+
+OFFICIAL = Wheel("inspect_evals", "0.26.0", "b76d15813182807da141a0f06bb6f18a5f82d1f06291ec2633bb84cdf661f8d0")
+"""The wheel with tasks of 0.2.0; license: MIT."""
+WHEEL_TREE = "d130a04cd3771878ab088c0996c5e4ddb778d0a9d53eda66a40e5331d36de9ab"
+CHECKOUT_TREE = "30425987a12bb6c1326622aa315467eeb475efde36a6748311bba4c255cdf5f3"
+"""Digests of the kept data files of the wheel, and of the tag v1.0.1."""
+NAME = "tau2"
+
+_PACKAGE = "inspect_evals/tau2/"
+_DATA_FOLDERS = (*(f"domains/{name}" for name in (*DOMAINS, "mock")), "user_simulator")
+_UNUSED = ("tasks_full.json", "audio_difficulty.json")
+_UNUSED_PARTS = ("_voice", "task_issues", "workflows")
+_SOURCES = (
+    *(f"domains/{name}" for name in (*DOMAINS, "mock")),
+    "agent/llm_agent.py",
+    "evaluator/evaluator_nl_assertions.py",
+)
+_SOURCE_NAMES = ("tools.py", "user_tools.py", "data_model.py", "user_data_model.py")
+_SUFFIXES = (".json", ".gz", ".toml", ".txt", ".md")
+
+
+def pull(request: Pull) -> Path:
+    """Install the data from pip, a wheel, or a checkout, and return their folder.
+
+    Raises:
+        UsageError: no pip, no network, a digest mismatch, neither a wheel nor a checkout, or an unwritable folder.
+    """
+    return request.into(NAME, lambda new_folder, scratch: _fill(new_folder, scratch, request))
+
+
+def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
+    for edition in editions(request.root / NAME).values():
+        shutil.copytree(edition.folder, new_folder / edition.name)
+    source = request.from_path
+    if source is None or source.suffix == ".whl":
+        wheel = find_wheel(OFFICIAL, scratch, request)
+        request.notify(f"unpacking {wheel.name}")
+        unpack_zip(wheel, scratch / "wheel", _is_in_wheel)
+        root, name = scratch / "wheel" / _PACKAGE, WHEEL
+        data, sources = root / "data", root
+    else:
+        root, name = _unpacked(source, scratch), CHECKOUT
+        data, sources = _data_of(root), root / "src" / "tau2"
+    target = new_folder / name
+    shutil.rmtree(target, ignore_errors=True)
+    for part in _DATA_FOLDERS:
+        _copy(data / part, target / part, _is_data)
+    pin = Pin(f"the data of edition {name}", tree_sha256(target), WHEEL_TREE if name == WHEEL else CHECKOUT_TREE)
+    is_official = request.is_pinned([pin])
+    (target / "official").write_text("true" if is_official else "false", encoding="utf-8")
+    _copy_sources(sources, target / "sources", is_wheel=name == WHEEL)
+    if name == CHECKOUT and not (target / "sources").exists():
+        request.notify("the folder has no sources: wording of tools and prompts is that of the wheel (pull tau2)")
+    (new_folder / "suite.toml").write_text(_suite_toml(new_folder), encoding="utf-8")
+
+
+def _unpacked(source: Path, scratch: Path) -> Path:
+    if source.is_dir():
+        return source
+    try:
+        with tarfile.open(source) as archive:
+            archive.extractall(scratch / "checkout", filter="data")
+    except (tarfile.TarError, OSError) as error:
+        raise UsageError(
+            f"neither a wheel, a checkout nor a tar archive of one: {error}",
+            where=str(source),
+            hint="Name the folder of a tau2-bench checkout.",
+        ) from error
+    inner = [path for path in (scratch / "checkout").iterdir() if path.is_dir()]
+    return inner[0] if len(inner) == 1 and inner[0].name not in ("data", "tau2") else scratch / "checkout"
+
+
+def _data_of(root: Path) -> Path:
+    """Return the folder with `domains` of a checkout, its `data` or `data/tau2`."""
+    for folder in (root / "data" / "tau2", root / "tau2", root):
+        if (folder / "domains" / "airline" / "tasks.json").exists():
+            return folder
+    raise UsageError(
+        "contains no data/tau2/domains", where=str(root), hint="Name the folder of a tau2-bench checkout, tag v1.0.1."
+    )
+
+
+def _copy(source: Path, target: Path, is_kept: Callable[[Path], bool]) -> None:
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and not path.is_symlink() and is_kept(path):
+            place = target / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place)
+
+
+def _is_in_wheel(name: str) -> bool:
+    path = Path(name)
+    return name.startswith(_PACKAGE) and (path.suffix == ".py" or _is_data(path))
+
+
+def _is_data(path: Path) -> bool:
+    is_unused = path.name in _UNUSED or any(part in path.as_posix() for part in _UNUSED_PARTS)
+    return path.suffix in _SUFFIXES and not is_unused
+
+
+def _copy_sources(sources: Path, target: Path, *, is_wheel: bool) -> None:
+    if is_wheel:
+        for part in (*DOMAINS, "common"):
+            _copy(sources / part, target / part, lambda path: path.suffix == ".py")
+        return
+    for part in _SOURCES:
+        place = sources / part
+        if place.is_dir():
+            _copy(place, target / place.name, lambda path: path.name in _SOURCE_NAMES)
+        elif place.exists():
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(place, target / place.name)
+
+
+def _suite_toml(folder: Path) -> str:
+    found = editions(folder)
+    official = {name: (edition.folder / "official").read_text() == "true" for name, edition in found.items()}
+    newest = next(iter(found))
+    title = f"τ²-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
+    source = {
+        "name": "tau2-bench",
+        "version": newest if official[newest] else "unknown",
+        "digest": tree_sha256(folder / newest, without=("official",)),
+        "licence": "MIT, (c) 2025 Sierra Research",
+    }
+    has_wording = (folder / newest / "sources").exists()
+    is_comparable = newest == CHECKOUT and official[newest] and has_wording
+    lines = [
+        'format = "tau2"',
+        f"title = {json.dumps(title, ensure_ascii=False)}",
+        'origin = "pulled"',
+        f"comparable = {json.dumps(is_comparable)}",
+        "",
+        "[source]",
+        *(f"{key} = {json.dumps(value)}" for key, value in source.items()),
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,145 @@
+"""Official wording of tools, agents and judge, read from pulled source files with `ast`; none of it runs.
+
+Wheel and checkout differ in layout: in the wheel, the docstring of a tool is that of a function `execute` inside.
+"""
+
+import ast
+import inspect
+import re
+import textwrap
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from console.core.fault import UsageError
+
+_SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Examples?):[ \t]*$", re.MULTILINE)
+_ARGUMENT = re.compile(r"^(\w+)\s*(?:\([^\n]*?\))?:\s*(.*)\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolWording:
+    """Description of a tool and its arguments."""
+
+    description: str = ""
+    arguments: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@cache
+def tool_wordings(folder: Path) -> dict[str, dict[str, ToolWording]]:
+    """Return the wording of all tools below a folder of sources, by file (`airline/tools.py`) and name."""
+    found: dict[str, dict[str, ToolWording]] = {}
+    for path in sorted(folder.rglob("*.py")):
+        functions: dict[str, ToolWording] = {}
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                inner = next((item for item in node.body if isinstance(item, ast.AsyncFunctionDef)), node)
+                if (text := ast.get_docstring(inner, clean=False)) and node.name != "execute":
+                    functions[node.name] = read_docstring(text)
+        found[path.relative_to(folder).as_posix()] = functions
+    return found
+
+
+@cache
+def model_wordings(folder: Path) -> dict[str, ToolWording]:
+    """Return the descriptions of data models and their fields, by class."""
+    found: dict[str, ToolWording] = {}
+    for path in sorted(folder.rglob("*data_model.py")):
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.ClassDef):
+                text = ast.get_docstring(node) or ""
+                fields = [item for item in node.body if isinstance(item, ast.AnnAssign)]
+                named = {ast.unparse(item.target): _description(item.value) for item in fields}
+                found[node.name] = ToolWording(text, named)
+    return found
+
+
+@cache
+def texts_of(path: Path) -> dict[str, str]:
+    """Return the texts that a source file assigns to names; a formatted part stands as `{name}`.
+
+    Raises:
+        UsageError: the file is missing or no Python.
+    """
+    if not path.exists():
+        raise UsageError("official wording is missing", where=str(path), hint="Pull a whole checkout with --from.")
+    texts: dict[str, str] = {}
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            text = _text(node.value)
+            if text is not None:
+                texts[node.targets[0].id] = text
+    return texts
+
+
+@cache
+def wheel_instruction(path: Path) -> str:
+    """Return the agent's instruction from the wheel's prompt, without its indentation."""
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.JoinedStr):
+            text = _text(node) or ""
+            _, mark, rest = text.partition("<instructions>")
+            if mark:
+                return textwrap.dedent(rest.partition("</instructions>")[0]).strip()
+    raise UsageError("the agent's instruction is missing", where=str(path), hint="Pull the data again.")
+
+
+def read_docstring(text: str) -> ToolWording:
+    """Read a docstring in Google style as the official schemas do."""
+    clean = inspect.cleandoc(text)
+    marks = list(_SECTION.finditer(clean))
+    head = clean[: marks[0].start()] if marks else clean
+    short, _, long = head.partition("\n")
+    description = "\n\n".join(filter(None, (short.strip(), long.strip())))
+    arguments: dict[str, str] = {}
+    for number, mark in enumerate(marks):
+        if mark[1] == "Args":
+            end = marks[number + 1].start() if number + 1 < len(marks) else len(clean)
+            arguments = _arguments(clean[mark.end() : end])
+    return ToolWording(description, arguments)
+
+
+def _arguments(text: str) -> dict[str, str]:
+    lines = textwrap.dedent(text.strip("\n")).splitlines()
+    parts: list[list[str]] = []
+    for line in lines:
+        if line[:1].strip():
+            parts.append([line])
+        elif parts:
+            parts[-1].append(line)
+    arguments: dict[str, str] = {}
+    for first, *rest in parts:
+        body = "\n".join([first, *([textwrap.dedent("\n".join(rest))] if rest else [])])
+        if found := _ARGUMENT.match(body):
+            arguments[found[1]] = found[2].strip()
+    return arguments
+
+
+def _description(value: ast.expr | None) -> str:
+    keywords = value.keywords if isinstance(value, ast.Call) else []
+    return next((_text(item.value) or "" for item in keywords if item.arg == "description"), "")
+
+
+def _text(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_piece(item) for item in node.values)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "strip":
+        text = _text(node.func.value)
+        return None if text is None else text.strip()
+    return None
+
+
+def _piece(node: ast.expr) -> str:
+    if isinstance(node, ast.FormattedValue):
+        return "{" + ast.unparse(node.value) + "}"
+    return _text(node) or ""
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise UsageError(f"cannot be read: {error}", where=str(path), hint="Pull the data again.") from error

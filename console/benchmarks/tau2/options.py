@@ -1,0 +1,78 @@
+"""Options of τ²-bench runs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from console.benchmarks.tau2.conversation.talk import Limits
+from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL
+from console.benchmarks.tau2.data.prompts import MANUAL, WORKFLOW
+from console.core.fault import UsageError
+from console.suites.suite import Option
+
+SPLITS = ("base", "train", "test", "small", "full")
+NEWEST = "newest"
+OPTIONS = (
+    Option(
+        "edition", "choice", NEWEST, "edition of the data; newest: of those that were pulled", (NEWEST, CHECKOUT, WHEEL)
+    ),
+    Option("split", "choice", "base", "tasks; base is that of the leaderboard, small and full only in telecom", SPLITS),
+    Option("max_steps", "int", 200, "messages and rounds of tool results after which a conversation fails"),
+    Option("max_errors", "int", 10, "tool errors after which a conversation fails"),
+    Option("protocol", "bool", False, "end a conversation at a message with both text and calls"),
+    Option("solo", "bool", False, "telecom without a user: the agent works on a ticket with the tools of both"),
+    Option(
+        "telecom_policy",
+        "choice",
+        MANUAL,
+        "technical manual of telecom; manual is that of the leaderboard",
+        (MANUAL, WORKFLOW),
+    ),
+    Option("official_calls", "bool", False, "send the name of an earlier call twice, as the original does"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tau2Options:
+    """Validated options."""
+
+    edition: str
+    """Empty: the newest."""
+    split: str
+    limits: Limits
+    policy: str
+    official_calls: bool
+
+    @property
+    def differs(self) -> list[str]:
+        """Names of options that make results other than published ones."""
+        usual = Limits()
+        own = {
+            f"split {self.split}": self.split != "base",
+            "other limits": (self.limits.max_steps, self.limits.max_errors) != (usual.max_steps, usual.max_errors),
+            "protocol": self.limits.validate,
+            "solo": self.limits.solo,
+            "telecom_policy": self.policy != MANUAL,
+        }
+        return [name for name, is_other in own.items() if is_other]
+
+
+def read_options(options: Mapping[str, Any]) -> Tau2Options:
+    """Validate the options of a run.
+
+    Raises:
+        UsageError: an invalid value.
+    """
+    values = {option.name: option.default for option in OPTIONS} | dict(options)
+    for option in OPTIONS:
+        value = values[option.name]
+        if option.choices and value not in option.choices:
+            raise UsageError(f"must be one of {', '.join(option.choices)}, not {value!r}", where=option.name)
+        if option.kind == "bool" and not isinstance(value, bool):
+            raise UsageError(f"must be true or false, not {value!r}", where=option.name)
+        is_count = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10_000
+        if option.kind == "int" and not is_count:
+            raise UsageError(f"must be from 1 to 10000, not {value!r}", where=option.name)
+    limits = Limits(values["max_steps"], values["max_errors"], values["protocol"], values["solo"])
+    edition = "" if values["edition"] == NEWEST else values["edition"]
+    return Tau2Options(edition, values["split"], limits, values["telecom_policy"], values["official_calls"])

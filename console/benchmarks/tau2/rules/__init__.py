@@ -1,0 +1,1 @@
+"""What decides verdicts: tasks, replay, evaluation, metrics and blame. Pure."""

@@ -1,0 +1,1 @@
+"""The worlds of the domains: data, tools, and functions of the tasks. Pure."""

@@ -1,0 +1,551 @@
+"""The airline: flights, users and reservations. Errors keep the official wording."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from console.benchmarks.tau2.rules.domains.world import (
+    AGENT,
+    Change,
+    Table,
+    ToolError,
+    World,
+    calculate,
+    converted,
+    rows_or_given,
+    tool,
+)
+
+NOW = "2024-05-15T15:00:00"
+BAG_PRICE = 50
+INSURANCE_PRICE = 30
+
+Cabin = Literal["business", "economy", "basic_economy"]
+Membership = Literal["gold", "silver", "regular"]
+FlightType = Literal["round_trip", "one_way"]
+YesNo = Literal["yes", "no"]
+
+# Rows ----------------------------------------------------------------------------------------------------------------
+
+
+class Available(msgspec.Struct, tag_field="status", tag="available", gc=False):
+    """A flight that can be booked."""
+
+    available_seats: dict[Cabin, int]
+    prices: dict[Cabin, int]
+
+
+class Landed(msgspec.Struct, tag_field="status", tag="landed", gc=False):
+    """A flight of the past."""
+
+    actual_departure_time_est: str
+    actual_arrival_time_est: str
+
+
+class Cancelled(msgspec.Struct, tag_field="status", tag="cancelled", gc=False):
+    """A flight that does not take place."""
+
+
+class Delayed(msgspec.Struct, tag_field="status", tag="delayed", gc=False):
+    """A flight that leaves later."""
+
+    estimated_departure_time_est: str
+    estimated_arrival_time_est: str
+
+
+class Flying(msgspec.Struct, tag_field="status", tag="flying", gc=False):
+    """A flight in the air."""
+
+    actual_departure_time_est: str
+    estimated_arrival_time_est: str
+
+
+class OnTime(msgspec.Struct, tag_field="status", tag="on time", gc=False):
+    """A flight about to leave."""
+
+    estimated_departure_time_est: str
+    estimated_arrival_time_est: str
+
+
+DayStatus = Available | Landed | Cancelled | Delayed | Flying | OnTime
+_STATUS_FIELD = "status"
+
+
+class Flight(msgspec.Struct, gc=False):
+    """One flight number with its days."""
+
+    flight_number: str
+    origin: str
+    destination: str
+    scheduled_departure_time_est: str
+    scheduled_arrival_time_est: str
+    dates: dict[str, DayStatus]
+
+
+class DirectFlight(msgspec.Struct, gc=False):
+    """A search result."""
+
+    flight_number: str
+    origin: str
+    destination: str
+    status: str
+    scheduled_departure_time_est: str
+    scheduled_arrival_time_est: str
+    date: str | None
+    available_seats: dict[Cabin, int]
+    prices: dict[Cabin, int]
+
+
+class Name(msgspec.Struct, gc=False):
+    """The name of a user."""
+
+    first_name: str
+    last_name: str
+
+
+class Address(msgspec.Struct, gc=False):
+    """The address of a user."""
+
+    address1: str
+    address2: str | None
+    city: str
+    country: str
+    state: str
+    zip: str
+
+
+class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False):
+    """A card, without a limit."""
+
+    id: str
+    brand: str
+    last_four: str
+
+
+class GiftCard(msgspec.Struct, tag_field="source", tag="gift_card", gc=False):
+    """A gift card with its balance."""
+
+    id: str
+    amount: float
+
+
+class Certificate(msgspec.Struct, tag_field="source", tag="certificate", gc=False):
+    """A certificate, used up by one booking."""
+
+    id: str
+    amount: float
+
+
+class Passenger(msgspec.Struct, gc=False):
+    """Someone who flies."""
+
+    first_name: str
+    last_name: str
+    dob: str
+
+
+class Payment(msgspec.Struct, gc=False):
+    """An amount by one method; negative: a refund."""
+
+    payment_id: str
+    amount: int
+
+
+class FlightInfo(msgspec.Struct, gc=False):
+    """A flight to book."""
+
+    flight_number: str
+    date: str
+
+
+class ReservationFlight(msgspec.Struct, gc=False):
+    """A booked flight."""
+
+    flight_number: str
+    origin: str
+    destination: str
+    date: str
+    price: int
+
+
+class User(msgspec.Struct, gc=False):
+    """A customer."""
+
+    user_id: str
+    name: Name
+    address: Address
+    email: str
+    dob: str
+    payment_methods: dict[str, CreditCard | GiftCard | Certificate]
+    saved_passengers: list[Passenger]
+    membership: Membership
+    reservations: list[str]
+
+
+class Reservation(msgspec.Struct, gc=False):
+    """A booking."""
+
+    reservation_id: str
+    user_id: str
+    origin: str
+    destination: str
+    flight_type: FlightType
+    cabin: Cabin
+    flights: list[ReservationFlight]
+    passengers: list[Passenger]
+    payment_history: list[Payment]
+    created_at: str
+    total_baggages: int
+    nonfree_baggages: int
+    insurance: YesNo
+    status: Literal["cancelled"] | None = None
+
+
+class Data(msgspec.Struct, gc=False):
+    """The pulled data."""
+
+    flights: dict[str, Flight]
+    users: dict[str, User]
+    reservations: dict[str, Reservation]
+
+
+_AIRPORTS: Mapping[str, str] = {
+    "SFO": "San Francisco",
+    "JFK": "New York",
+    "LAX": "Los Angeles",
+    "ORD": "Chicago",
+    "DFW": "Dallas",
+    "DEN": "Denver",
+    "SEA": "Seattle",
+    "ATL": "Atlanta",
+    "MIA": "Miami",
+    "BOS": "Boston",
+    "PHX": "Phoenix",
+    "IAH": "Houston",
+    "LAS": "Las Vegas",
+    "MCO": "Orlando",
+    "EWR": "Newark",
+    "CLT": "Charlotte",
+    "MSP": "Minneapolis",
+    "DTW": "Detroit",
+    "PHL": "Philadelphia",
+    "LGA": "LaGuardia",
+}
+
+
+class Airport(msgspec.Struct, gc=False):
+    """One airport."""
+
+    iata: str
+    city: str
+
+
+# Tools ---------------------------------------------------------------------------------------------------------------
+
+
+class AirlineAgent:
+    """Tools of the agent."""
+
+    def __init__(self, data: Data) -> None:
+        self.flights, self.users = Table(data.flights), Table(data.users)
+        self.reservations = Table(data.reservations)
+
+    @tool("write")
+    def book_reservation(
+        self,
+        user_id: str,
+        origin: str,
+        destination: str,
+        flight_type: FlightType,
+        cabin: Cabin,
+        flights: list[FlightInfo | dict[str, Any]],
+        passengers: list[Passenger | dict[str, Any]],
+        payment_methods: list[Payment | dict[str, Any]],
+        total_baggages: int,
+        nonfree_baggages: int,
+        insurance: YesNo,
+    ) -> Reservation:
+        """Book flights; certificates are used up whole."""
+        wanted, people = rows_or_given(FlightInfo, flights), rows_or_given(Passenger, passengers)
+        payments = rows_or_given(Payment, payment_methods)
+        user_id = self._user(user_id).user_id
+        reservation = converted(
+            Reservation,
+            {
+                "reservation_id": self._free_id(),
+                "user_id": user_id,
+                "origin": origin,
+                "destination": destination,
+                "flight_type": flight_type,
+                "cabin": cabin,
+                "flights": [],
+                "passengers": msgspec.to_builtins(people),
+                "payment_history": msgspec.to_builtins(payments),
+                "created_at": NOW,
+                "total_baggages": total_baggages,
+                "nonfree_baggages": nonfree_baggages,
+                "insurance": insurance,
+            },
+        )
+        total: Any = 0
+        for flight in wanted:
+            status = self._bookable(flight.flight_number, flight.date, cabin, len(people))
+            reservation.flights.append(self._leg(flight, status.prices[cabin]))
+            total += status.prices[cabin] * len(people)
+        if insurance == "yes":
+            total += INSURANCE_PRICE * len(people)
+        total += BAG_PRICE * nonfree_baggages
+        self._pay(user_id, payments, total)
+        for flight in wanted:
+            day = self.flights.edit(flight.flight_number).dates[flight.date]
+            if isinstance(day, Available):
+                day.available_seats[cabin] -= len(people)
+        self.reservations.add(reservation.reservation_id, reservation)
+        self.users.edit(user_id).reservations.append(reservation.reservation_id)
+        return reservation
+
+    @tool("generic")
+    def calculate(self, expression: str) -> str:
+        """Compute an expression."""
+        return calculate(expression)
+
+    @tool("write")
+    def cancel_reservation(self, reservation_id: str) -> Reservation:
+        """Cancel a reservation and note the refunds; never refused."""
+        self._reservation(reservation_id)
+        reservation = self.reservations.edit(reservation_id)
+        refunds = [Payment(payment.payment_id, -payment.amount) for payment in reservation.payment_history]
+        reservation.payment_history.extend(refunds)
+        reservation.status = "cancelled"
+        return reservation
+
+    @tool("read")
+    def get_reservation_details(self, reservation_id: str) -> Reservation:
+        """Return a reservation."""
+        return self._reservation(reservation_id)
+
+    @tool("read")
+    def get_user_details(self, user_id: str) -> User:
+        """Return a user."""
+        return self._user(user_id)
+
+    @tool("read")
+    def list_all_airports(self) -> list[Airport]:
+        """Return the airports."""
+        return [Airport(code, city) for code, city in _AIRPORTS.items()]
+
+    @tool("read")
+    def search_direct_flight(self, origin: str, destination: str, date: str) -> list[DirectFlight]:
+        """Search flights that can be booked on a day."""
+        return list(self._search(date, origin, destination))
+
+    @tool("read")
+    def search_onestop_flight(self, origin: str, destination: str, date: str) -> list[list[DirectFlight]]:
+        """Search pairs of flights; the next day has no leading zero and is always in May, as in the original."""
+        found: list[list[DirectFlight]] = []
+        for first in self._search(date, origin, None):
+            first.date = date
+            is_next_day = "+1" in first.scheduled_arrival_time_est
+            second_date = f"2024-05-{int(date[-2:]) + 1}" if is_next_day else date
+            for second in self._search(second_date, first.destination, destination):
+                if second.scheduled_departure_time_est >= first.scheduled_arrival_time_est:
+                    second.date = second_date
+                    found.append([first, second])
+        return found
+
+    @tool("write")
+    def send_certificate(self, user_id: str, amount: int) -> str:
+        """Give a user a certificate."""
+        user = self._user(user_id)
+        for number in range(3221322, 3221325):
+            name = f"certificate_{number}"
+            if name not in user.payment_methods:
+                row = converted(Certificate, {"source": "certificate", "id": name, "amount": amount})
+                self.users.edit(user_id).payment_methods[name] = row
+                return f"Certificate {name} added to user {user_id} with amount {amount}."
+        raise ToolError("Too many certificates")
+
+    @tool("generic")
+    def transfer_to_human_agents(self, summary: str) -> str:
+        """Say that a person takes over."""
+        del summary
+        return "Transfer successful"
+
+    @tool("write")
+    def update_reservation_baggages(
+        self, reservation_id: str, total_baggages: int, nonfree_baggages: int, payment_id: str
+    ) -> Reservation:
+        """Change the bags, and charge those that are added."""
+        current = self._reservation(reservation_id)
+        price = BAG_PRICE * max(0, nonfree_baggages - current.nonfree_baggages)
+        payment = self._settle(current.user_id, payment_id, price)
+        reservation = self.reservations.edit(reservation_id)
+        if payment is not None:
+            reservation.payment_history.append(payment)
+        reservation.total_baggages = total_baggages
+        reservation.nonfree_baggages = nonfree_baggages
+        return reservation
+
+    @tool("write")
+    def update_reservation_flights(
+        self, reservation_id: str, cabin: Cabin, flights: list[FlightInfo | dict[str, Any]], payment_id: str
+    ) -> Reservation:
+        """Replace all flights; kept ones keep their price; seats stay as they are."""
+        current = self._reservation(reservation_id)
+        wanted = rows_or_given(FlightInfo, flights)
+        people = len(current.passengers)
+        total: Any = 0
+        legs: list[ReservationFlight] = []
+        for flight in wanted:
+            kept = self._kept(current, cabin, flight)
+            if kept is None:
+                status = self._bookable(flight.flight_number, flight.date, cabin, people)
+                kept = self._leg(flight, status.prices[cabin])
+            else:
+                kept = self._leg(flight, kept.price)
+            total += kept.price * people
+            legs.append(kept)
+        total -= sum(flight.price for flight in current.flights) * people
+        payment = self._settle(current.user_id, payment_id, total)
+        reservation = self.reservations.edit(reservation_id)
+        if payment is not None:
+            reservation.payment_history.append(payment)
+        reservation.flights = legs
+        reservation.cabin = cabin
+        return reservation
+
+    @tool("write")
+    def update_reservation_passengers(
+        self, reservation_id: str, passengers: list[Passenger | dict[str, Any]]
+    ) -> Reservation:
+        """Replace the passengers by as many others."""
+        people = rows_or_given(Passenger, passengers)
+        current = self._reservation(reservation_id)
+        if len(people) != len(current.passengers):
+            raise ToolError("Number of passengers does not match")
+        reservation = self.reservations.edit(reservation_id)
+        reservation.passengers = people
+        return reservation
+
+    @tool("read")
+    def get_flight_status(self, flight_number: str, date: str) -> str:
+        """Return the status of a flight on a day."""
+        return msgspec.to_builtins(self._day(flight_number, date))[_STATUS_FIELD]
+
+    def _user(self, user_id: str) -> User:
+        user = self.users.find(user_id)
+        if user is None:
+            raise ToolError(f"User {user_id} not found")
+        return user
+
+    def _reservation(self, reservation_id: str) -> Reservation:
+        reservation = self.reservations.find(reservation_id)
+        if reservation is None:
+            raise ToolError(f"Reservation {reservation_id} not found")
+        return reservation
+
+    def _flight(self, number: str) -> Flight:
+        flight = self.flights.find(number)
+        if flight is None:
+            raise ToolError(f"Flight {number} not found")
+        return flight
+
+    def _day(self, number: str, date: str) -> DayStatus:
+        day = self._flight(number).dates.get(date)
+        if day is None:
+            raise ToolError(f"Flight {number} not found on date {date}")
+        return day
+
+    def _bookable(self, number: str, date: str, cabin: Cabin, people: int) -> Available:
+        day = self._day(number, date)
+        if not isinstance(day, Available):
+            raise ToolError(f"Flight {number} not available on date {date}")
+        if day.available_seats[cabin] < people:
+            raise ToolError(f"Not enough seats on flight {number}")
+        return day
+
+    def _leg(self, wanted: FlightInfo, price: int) -> ReservationFlight:
+        flight = self._flight(wanted.flight_number)
+        return ReservationFlight(flight.flight_number, flight.origin, flight.destination, wanted.date, price)
+
+    def _free_id(self) -> str:
+        for name in ("HATHAT", "HATHAU", "HATHAV"):
+            if name not in self.reservations:
+                return name
+        raise ToolError("Too many reservations")
+
+    def _kept(self, current: Reservation, cabin: Cabin, wanted: FlightInfo) -> ReservationFlight | None:
+        for flight in current.flights:
+            is_same = flight.flight_number == wanted.flight_number and flight.date == wanted.date
+            if is_same and cabin == current.cabin:
+                return flight
+        return None
+
+    def _pay(self, user_id: str, payments: list[Payment], total: Any) -> None:
+        """Check and charge the payments of a booking."""
+        methods = self._user(user_id).payment_methods
+        for payment in payments:
+            method = methods.get(payment.payment_id)
+            if method is None:
+                raise ToolError(f"Payment method {payment.payment_id} not found")
+            if isinstance(method, GiftCard | Certificate) and method.amount < payment.amount:
+                raise ToolError(f"Not enough balance in payment method {payment.payment_id}")
+        paid = sum(payment.amount for payment in payments)
+        if paid != total:
+            raise ToolError(f"Payment amount does not add up, total price is {total}, but paid {paid}")
+        methods = self.users.edit(user_id).payment_methods
+        for payment in payments:
+            method = methods[payment.payment_id]
+            if isinstance(method, GiftCard):
+                method.amount -= payment.amount
+            elif isinstance(method, Certificate):
+                del methods[payment.payment_id]
+
+    def _settle(self, user_id: str, payment_id: str, total: Any) -> Payment | None:
+        """Charge or refund the difference of a change; None: nothing to pay."""
+        method = self._user(user_id).payment_methods.get(payment_id)
+        if method is None:
+            raise ToolError("Payment method not found")
+        if isinstance(method, Certificate):
+            raise ToolError("Certificate cannot be used to update reservation")
+        if isinstance(method, GiftCard):
+            if method.amount < total:
+                raise ToolError("Gift card balance is not enough")
+            editable = self.users.edit(user_id).payment_methods[payment_id]
+            if isinstance(editable, GiftCard):
+                editable.amount -= total
+        return converted(Payment, {"payment_id": payment_id, "amount": total}) if total != 0 else None
+
+    def _search(self, date: str, origin: str | None, destination: str | None) -> Iterator[DirectFlight]:
+        for flight in self.flights:
+            day = flight.dates.get(date)
+            if origin is not None and flight.origin != origin:
+                continue
+            if isinstance(day, Available) and (destination is None or flight.destination == destination):
+                yield DirectFlight(
+                    flight.flight_number,
+                    flight.origin,
+                    flight.destination,
+                    "available",
+                    flight.scheduled_departure_time_est,
+                    flight.scheduled_arrival_time_est,
+                    None,
+                    day.available_seats,
+                    day.prices,
+                )
+
+
+class AirlineWorld(World):
+    """An airline; the user has no tools."""
+
+    agent_kit = AirlineAgent
+
+    def __init__(self, data: Data) -> None:
+        self.agent = AirlineAgent(data)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield changed flights, users and reservations."""
+        yield from self.agent.flights.changes(AGENT, "flights")
+        yield from self.agent.users.changes(AGENT, "users")
+        yield from self.agent.reservations.changes(AGENT, "reservations")

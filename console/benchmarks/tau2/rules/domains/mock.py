@@ -1,0 +1,140 @@
+"""The official domain for tests: tasks of users."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER, Change, Table, ToolError, World, converted, tool
+
+TaskStatus = Literal["pending", "completed"]
+
+
+class Task(msgspec.Struct, gc=False):
+    """Something to do."""
+
+    task_id: str
+    title: str
+    description: str | None = None
+    status: TaskStatus = "pending"
+
+
+class User(msgspec.Struct, gc=False):
+    """Someone with tasks."""
+
+    user_id: str
+    name: str
+    tasks: list[str]
+
+
+class Notification(msgspec.Struct, gc=False):
+    """A message to the user."""
+
+    notification_id: str
+    message: str
+    status: str = "unread"
+    task_id: str | None = None
+
+
+class Data(msgspec.Struct, gc=False):
+    """The pulled data."""
+
+    tasks: dict[str, Task]
+    users: dict[str, User]
+    notifications: dict[str, Notification] = msgspec.field(default_factory=dict[str, Notification])
+
+
+class MockAgent:
+    """Tools of the agent."""
+
+    def __init__(self, data: Data) -> None:
+        self.tasks, self.users = Table(data.tasks), Table(data.users)
+
+    @tool("write")
+    def create_task(self, user_id: str, title: str, description: str = None) -> Task:  # pyright: ignore[reportArgumentType] - official schema  # noqa: RUF013
+        """Create a task."""
+        if user_id not in self.users:
+            raise ToolError(f"User {user_id} not found")
+        name = f"task_{sum(1 for _ in self.tasks) + 1}"
+        task = converted(Task, {"task_id": name, "title": title, "description": description, "status": "pending"})
+        self.tasks.add(name, task)
+        self.users.edit(user_id).tasks.append(name)
+        return task
+
+    @tool("read")
+    def get_users(self) -> list[User]:
+        """Return all users."""
+        return list(self.users)
+
+    @tool("write")
+    def update_task_status(self, task_id: str, status: TaskStatus) -> Task:
+        """Set the status of a task."""
+        if task_id not in self.tasks:
+            raise ToolError(f"Task {task_id} not found")
+        task = self.tasks.edit(task_id)
+        task.status = status
+        return task
+
+    @tool("generic")
+    def transfer_to_human_agents(self, summary: str) -> str:
+        """Say that a person takes over."""
+        del summary
+        return "Transfer successful"
+
+    def assert_task_status(self, task_id: str, expected_status: str) -> bool:
+        """Return whether a task has a status."""
+        task = self.tasks.find(task_id)
+        if task is None:
+            raise ToolError(f"Task {task_id} not found")
+        return task.status == expected_status
+
+    def assert_number_of_tasks(self, user_id: str, expected_number: int) -> bool:
+        """Return whether a user has this many tasks."""
+        user = self.users.find(user_id)
+        if user is None:
+            raise ToolError(f"User {user_id} not found")
+        return len(user.tasks) == expected_number
+
+
+class MockUser:
+    """Tools of the user."""
+
+    def __init__(self, data: Data) -> None:
+        self.notifications = Table(data.notifications)
+
+    @tool("read")
+    def check_notifications(self) -> Any:
+        """Return the notifications."""
+        return list(self.notifications)
+
+    @tool("write")
+    def dismiss_notification(self, notification_id: str) -> str:
+        """Mark a notification as read."""
+        if notification_id not in self.notifications:
+            raise ToolError(f"Notification {notification_id} not found")
+        self.notifications.edit(notification_id).status = "read"
+        return f"Notification {notification_id} dismissed"
+
+    def add_notification(self, notification_id: str, message: str, task_id: str | None = None) -> None:
+        """Send the user a notification."""
+        self.notifications.add(notification_id, Notification(notification_id, message, task_id=task_id))
+
+    def assert_notification_status(self, notification_id: str, expected_status: str) -> bool:
+        """Return whether a notification has a status."""
+        row = self.notifications.find(notification_id)
+        return row is not None and row.status == expected_status
+
+
+class MockWorld(World):
+    """Tasks, and the user's notifications."""
+
+    agent_kit, user_kit = MockAgent, MockUser
+
+    def __init__(self, data: Data) -> None:
+        self.agent, self.user = MockAgent(data), MockUser(data)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield changed tasks, users and notifications."""
+        yield from self.agent.tasks.changes(AGENT, "tasks")
+        yield from self.agent.users.changes(AGENT, "users")
+        yield from self.user.notifications.changes(USER, "notifications")

@@ -1,0 +1,453 @@
+"""The shop: products, users and orders. Errors keep the official wording."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from console.benchmarks.tau2.rules.domains.world import (
+    AGENT,
+    Change,
+    Table,
+    ToolError,
+    World,
+    calculate,
+    converted,
+    tool,
+)
+
+Status = Literal[
+    "processed",
+    "pending",
+    "pending (item modified)",
+    "delivered",
+    "cancelled",
+    "exchange requested",
+    "return requested",
+]
+Reason = Literal["no longer needed", "ordered by mistake"]
+_REASONS: tuple[Reason, ...] = ("no longer needed", "ordered by mistake")
+
+# Rows ----------------------------------------------------------------------------------------------------------------
+
+
+class Variant(msgspec.Struct, gc=False):
+    """One item that can be bought."""
+
+    item_id: str
+    options: dict[str, str]
+    available: bool
+    price: float
+
+
+class Product(msgspec.Struct, gc=False):
+    """A product with its variants."""
+
+    name: str
+    product_id: str
+    variants: dict[str, Variant]
+
+
+class UserName(msgspec.Struct, gc=False):
+    """The name of a user."""
+
+    first_name: str
+    last_name: str
+
+
+class UserAddress(msgspec.Struct, gc=False):
+    """An address."""
+
+    address1: str
+    address2: str
+    city: str
+    country: str
+    state: str
+    zip: str
+
+
+class CreditCard(msgspec.Struct, tag_field="source", tag="credit_card", gc=False):
+    """A card, without a limit."""
+
+    id: str
+    brand: str
+    last_four: str
+
+
+class GiftCard(msgspec.Struct, tag_field="source", tag="gift_card", gc=False):
+    """A gift card with its balance."""
+
+    id: str
+    balance: float
+
+
+class Paypal(msgspec.Struct, tag_field="source", tag="paypal", gc=False):
+    """An account, without a limit."""
+
+    id: str
+
+
+Method = CreditCard | GiftCard | Paypal
+
+
+class User(msgspec.Struct, gc=False):
+    """A customer."""
+
+    user_id: str
+    name: UserName
+    address: UserAddress
+    email: str
+    payment_methods: dict[str, Method]
+    orders: list[str]
+
+
+class OrderItem(msgspec.Struct, gc=False):
+    """A bought item."""
+
+    name: str
+    product_id: str
+    item_id: str
+    price: float
+    options: dict[str, str]
+
+
+class Fulfillment(msgspec.Struct, gc=False):
+    """A parcel."""
+
+    tracking_id: list[str]
+    item_ids: list[str]
+
+
+class OrderPayment(msgspec.Struct, gc=False):
+    """A payment or refund."""
+
+    transaction_type: Literal["payment", "refund"]
+    amount: float
+    payment_method_id: str
+
+
+class Order(msgspec.Struct, gc=False):
+    """An order."""
+
+    order_id: str
+    user_id: str
+    address: UserAddress
+    items: list[OrderItem]
+    status: Status
+    fulfillments: list[Fulfillment]
+    payment_history: list[OrderPayment]
+    cancel_reason: Reason | None = None
+    exchange_items: list[str] | None = None
+    exchange_new_items: list[str] | None = None
+    exchange_payment_method_id: str | None = None
+    exchange_price_difference: float | None = None
+    return_items: list[str] | None = None
+    return_payment_method_id: str | None = None
+
+
+class Data(msgspec.Struct, gc=False):
+    """The pulled data."""
+
+    products: dict[str, Product]
+    users: dict[str, User]
+    orders: dict[str, Order]
+
+
+# Tools ---------------------------------------------------------------------------------------------------------------
+
+
+class RetailAgent:
+    """Tools of the agent."""
+
+    def __init__(self, data: Data) -> None:
+        self.products, self.users, self.orders = Table(data.products), Table(data.users), Table(data.orders)
+
+    @tool("generic")
+    def calculate(self, expression: str) -> str:
+        """Compute an expression."""
+        return calculate(expression)
+
+    @tool("write")
+    def cancel_pending_order(self, order_id: str, reason: str) -> Order:
+        """Cancel an order; gift cards get their money back at once."""
+        current = self._order(order_id)
+        if current.status != "pending":
+            raise ToolError("Non-pending order cannot be cancelled")
+        if reason not in _REASONS:
+            raise ToolError("Invalid reason")
+        refunds: list[OrderPayment] = []
+        for payment in current.payment_history:
+            refunds.append(OrderPayment("refund", payment.amount, payment.payment_method_id))
+            self._method(current.user_id, payment.payment_method_id)
+            self._charge(current.user_id, payment.payment_method_id, -payment.amount)
+        order = self.orders.edit(order_id)
+        order.status = "cancelled"
+        order.cancel_reason = reason
+        order.payment_history.extend(refunds)
+        return order
+
+    @tool("write")
+    def exchange_delivered_order_items(
+        self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
+    ) -> Order:
+        """Ask for an exchange; nothing is charged yet."""
+        current = self._order(order_id)
+        if current.status != "delivered":
+            raise ToolError("Non-delivered order cannot be exchanged")
+        _check_owned(current, item_ids, "Number of {} not found.")
+        if len(item_ids) != len(new_item_ids):
+            raise ToolError("The number of items to be exchanged should match.")
+        difference, _ = self._difference(current, item_ids, new_item_ids)
+        difference = round(difference, 2)
+        method = self._method(current.user_id, payment_method_id)
+        if isinstance(method, GiftCard) and method.balance < difference:
+            raise ToolError("Insufficient gift card balance to pay for the price difference")
+        order = self.orders.edit(order_id)
+        order.status = "exchange requested"
+        order.exchange_items = sorted(item_ids)
+        order.exchange_new_items = sorted(new_item_ids)
+        order.exchange_payment_method_id = payment_method_id
+        order.exchange_price_difference = difference
+        return order
+
+    @tool("read")
+    def find_user_id_by_name_zip(self, first_name: str, last_name: str, zip: str) -> str:
+        """Find a user by name, in any case, and zip code."""
+        for user in self.users:
+            is_first = user.name.first_name.lower() == first_name.lower()
+            if is_first and user.name.last_name.lower() == last_name.lower() and user.address.zip == zip:
+                return user.user_id
+        raise ToolError("User not found")
+
+    @tool("read")
+    def find_user_id_by_email(self, email: str) -> str:
+        """Find a user by e-mail, in any case."""
+        for user in self.users:
+            if user.email.lower() == email.lower():
+                return user.user_id
+        raise ToolError("User not found")
+
+    @tool("read")
+    def get_order_details(self, order_id: str) -> Order:
+        """Return an order."""
+        return self._order(order_id)
+
+    @tool("read")
+    def get_product_details(self, product_id: str) -> Product:
+        """Return a product."""
+        return self._product(product_id)
+
+    @tool("read")
+    def get_item_details(self, item_id: str) -> Variant:
+        """Return an item."""
+        for product in self.products:
+            if item_id in product.variants:
+                return product.variants[item_id]
+        raise ToolError("Item not found")
+
+    @tool("read")
+    def get_user_details(self, user_id: str) -> User:
+        """Return a user."""
+        return self._user(user_id)
+
+    @tool("read")
+    def list_all_product_types(self) -> str:
+        """Return the products' ids by name."""
+        return json.dumps({product.name: product.product_id for product in self.products}, sort_keys=True)
+
+    @tool("write")
+    def modify_pending_order_address(
+        self,
+        order_id: str,
+        address1: str,
+        address2: str,
+        city: str,
+        state: str,
+        country: str,
+        zip: str,
+    ) -> Order:
+        """Replace the address of an order."""
+        if "pending" not in self._order(order_id).status:
+            raise ToolError("Non-pending order cannot be modified")
+        order = self.orders.edit(order_id)
+        order.address = _address(address1, address2, city, state, country, zip)
+        return order
+
+    @tool("write")
+    def modify_pending_order_items(
+        self, order_id: str, item_ids: list[str], new_item_ids: list[str], payment_method_id: str
+    ) -> Order:
+        """Replace items; all get price and options of the last new one, as in the original."""
+        current = self._order(order_id)
+        if current.status != "pending":
+            raise ToolError("Non-pending order cannot be modified")
+        _check_owned(current, item_ids, "{} not found")
+        if len(item_ids) != len(new_item_ids):
+            raise ToolError("The number of items to be exchanged should match")
+        difference, last = self._difference(current, item_ids, new_item_ids, must_differ=True)
+        method = self._method(current.user_id, payment_method_id)
+        if isinstance(method, GiftCard) and method.balance < difference:
+            raise ToolError("Insufficient gift card balance to pay for the new item")
+        order = self.orders.edit(order_id)
+        kind = "payment" if difference > 0 else "refund"
+        order.payment_history.append(OrderPayment(kind, abs(difference), payment_method_id))
+        self._charge(current.user_id, payment_method_id, difference)
+        for item_id, new_item_id in zip(item_ids, new_item_ids, strict=True):
+            item = _item(order, item_id)
+            item.item_id = new_item_id
+            if last is not None:
+                item.price, item.options = last.price, last.options
+        order.status = "pending (item modified)"
+        return order
+
+    @tool("write")
+    def modify_pending_order_payment(self, order_id: str, payment_method_id: str) -> Order:
+        """Pay an order by another method."""
+        current = self._order(order_id)
+        if "pending" not in current.status:
+            raise ToolError("Non-pending order cannot be modified")
+        method = self._method(current.user_id, payment_method_id)
+        if len(current.payment_history) != 1 or current.payment_history[0].transaction_type != "payment":
+            raise ToolError("There should be exactly one payment for a pending order")
+        old = current.payment_history[0]
+        if old.payment_method_id == payment_method_id:
+            raise ToolError("The new payment method should be different from the current one")
+        if isinstance(method, GiftCard) and method.balance < old.amount:
+            raise ToolError("Insufficient gift card balance to pay for the order")
+        order = self.orders.edit(order_id)
+        order.payment_history.append(OrderPayment("payment", old.amount, payment_method_id))
+        order.payment_history.append(OrderPayment("refund", old.amount, old.payment_method_id))
+        self._charge(current.user_id, payment_method_id, old.amount)
+        self._method(current.user_id, old.payment_method_id)
+        self._charge(current.user_id, old.payment_method_id, -old.amount)
+        return order
+
+    @tool("write")
+    def modify_user_address(
+        self,
+        user_id: str,
+        address1: str,
+        address2: str,
+        city: str,
+        state: str,
+        country: str,
+        zip: str,
+    ) -> User:
+        """Replace the address of a user."""
+        self._user(user_id)
+        user = self.users.edit(user_id)
+        user.address = _address(address1, address2, city, state, country, zip)
+        return user
+
+    @tool("write")
+    def return_delivered_order_items(self, order_id: str, item_ids: list[str], payment_method_id: str) -> Order:
+        """Ask for a return."""
+        current = self._order(order_id)
+        if current.status != "delivered":
+            raise ToolError("Non-delivered order cannot be returned")
+        method = self._method(current.user_id, payment_method_id)
+        if not isinstance(method, GiftCard) and payment_method_id != current.payment_history[0].payment_method_id:
+            raise ToolError("Payment method should be the original payment method")
+        _check_owned(current, item_ids, "Some item not found")
+        order = self.orders.edit(order_id)
+        order.status = "return requested"
+        order.return_items = sorted(item_ids)
+        order.return_payment_method_id = payment_method_id
+        return order
+
+    @tool("generic")
+    def transfer_to_human_agents(self, summary: str) -> str:
+        """Say that a person takes over."""
+        del summary
+        return "Transfer successful"
+
+    def _user(self, user_id: str) -> User:
+        user = self.users.find(user_id)
+        if user is None:
+            raise ToolError("User not found")
+        return user
+
+    def _order(self, order_id: str) -> Order:
+        order = self.orders.find(order_id)
+        if order is None:
+            raise ToolError("Order not found")
+        return order
+
+    def _product(self, product_id: str) -> Product:
+        product = self.products.find(product_id)
+        if product is None:
+            raise ToolError("Product not found")
+        return product
+
+    def _method(self, user_id: str, method_id: str) -> Method:
+        methods = self._user(user_id).payment_methods
+        if method_id not in methods:
+            raise ToolError("Payment method not found")
+        return methods[method_id]
+
+    def _charge(self, user_id: str, method_id: str, amount: float) -> None:
+        """Take an amount from a gift card; other methods have no balance."""
+        if isinstance(self._method(user_id, method_id), GiftCard):
+            card = self.users.edit(user_id).payment_methods[method_id]
+            if isinstance(card, GiftCard):
+                card.balance = round(card.balance - amount, 2)
+
+    def _difference(
+        self, order: Order, item_ids: list[str], new_item_ids: list[str], *, must_differ: bool = False
+    ) -> tuple[float, Variant | None]:
+        """Return the added price of other items, and the last of them."""
+        difference, variant = 0.0, None
+        for item_id, new_item_id in zip(item_ids, new_item_ids, strict=True):
+            if must_differ and item_id == new_item_id:
+                raise ToolError("The new item id should be different from the old item id")
+            item = _item(order, item_id)
+            variants = self._product(item.product_id).variants
+            if new_item_id not in variants:
+                raise ToolError("Variant not found")
+            variant = variants[new_item_id]
+            if not variant.available:
+                raise ToolError(f"New item {new_item_id} not found or available")
+            difference += variant.price - item.price
+        return difference, variant
+
+
+def _item(order: Order, item_id: str) -> OrderItem:
+    for item in order.items:
+        if item.item_id == item_id:
+            return item
+    raise ToolError(f"Item {item_id} not found")
+
+
+def _check_owned(order: Order, item_ids: list[str], text: str) -> None:
+    owned = [item.item_id for item in order.items]
+    for item_id in item_ids:
+        if item_ids.count(item_id) > owned.count(item_id):
+            raise ToolError(text.format(item_id))
+
+
+def _address(address1: Any, address2: Any, city: Any, state: Any, country: Any, zip_code: Any) -> UserAddress:
+    fields = {
+        "address1": address1,
+        "address2": address2,
+        "city": city,
+        "country": country,
+        "state": state,
+        "zip": zip_code,
+    }
+    return converted(UserAddress, fields)
+
+
+class RetailWorld(World):
+    """A shop; the user has no tools."""
+
+    agent_kit = RetailAgent
+
+    def __init__(self, data: Data) -> None:
+        self.agent = RetailAgent(data)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield changed products, users and orders."""
+        yield from self.agent.products.changes(AGENT, "products")
+        yield from self.agent.users.changes(AGENT, "users")
+        yield from self.agent.orders.changes(AGENT, "orders")

@@ -1,0 +1,426 @@
+"""The telephone company: customers, lines and bills, and the world it shares with the user's phone."""
+
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.tau2.rules.domains.phone import PaymentRequest, PhoneData, TelecomUser
+from console.benchmarks.tau2.rules.domains.world import AGENT, USER, Change, ToolError, World, canonical, tool
+from console.core.ready_type import ready_type
+
+TODAY = date(2025, 2, 25)
+_EPSILON = 1e-6
+ACTIVE, SUSPENDED, PENDING = "Active", "Suspended", "Pending Activation"
+DRAFT, AWAITING, PAID, OVERDUE = "Draft", "Awaiting Payment", "Paid", "Overdue"
+
+# Rows; dates are texts in ISO form, times as Python prints them ------------------------------------------------------
+
+
+class Plan(msgspec.Struct, gc=False):
+    """What a line costs."""
+
+    plan_id: str
+    name: str
+    data_limit_gb: float
+    price_per_month: float
+    data_refueling_price_per_gb: float
+
+
+class Address(msgspec.Struct, gc=False):
+    """The address of a customer."""
+
+    street: str
+    city: str
+    state: str
+    zip_code: str
+
+
+class PaymentMethod(msgspec.Struct, gc=False):
+    """A card or account."""
+
+    method_type: str
+    account_number_last_4: str
+    expiration_date: str
+
+
+class Customer(msgspec.Struct, gc=False):
+    """A customer."""
+
+    customer_id: str
+    full_name: str
+    date_of_birth: str
+    email: str
+    phone_number: str
+    address: Address
+    account_status: str = "Pending Verification"
+    payment_methods: list[PaymentMethod] = msgspec.field(default_factory=list[PaymentMethod])
+    line_ids: list[str] = msgspec.field(default_factory=list[str])
+    bill_ids: list[str] = msgspec.field(default_factory=list[str])
+    created_at: str = "2025-01-01"
+    last_extension_date: str | None = None
+    goodwill_credit_used_this_year: float = 0.0
+
+
+class Line(msgspec.Struct, gc=False):
+    """A phone line."""
+
+    line_id: str
+    phone_number: str
+    status: str = PENDING
+    plan_id: str = ""
+    device_id: str | None = None
+    data_used_gb: float = 0.0
+    data_refueling_gb: float = 0.0
+    roaming_enabled: bool = False
+    contract_end_date: str | None = None
+    last_plan_change_date: str | None = None
+    last_sim_replacement_date: str | None = None
+    suspension_start_date: str | None = None
+
+
+class LineItem(msgspec.Struct, gc=False):
+    """One charge."""
+
+    description: str
+    amount: float
+    date: str
+    item_type: str
+
+
+class Bill(msgspec.Struct, gc=False):
+    """A bill."""
+
+    bill_id: str
+    customer_id: str
+    period_start: str
+    period_end: str
+    issue_date: str
+    total_due: float
+    due_date: str
+    line_items: list[LineItem] = msgspec.field(default_factory=list[LineItem])
+    status: str = DRAFT
+
+
+class Device(msgspec.Struct, gc=False):
+    """A sold device."""
+
+    device_id: str
+    device_type: str
+    model: str
+    imei: str | None = None
+    is_esim_capable: bool = False
+    activated: bool = False
+    activation_date: str | None = None
+    last_esim_transfer_date: str | None = None
+
+
+class Data(msgspec.Struct, gc=False):
+    """The pulled data of both parties."""
+
+    plans: list[Plan]
+    customers: list[Customer]
+    lines: list[Line]
+    bills: list[Bill]
+    devices: list[Device]
+    phone: PhoneData = msgspec.field(default_factory=PhoneData)
+
+    def __post_init__(self) -> None:
+        """Write times as the official state prints them."""
+        for customer in self.customers:
+            customer.created_at = str(datetime.fromisoformat(customer.created_at))
+        for device in self.devices:
+            device.activation_date = device.activation_date and str(datetime.fromisoformat(device.activation_date))
+            moved = device.last_esim_transfer_date
+            device.last_esim_transfer_date = moved and str(datetime.fromisoformat(moved))
+
+
+class Tables(msgspec.Struct, gc=False):
+    """The agent's state, by id."""
+
+    plans: dict[str, Plan]
+    customers: dict[str, Customer]
+    lines: dict[str, Line]
+    bills: dict[str, Bill]
+    devices: dict[str, Device]
+
+
+# Tools ---------------------------------------------------------------------------------------------------------------
+
+
+class TelecomAgent:
+    """Tools of the agent, and functions of the tasks."""
+
+    def __init__(self, data: Data) -> None:
+        self.tables = Tables(
+            {row.plan_id: row for row in data.plans},
+            {row.customer_id: row for row in data.customers},
+            {row.line_id: row for row in data.lines},
+            {row.bill_id: row for row in data.bills},
+            {row.device_id: row for row in data.devices},
+        )
+
+    @tool("read")
+    def get_customer_by_phone(self, phone_number: str) -> Customer:
+        """Find a customer by their own number, or that of a line."""
+        for customer in self.tables.customers.values():
+            numbers = [self.line(line_id).phone_number for line_id in customer.line_ids]
+            if phone_number in (customer.phone_number, *numbers):
+                return customer
+        raise ToolError(f"Customer with phone number {phone_number} not found")
+
+    @tool("read")
+    def get_customer_by_id(self, customer_id: str) -> Customer:
+        """Return a customer."""
+        return _found(self.tables.customers, customer_id, "Customer")
+
+    @tool("read")
+    def get_customer_by_name(self, full_name: str, dob: str) -> list[Customer]:
+        """Find customers by name, in any case, and date of birth."""
+        customers = self.tables.customers.values()
+        return [item for item in customers if item.full_name.lower() == full_name.lower() and item.date_of_birth == dob]
+
+    @tool("read")
+    def get_details_by_id(self, id: str) -> Any:
+        """Return what an id stands for, by its first letter."""
+        if id.startswith("L"):
+            return self.line(id)
+        if id.startswith("D"):
+            return _found(self.tables.devices, id, "Device")
+        if id.startswith("B"):
+            return self.bill(id)
+        if id.startswith("C"):
+            return self.get_customer_by_id(id)
+        if id.startswith("P"):
+            return self.plan(id)
+        raise ToolError(f"Unknown ID format or type: {id}")
+
+    @tool("write")
+    def suspend_line(self, customer_id: str, line_id: str, reason: str) -> dict[str, Any]:
+        """Suspend an active line."""
+        del reason
+        line = self._line_of(customer_id, line_id)
+        if line.status != ACTIVE:
+            raise ToolError("Line must be active to suspend")
+        line.status = SUSPENDED
+        line.suspension_start_date = str(TODAY)
+        return {"message": "Line suspended successfully. $5/month holding fee will apply.", "line": line}
+
+    @tool("write")
+    def resume_line(self, customer_id: str, line_id: str) -> dict[str, Any]:
+        """Resume a suspended or new line."""
+        line = self._line_of(customer_id, line_id)
+        if line.status not in (SUSPENDED, PENDING):
+            raise ToolError("Line must be suspended to resume")
+        line.status = ACTIVE
+        line.suspension_start_date = None
+        return {"message": "Line resumed successfully", "line": line}
+
+    @tool("read")
+    def get_bills_for_customer(self, customer_id: str, limit: int = 12) -> list[Bill]:
+        """Return the bills of a customer, newest first."""
+        bills = [self.bill(bill_id) for bill_id in self.get_customer_by_id(customer_id).bill_ids]
+        return sorted(bills, key=lambda bill: bill.issue_date, reverse=True)[:limit]
+
+    @tool("write")
+    def send_payment_request(self, customer_id: str, bill_id: str) -> str:
+        """Ask a customer to pay a bill, whatever its status."""
+        customer = self.get_customer_by_id(customer_id)
+        if self.awaiting(customer) is not None:
+            raise ToolError("A bill is already awaiting payment for this customer")
+        if bill_id not in customer.bill_ids:
+            raise ToolError(f"Bill {bill_id} not found for customer {customer_id}")
+        self.bill(bill_id).status = AWAITING
+        return f"Payment request sent to the customer for bill {bill_id}"
+
+    @tool("read")
+    def get_data_usage(self, customer_id: str, line_id: str) -> dict[str, Any]:
+        """Return the data that a line used."""
+        line = self._line_of(customer_id, line_id)
+        return {
+            "line_id": line_id,
+            "data_used_gb": line.data_used_gb,
+            "data_limit_gb": self.plan(line.plan_id).data_limit_gb,
+            "data_refueling_gb": line.data_refueling_gb,
+            "cycle_end_date": _next_month(TODAY) - timedelta(days=1),
+        }
+
+    @tool("write")
+    def enable_roaming(self, customer_id: str, line_id: str) -> str:
+        """Let a line roam."""
+        line = self._line_of(customer_id, line_id)
+        if line.roaming_enabled:
+            return "Roaming was already enabled"
+        line.roaming_enabled = True
+        return "Roaming enabled successfully"
+
+    @tool("write")
+    def disable_roaming(self, customer_id: str, line_id: str) -> str:
+        """Let a line not roam."""
+        line = self._line_of(customer_id, line_id)
+        if not line.roaming_enabled:
+            return "Roaming was already disabled"
+        line.roaming_enabled = False
+        return "Roaming disabled successfully"
+
+    @tool("generic")
+    def transfer_to_human_agents(self, summary: str) -> str:
+        """Say that a person takes over."""
+        del summary
+        return "Transfer successful"
+
+    @tool("write")
+    def refuel_data(self, customer_id: str, line_id: str, gb_amount: float) -> dict[str, Any]:
+        """Add data to a line, on the next bill."""
+        line = self._line_of(customer_id, line_id)
+        if gb_amount <= 0:
+            raise ToolError("Refuel amount must be positive")
+        price = self.plan(line.plan_id).data_refueling_price_per_gb
+        charge = gb_amount * price
+        line.data_refueling_gb += gb_amount
+        bill = self._draft_of(self.get_customer_by_id(customer_id))
+        kind = "Credit" if charge < 0 else "Charge"
+        bill.line_items.append(LineItem(f"Data refueling: {gb_amount} GB at ${price}/GB", charge, str(TODAY), kind))
+        bill.total_due += charge
+        return {
+            "message": f"Successfully added {gb_amount} GB of data for line {line_id} for ${charge:.2f}",
+            "new_data_refueling_gb": line.data_refueling_gb,
+            "charge": charge,
+        }
+
+    # Functions of the tasks
+
+    def set_data_usage(self, customer_id: str, line_id: str, data_used_gb: float) -> str:
+        """Set the data that a line used."""
+        self._line_of(customer_id, line_id).data_used_gb = data_used_gb
+        return f"Data usage set to {data_used_gb} GB for line {line_id}"
+
+    def suspend_line_for_overdue_bill(
+        self, customer_id: str, line_id: str, new_bill_id: str, contract_ended: bool
+    ) -> None:
+        """Suspend a line for a new bill that was not paid last month."""
+        line, customer = self.line(line_id), self.get_customer_by_id(customer_id)
+        if line.status != ACTIVE:
+            raise ToolError("Line must be active to suspend for unpaid bill")
+        if any(self.bill(bill_id).status == OVERDUE for bill_id in customer.bill_ids):
+            raise ToolError("Customer already has an overdue bill")
+        end = TODAY.replace(day=1) - timedelta(days=1)
+        start, due = end.replace(day=1), end.replace(day=1) + timedelta(days=14)
+        bill = Bill(new_bill_id, customer_id, str(start), str(end), str(start), 0.0, str(due), status=OVERDUE)
+        amount = self.plan(line.plan_id).price_per_month
+        bill.line_items.append(LineItem(f"Charge for line {line_id}", amount, str(TODAY), "Charge"))
+        bill.total_due += amount
+        self.tables.bills[new_bill_id] = bill
+        customer.bill_ids.append(new_bill_id)
+        line.status = SUSPENDED
+        line.suspension_start_date = str(TODAY)
+        if contract_ended:
+            line.contract_end_date = str(end)
+
+    def assert_data_refueling_amount(self, customer_id: str, line_id: str, expected_amount: float) -> bool:
+        """Return whether a line got this much data."""
+        return abs(self._line_of(customer_id, line_id).data_refueling_gb - expected_amount) < _EPSILON
+
+    def assert_no_overdue_bill(self, overdue_bill_id: str) -> bool:
+        """Return whether a bill is paid or unknown."""
+        bill = self.tables.bills.get(overdue_bill_id)
+        return bill is None or bill.status == PAID
+
+    # Rows
+
+    def line(self, line_id: str) -> Line:
+        """Return a line."""
+        return _found(self.tables.lines, line_id, "Line")
+
+    def plan(self, plan_id: str) -> Plan:
+        """Return a plan."""
+        return _found(self.tables.plans, plan_id, "Plan")
+
+    def bill(self, bill_id: str) -> Bill:
+        """Return a bill."""
+        return _found(self.tables.bills, bill_id, "Bill")
+
+    def awaiting(self, customer: Customer) -> Bill | None:
+        """Return the first bill that the customer was asked to pay."""
+        bills = (self.bill(bill_id) for bill_id in customer.bill_ids)
+        return next((bill for bill in bills if bill.status == AWAITING), None)
+
+    def _line_of(self, customer_id: str, line_id: str) -> Line:
+        if line_id not in self.get_customer_by_id(customer_id).line_ids:
+            raise ToolError(f"Line {line_id} not found for customer {customer_id}")
+        return self.line(line_id)
+
+    def _draft_of(self, customer: Customer) -> Bill:
+        """Return the customer's next bill; a new one has a fixed id, where the original draws one."""
+        for bill_id in customer.bill_ids:
+            if self.bill(bill_id).status == DRAFT:
+                return self.bill(bill_id)
+        start = _next_month(TODAY)
+        end, due = _next_month(start) - timedelta(days=1), start + timedelta(days=14)
+        name = f"B{len(self.tables.bills):08x}"
+        bill = Bill(name, customer.customer_id, str(start), str(end), str(start), 0.0, str(due))
+        self.tables.bills[name] = bill
+        customer.bill_ids.append(name)
+        return bill
+
+
+def _found(table: dict[str, Any], key: str, name: str) -> Any:
+    # official rows are searched one by one, so a key that cannot be hashed is only not found
+    if not isinstance(key, str) or key not in table:  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
+        raise ToolError(f"{name} with ID {key} not found")
+    return table[key]
+
+
+def _next_month(day: date) -> date:
+    return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
+
+
+class TelecomWorld(World):
+    """The company, and the phone in the user's hands."""
+
+    agent_kit, user_kit = TelecomAgent, TelecomUser
+    agent: TelecomAgent
+    user: TelecomUser
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+        own = msgspec.msgpack.decode(msgspec.msgpack.encode(data), type=ready_type(Data))
+        self.agent, self.user = TelecomAgent(own), TelecomUser(own.phone)
+        self.sync()
+
+    def sync(self) -> None:
+        """Tell the phone what the company knows, and the company what was paid."""
+        around = self.user.surroundings
+        number = around.phone_number
+        if number is None:
+            return
+        line = next((row for row in self.agent.tables.lines.values() if row.phone_number == number), None)
+        if line is None:
+            raise ToolError(f"Line with phone number {number} not found")
+        around.line_active = line.status == ACTIVE
+        around.roaming_allowed = bool(line.roaming_enabled)
+        limit = self.agent.plan(line.plan_id).data_limit_gb + line.data_refueling_gb
+        around.mobile_data_usage_exceeded = line.data_used_gb >= limit
+        if around.payment_request is not None and around.payment_request.paid:
+            self.agent.bill(around.payment_request.bill_id).status = PAID
+            around.payment_request = None
+        if around.payment_request is None:
+            bill = self.agent.awaiting(self.agent.get_customer_by_phone(number))
+            if bill is not None:
+                around.payment_request = PaymentRequest(bill.bill_id, bill.total_due)
+
+    def changes(self) -> Iterator[Change]:
+        """Yield changed rows of the company, and the phone and its surroundings as one row each."""
+        fresh = msgspec.to_builtins(TelecomAgent(self._data).tables)
+        for table, rows in msgspec.to_builtins(self.agent.tables).items():
+            for key, row in rows.items():
+                yield from _change(AGENT, table, key, fresh[table].get(key), row)
+        phone = msgspec.to_builtins(self._data.phone)
+        for name, row in (("device", self.user.device), ("surroundings", self.user.surroundings)):
+            yield from _change(USER, name, "", phone[name], msgspec.to_builtins(row))
+
+
+def _change(side: str, table: str, key: str, before: Any, after: Any) -> Iterator[Change]:
+    if canonical(before) != canonical(after):
+        yield Change(side, table, key, before, after)

@@ -1,0 +1,280 @@
+"""Worlds: tables shared between conversations, tools, and the text of their results.
+
+Rows are `msgspec` structs with the fields in official order. Attributes are assigned without validation, so a number
+keeps the spelling of the caller, as in the official state: 2 and 2.0 make different worlds.
+"""
+
+import ast
+import copy
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from types import MappingProxyType
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar, cast
+
+import msgspec
+
+from console.core.ready_type import ready_type
+
+Kind = Literal["read", "write", "generic"]
+RowT = TypeVar("RowT", bound=msgspec.Struct)
+ToolT = TypeVar("ToolT", bound=Callable[..., Any])
+AGENT, USER = "assistant", "user"
+"""Parties, as the official files call them."""
+
+
+class ToolError(Exception):
+    """A tool refuses a call; the text is official."""
+
+
+class Misfit(ToolError):
+    """A value of a call has the wrong type; the text is ours."""
+
+
+class Tool(NamedTuple):
+    """One tool of a kit."""
+
+    name: str
+    kind: Kind
+    function: Callable[..., Any]
+    signature: inspect.Signature
+
+
+class Result(NamedTuple):
+    """The result of one call."""
+
+    content: str
+    error: bool = False
+    is_own: bool = False
+    """The text of the error is ours or Python's, where the original has another one."""
+
+
+class Change(NamedTuple):
+    """One row that differs from the pulled data; None: the row did not exist."""
+
+    side: str
+    table: str
+    key: str
+    before: Any
+    after: Any
+
+
+def tool(kind: Kind) -> Callable[[ToolT], ToolT]:
+    """Mark a method as a tool; other methods are for tasks only."""
+
+    def mark(function: ToolT) -> ToolT:
+        function.__dict__["kind"] = kind
+        return function
+
+    return mark
+
+
+@cache
+def tools_of(kit: type[Any]) -> Mapping[str, Tool]:
+    """Return the tools of a kit in order of definition."""
+    tools: dict[str, Tool] = {}
+    for name, function in vars(kit).items():
+        if kind := getattr(function, "kind", None):
+            signature = inspect.signature(function)
+            tools[name] = Tool(name, kind, function, signature)
+    return MappingProxyType(tools)
+
+
+class Table(Generic[RowT]):
+    """Rows by id. The rows of the data are shared; the first write copies one."""
+
+    def __init__(self, rows: Mapping[str, RowT]) -> None:
+        self._rows = rows
+        self.changed: dict[str, RowT] = {}
+        """Rows that were written or added."""
+
+    def find(self, key: Any) -> RowT | None:
+        """Return a row for reading."""
+        row = self.changed.get(key)
+        return self._rows.get(key) if row is None else row
+
+    def edit(self, key: str) -> RowT:
+        """Return a row for writing."""
+        if key not in self.changed:
+            self.changed[key] = copy.deepcopy(self._rows[key])
+        return self.changed[key]
+
+    def add(self, key: str, row: RowT) -> None:
+        """Add a row at the end."""
+        self.changed[key] = row
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.changed or key in self._rows
+
+    def __iter__(self) -> Iterator[RowT]:
+        for key, row in self._rows.items():
+            yield self.changed.get(key, row)
+        for key, row in self.changed.items():
+            if key not in self._rows:
+                yield row
+
+    def changes(self, side: str, name: str) -> Iterator[Change]:
+        """Yield the rows that differ from the data."""
+        for key, row in self.changed.items():
+            before = self._rows.get(key)
+            change = Change(side, name, key, before and msgspec.to_builtins(before), msgspec.to_builtins(row))
+            if canonical(change.before) != canonical(change.after):
+                yield change
+
+
+class World:
+    """The state of one conversation with the tools of both parties."""
+
+    user_kit: ClassVar[type[Any] | None] = None
+    """The class of the user's tools; None: the user has none."""
+    agent_kit: ClassVar[type[Any]]
+    user: Any = None
+    agent: Any
+    is_solo: bool = False
+    """The agent holds the user's tools too."""
+
+    def sync(self) -> None:
+        """Carry changes between the parties' states; after each call."""
+
+    def changes(self) -> Iterator[Change]:
+        """Yield the rows that differ from the pulled data, of both parties."""
+        raise TypeError("this world has no `changes`")
+
+    def kit(self, requestor: str, name: str = "") -> Any:
+        """Return the kit of a party, for a tool; None: it has no tools."""
+        is_users = self.is_solo and self.user is not None and name in tools_of(cast(type[Any], type(self.user)))
+        return self.user if requestor == USER or is_users else self.agent
+
+    def find_tool(self, requestor: str, name: str) -> Tool | None:
+        """Return a tool of a party by name."""
+        kit = self.kit(requestor, name)
+        return None if kit is None else tools_of(cast(type[Any], type(kit))).get(name)
+
+    def call(self, requestor: str, name: str, arguments: Mapping[str, Any], *, sync: bool = True) -> Result:
+        """Carry out one call of a party."""
+        kit = self.kit(requestor, name)
+        if kit is None:
+            return Result("Error: User tools not available", error=True)
+        found = self.find_tool(requestor, name)
+        if found is None:
+            return Result(f"Error: Tool '{name}' not found.", error=True)
+        try:
+            bound = found.signature.bind(kit, **arguments)
+            value = found.function(*bound.args, **bound.kwargs)
+            if sync:
+                self.sync()
+            return Result(result_text(value))
+        except Exception as error:  # a tool may fail on any value the model writes
+            is_official = isinstance(error, ToolError) and not isinstance(error, Misfit)
+            return Result(f"Error: {error}", error=True, is_own=not is_official)
+
+    def run(self, requestor: str, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Run a function of a task.
+
+        Raises:
+            ToolError: the party has no such function.
+        """
+        function = getattr(self.kit(requestor), name, None)
+        if function is None or name.startswith("_"):
+            raise ToolError(f"Function '{name}' not found.")
+        value = function(**arguments)
+        self.sync()
+        return value
+
+
+def canonical(value: Any) -> str:
+    """Return a text that is equal for equal states, and for no others."""
+    return json.dumps(value, sort_keys=True)
+
+
+def differing(world: World, other: World) -> list[tuple[Change | None, Change | None]]:
+    """Return the rows in which two worlds over the same data differ."""
+    here = {change[:3]: change for change in world.changes()}
+    there = {change[:3]: change for change in other.changes()}
+    pairs = [(here.get(place), there.get(place)) for place in {**here, **there}]
+    return [pair for pair in pairs if canonical(pair[0] and pair[0].after) != canonical(pair[1] and pair[1].after)]
+
+
+def result_text(value: Any) -> str:
+    """Return the text of a tool's result, in the official form."""
+    return value if isinstance(value, str) else json.dumps(_plain(value), default=str)
+
+
+def _plain(value: Any) -> Any:
+    """Return JSON values: rows with all their fields; numbers outside of rows as texts."""
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in cast(dict[str, Any], value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast(list[Any], value)]
+    return value if value is None else str(value)
+
+
+def converted(kind: type[RowT], value: Any) -> RowT:
+    """Build a row from the values of a call, with integral floats and number texts accepted as numbers.
+
+    Raises:
+        Misfit: a value is missing or has another type.
+    """
+    try:
+        return msgspec.convert(value, ready_type(kind), strict=False)
+    except msgspec.ValidationError as error:
+        raise Misfit(f"1 validation error for {kind.__name__}: {error}") from error
+
+
+def rows_or_given(kind: type[RowT], values: Any) -> list[RowT]:
+    """Build rows from a list of objects; a list with anything else is returned as given, to fail later."""
+    given = list(values)
+    return [converted(kind, value) for value in given] if all(isinstance(value, dict) for value in given) else values
+
+
+# Arithmetic ----------------------------------------------------------------------------------------------------------
+
+_LONGEST_BITS = 10_000
+_SIGNS = frozenset("0123456789+-*/(). ")
+_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingProxyType(
+    {
+        ast.Add: lambda left, right: left + right,
+        ast.Sub: lambda left, right: left - right,
+        ast.Mult: lambda left, right: left * right,
+        ast.Div: lambda left, right: left / right,
+        ast.FloorDiv: lambda left, right: left // right,
+    }
+)
+
+
+def calculate(expression: Any) -> str:
+    """Compute an arithmetic expression, rounded to cents. Huge integers are refused, on which Python would hang.
+
+    Raises:
+        ToolError: another character, or too large a number.
+    """
+    if not all(sign in _SIGNS for sign in expression):
+        raise ToolError("Invalid characters in expression")
+    tree = ast.parse("".join(expression).lstrip(" "), mode="eval")
+    return str(round(float(_value(tree.body)), 2))
+
+
+def _value(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant):
+        value: Any = node.value
+    elif isinstance(node, ast.UnaryOp):
+        inner = _value(node.operand)
+        value = -inner if isinstance(node.op, ast.USub) else inner
+    elif isinstance(node, ast.BinOp):
+        left, right = _value(node.left), _value(node.right)
+        value = _power(left, right) if isinstance(node.op, ast.Pow) else _BINARY[type(node.op)](left, right)
+    else:
+        raise ToolError("invalid syntax")
+    if isinstance(value, int) and value.bit_length() > _LONGEST_BITS:
+        raise ToolError("Integer result is too large")
+    return value
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    both_whole = isinstance(base, int) and isinstance(exponent, int)
+    if both_whole and exponent > 0 and base.bit_length() * exponent > 2 * _LONGEST_BITS and abs(base) > 1:
+        raise ToolError("Exponentiation result is too large")
+    return base**exponent

@@ -1,0 +1,64 @@
+"""The verdict on a conversation. Pure."""
+
+from typing import Any
+
+import msgspec
+
+from console.benchmarks.tau2.rules.domain import Domain
+from console.benchmarks.tau2.rules.evaluate import Evaluation, UnreadableJudge, evaluate
+from console.benchmarks.tau2.rules.output import Output
+from console.benchmarks.tau2.rules.replay import ReplayError
+from console.benchmarks.tau2.rules.task import Task
+from console.core.outcome import Outcome, Verdict
+from console.core.ready_type import ready_type
+
+_REASONS = (
+    ("DB", "wrong_world"),
+    ("ENV_ASSERTION", "goal_missed"),
+    ("ACTION", "missing_call"),
+    ("COMMUNICATE", "not_said"),
+    ("NL_ASSERTION", "judged_unmet"),
+)
+"""Reason of each failed part, the most telling first."""
+
+
+def score(domain: Domain, task: Task, value: Any, *, solo: bool) -> Verdict:
+    """Judge an output by the official rules; blame is added to a failure."""
+    try:
+        output = msgspec.convert(value, ready_type(Output))
+    except msgspec.ValidationError as error:
+        return Verdict(Outcome.FAILED, "unreadable_output", messages=(str(error),))
+    if output.silent:
+        return _silent(output)
+    if output.judge_problem:
+        return Verdict(Outcome.UNDECIDED, "judge_unreadable", messages=(output.judge_problem,))
+    try:
+        evaluation = evaluate(
+            domain, task, output.messages, output.reason, strict=False, solo=solo, judge_reply=output.judge
+        )
+    except UnreadableJudge as error:
+        return Verdict(Outcome.UNDECIDED, "judge_unreadable", messages=(str(error),))
+    except ReplayError as error:
+        return Verdict(Outcome.BROKEN, "replay", messages=(str(error),))
+    detail: dict[str, Any] = {"evaluation": msgspec.to_builtins(evaluation), "end": output.reason}
+    scores = {name.lower(): part for name, part in (evaluation.reward_breakdown or {}).items()}
+    scores["reward"] = evaluation.reward
+    if evaluation.passed:
+        return Verdict(Outcome.PASSED, scores=scores, detail=detail)
+    reason, messages = _why(output, evaluation)
+    return Verdict(Outcome.FAILED, reason, messages=messages, scores=scores, detail=detail)
+
+
+def _silent(output: Output) -> Verdict:
+    if output.silent == "user":
+        text = "the simulated user wrote no message, twice"
+        return Verdict(Outcome.UNDECIDED, "user_silent", messages=(text,), detail={"end": output.silence})
+    return Verdict(Outcome.FAILED, output.silence, detail={"end": output.silence})
+
+
+def _why(output: Output, evaluation: Evaluation) -> tuple[str, tuple[str, ...]]:
+    parts = evaluation.reward_breakdown
+    if parts is None:
+        return output.reason, ()
+    failed = [(name, reason) for name, reason in _REASONS if parts.get(name) == 0]
+    return failed[0][1], tuple(f"{name}: 0" for name, _ in failed)

@@ -1,0 +1,118 @@
+"""Tasks as the official files write them, and the messages of a conversation."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from console.benchmarks.tau2.rules.domains.world import AGENT
+
+Basis = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
+
+
+class Call(msgspec.Struct, frozen=True):
+    """One tool call of a party."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    requestor: str = AGENT
+
+
+class Message(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message of a trajectory."""
+
+    role: str
+    content: str | None = None
+    tool_calls: list[Call] | None = None
+    id: str = ""
+    """Call that a result belongs to."""
+    requestor: str = AGENT
+    """Party that gets a result."""
+    error: bool = False
+
+
+class Action(msgspec.Struct, frozen=True):
+    """One call that the task expects."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+    requestor: str = AGENT
+    compare_args: list[str] | None = None
+    """Arguments to compare; None: those of the call."""
+
+    def fits(self, call: Call) -> bool:
+        """Return whether a call is the expected one. Who calls does not matter, as in the original."""
+        if call.name != self.name:
+            return False
+        names = set(call.arguments) if self.compare_args is None else set(self.compare_args)
+        return _chosen(self.arguments, names) == _chosen(call.arguments, names)
+
+
+class Assertion(msgspec.Struct, frozen=True):
+    """One expectation of the final world, also a change of the first one."""
+
+    env_type: str
+    func_name: str
+    arguments: dict[str, Any] = {}
+    assert_value: bool = True
+
+
+class Criteria(msgspec.Struct, frozen=True):
+    """What decides the reward."""
+
+    actions: list[Action] | None = None
+    env_assertions: list[Assertion] | None = None
+    communicate_info: list[str] | None = None
+    nl_assertions: list[str] | None = None
+    reward_basis: tuple[Basis, ...] = ("DB", "COMMUNICATE")
+
+
+class InitialData(msgspec.Struct, frozen=True):
+    """Rows merged into the data before a conversation."""
+
+    agent_data: dict[str, Any] | None = None
+    user_data: dict[str, Any] | None = None
+
+
+class InitialState(msgspec.Struct, frozen=True):
+    """The world at the beginning."""
+
+    initialization_data: InitialData | None = None
+    initialization_actions: list[Assertion] | None = None
+    message_history: list[Message] | None = None
+
+
+class Instructions(msgspec.Struct, frozen=True):
+    """What the user is told."""
+
+    domain: str
+    reason_for_call: str
+    task_instructions: str
+    known_info: str | None = None
+    unknown_info: str | None = None
+
+
+class Scenario(msgspec.Struct, frozen=True):
+    """Who the user is and wants."""
+
+    instructions: Instructions | str
+    persona: str | None = None
+
+
+class Task(msgspec.Struct, frozen=True):
+    """One task."""
+
+    id: str
+    user_scenario: Scenario
+    evaluation_criteria: Criteria | None = None
+    initial_state: InitialState | None = None
+    ticket: str | None = None
+
+
+def calls_of(messages: list[Message]) -> list[Call]:
+    """Return all calls, in order."""
+    return [call for message in messages for call in message.tool_calls or ()]
+
+
+def _chosen(arguments: dict[str, Any], names: set[str]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name in names}

@@ -1,0 +1,166 @@
+"""The suite of τ²-bench."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from console.benchmarks.tau2.data.editions import DOMAINS, Edition, find_edition
+from console.benchmarks.tau2.options import OPTIONS, read_options
+from console.benchmarks.tau2.rules.task import Instructions, Task
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison
+from console.core.fault import UsageError
+from console.core.outcome import Verdict
+from console.core.ready_type import ready_type
+from console.suites.modes import NATIVE
+from console.suites.suite import Category, Estimate, LineChecker, Mode, Report, Result, Suite
+
+if TYPE_CHECKING:
+    from console.suites.stage import Stage
+
+_SPLIT = "base"
+_MEASURED = {"airline": (14.0, 80_000.0, 5.0), "retail": (16.0, 90_000.0, 6.0), "telecom": (20.0, 200_000.0, 15.0)}
+"""Usual calls and input tokens of the agent, and calls of the user."""
+_REPLY_TOKENS = 90.0
+_USER_TOKENS = 4_000.0
+
+
+class Tau2Suite(Suite):
+    """τ²-bench with all pulled editions."""
+
+    options = OPTIONS
+    grader_sources = ("console.benchmarks.tau2.rules",)
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """Return the user, and the judge that retail of 1.0.1 has."""
+        read = read_options(options)
+        if read.limits.solo:
+            return ()
+        try:
+            judged = any(self._is_judged(task) for task in self._edition(options).tasks("retail").values())
+        except UsageError:
+            judged = False
+        return ("user", "judge") if judged else ("user",)
+
+    def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
+        """Return the roles that these cases need."""
+        if read_options(setting.options).limits.solo:
+            return ()
+        return ("user", "judge") if any(self._is_judged(_task(case)) for case in cases) else ("user",)
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Validate options, and store the edition.
+
+        Raises:
+            UsageError: an invalid option, or an edition that was not pulled.
+        """
+        read_options(options)
+        return {**options, "edition": self._edition(options).name}
+
+    def modes(self) -> Sequence[Mode]:
+        """Return the native mode only."""
+        return (Mode(NATIVE, "native tools", NATIVE),)
+
+    def categories(self) -> Sequence[Category]:
+        """Return the domains with the tasks of the base split."""
+        edition = find_edition(self.entry.folder)
+        return [Category(name, len(edition.splits(name).get(_SPLIT, ()))) for name in DOMAINS]
+
+    def category_of(self, case_id: str) -> str | None:
+        """Return the domain, with which ids begin."""
+        name = case_id.partition("_")[0]
+        return name if name in DOMAINS else None
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> Sequence[Case]:
+        """Return the tasks of a split, in official order.
+
+        Raises:
+            UsageError: no such split, or corrupt data.
+        """
+        options = read_options(setting.options)
+        edition = self._edition(setting.options)
+        wanted = [name for name in DOMAINS if not categories or name in categories]
+        if options.limits.solo:
+            wanted = [name for name in wanted if name == "telecom"]
+        cases: list[Case] = []
+        for domain in wanted:
+            chosen = set(edition.splits(domain).get(options.split, ()))
+            tasks = edition.tasks(domain)
+            cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
+        if not cases:
+            raise UsageError(f"no task of {', '.join(wanted) or 'these domains'} in the split {options.split}")
+        return cases
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Estimate calls and tokens from usual conversations of the domain."""
+        calls, tokens, user_calls = _MEASURED[case.category]
+        user = Estimate(user_calls, user_calls * _USER_TOKENS, user_calls * _REPLY_TOKENS)
+        roles = {"user": user}
+        if self._is_judged(_task(case)):
+            roles["judge"] = Estimate(1, tokens / calls, _REPLY_TOKENS)
+        if read_options(setting.options).limits.solo:
+            roles = {}
+        basis = "from usual conversations of the domain"
+        return Estimate(calls, tokens, calls * _REPLY_TOKENS, roles, basis=basis)
+
+    async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
+        """Run the conversation."""
+        from console.benchmarks.tau2.conversation.play import Player
+
+        options = read_options(setting.options)
+        player = Player(self._edition(setting.options), case.category, _task(case), stage, options)
+        return msgspec.to_builtins(await player.play())
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Judge an output by the official rules."""
+        from console.benchmarks.tau2.rules.score import score
+
+        solo = read_options(setting.options).limits.solo
+        return score(self._edition(setting.options).domain(case.category), _task(case), output, solo=solo)
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Compare calls, world and checks with the expected ones."""
+        from console.benchmarks.tau2.compare import compare
+
+        solo = read_options(setting.options).limits.solo
+        domain = self._edition(setting.options).domain(case.category)
+        return compare(domain, _task(case), output, verdict, solo=solo)
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Report pass rates of domains, and blame."""
+        from console.benchmarks.tau2.rules.report import report
+
+        options = read_options(setting.options)
+        why = (
+            [] if self.entry.comparable and options.edition != "inspect" else ["not the edition 1.0.1"]
+        ) + options.differs
+        return report(results, f"not comparable with published numbers: {', '.join(why)}" if why else "")
+
+    def line_checker(self) -> AbstractContextManager[LineChecker]:
+        """Play and judge rows of conformance files."""
+        from console.benchmarks.tau2.conformance import Tau2LineChecker
+
+        return Tau2LineChecker(self.entry.folder)
+
+    def _edition(self, options: dict[str, Any]) -> Edition:
+        return find_edition(self.entry.folder, read_options(options).edition)
+
+    def _is_judged(self, task: Task) -> bool:
+        from console.benchmarks.tau2.rules.evaluate import needs_judge
+
+        return needs_judge(task)
+
+
+def _task(case: Case) -> Task:
+    return msgspec.convert(case.data["task"], ready_type(Task))
+
+
+def _case(edition: Edition, domain: str, task: Task) -> Case:
+    instructions = task.user_scenario.instructions
+    text = instructions.reason_for_call if isinstance(instructions, Instructions) else instructions
+    title = " ".join(text.split())[:200]
+    raw = edition.raw_task(domain, task.id)
+    kept = {name: raw[name] for name in Task.__struct_fields__ if name in raw}
+    return Case(f"{domain}_{task.id}", domain, {"task": kept, "edition": edition.name}, title)
