@@ -9,7 +9,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from console.core.case import Case, Key
 from console.core.chat import Message, Reply, ScriptedAnswers
@@ -27,6 +27,9 @@ from console.llm.endpoint import Endpoint
 from console.store.runs import RunFolder
 from console.suites.chat import OUTSIDE_TOOL
 from console.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from console.suites.code_run import CodeResult
 
 _MOST_SEEDS = 1 << 31
 
@@ -244,6 +247,11 @@ class _Rehearsal:
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         return await self._stage.perform(kind, request, action)
+
+    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
+        from console.suites.code_run import run_code  # slow to import
+
+        return await run_code(self, code, **settings)
 
     def output_of(self, case_id: str) -> Any:
         return self._stage.output_of(case_id)
