@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from console.suites.benchmark import Benchmark, OfficialData
     from console.suites.catalog import open_folder_suite
     from console.suites.chat import Chat, call
+    from console.suites.code_run import CodeResult, TestResult
     from console.suites.judging.judge import Judge
     from console.suites.judging.rubric import Criterion, Grade, Judgement, Rubric
     from console.suites.leaderboard import Cell, DetailTable, LeaderboardRules, PassRates, Played, ScoreMeans
@@ -75,6 +76,7 @@ __all__ = [
     "Category",
     "Cell",
     "Chat",
+    "CodeResult",
     "Comparison",
     "ConversationDrawer",
     "Criterion",
@@ -133,6 +135,7 @@ __all__ = [
     "Suite",
     "SuiteEntry",
     "SuiteView",
+    "TestResult",
     "ToolCall",
     "Usage",
     "UsageError",
@@ -171,6 +174,7 @@ _PLACES = {
     "console.suites.benchmark": "Benchmark OfficialData",
     "console.suites.catalog": "open_folder_suite",
     "console.suites.chat": "Chat call",
+    "console.suites.code_run": "CodeResult TestResult",
     "console.suites.judging.judge": "Judge",
     "console.suites.judging.rubric": "Criterion Grade Judgement Rubric",
     "console.suites.leaderboard": "Cell DetailTable LeaderboardRules PassRates Played ScoreMeans",
