@@ -136,7 +136,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         await see("No matching", "ctrl+t", *"zzz")
         yield "finder-empty"
         await see(stage.at("home"), "escape")
-        await see("Copy: name of this run", "colon")
+        await see("Go: a run or a case", "colon")
         yield "palette"
         await see("Theme: next", *"them")
         yield "palette-narrowed"
@@ -391,7 +391,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
             yield f"review-{name}"
             await see("EXPECTED", letter)
         for name, key, words in (("filters", "f", "only failed"), ("groups", "o", "by error type"),
-                                 ("tags", "t", "model at fault"), ("branch", "A", "another model"),
+                                 ("tags", "t", "model at fault"), ("branch", "A", "go on from here"),
                                  ("exports", "E", "HTML page"), ("copies", "y", "raw JSON")):  # fmt: skip
             await see(words, key)
             yield f"review-{name}"
