@@ -31,7 +31,7 @@ from console.suites.suite import Suite
 if TYPE_CHECKING:
     from console.suites.code_run import CodeResult
 
-MOST_SEEDS = 1 << 31
+_MOST_SEEDS = 1 << 31
 
 
 def experiment_plan(
@@ -75,7 +75,7 @@ def experiment_plan(
     if manifest.experiment is not None and any(manifest.experiment.arms):
         hint = f"Start from {manifest.parent}, and make both changes."
         raise UsageError("its requests were changed by an experiment", where=run.name, hint=hint)
-    drawn = random.randrange(1, MOST_SEEDS) if seed is None else seed  # noqa: S311 - not a secret
+    seed = new_seed() if seed is None else seed
     asked = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
     return Plan(
         model=model or manifest.model.name,
@@ -88,11 +88,16 @@ def experiment_plan(
         budget=budget or Budget(),
         name=name or f"{'changed' if any(arms) else 'again'} {asked} {model or manifest.model.name}",
         parent=run.name,
-        experiment=Experiment(arms, dict(beginnings or {}), strata, drawn, label),
+        experiment=Experiment(arms, dict(beginnings or {}), strata, seed, label),
         models_path=models_path,
         data_path=data_path,
         runs_path=run.path.parent,
     )
+
+
+def new_seed() -> int:
+    """Draw the seed of an experiment."""
+    return random.randrange(1, _MOST_SEEDS)  # noqa: S311 - not a secret
 
 
 @dataclass(slots=True)
@@ -189,12 +194,15 @@ async def _rehearse(
     except _PointReached:
         return
     except Exception as error:
-        if stage.is_reached:
+        if stage.is_reached:  # raised in a task of the suite's own
             return
         words = error.message if isinstance(error, Fault) else f"{type(error).__name__}: {error}"
         raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint) from None
-    words = "the conversation now ends before it"
-    raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint)
+    finally:
+        await suite.aclose()
+    if not stage.is_reached:
+        words = "the conversation now ends before it"
+        raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint)
 
 
 class _PointReached(BaseException):

@@ -81,6 +81,7 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "run_document": ["export", runs[0]],
         "as_sent": ["branch", f"{runs[0]}#{case}", "--show", "opening"],
         "branch": ["branch", f"{runs[0]}#{case}"],
+        "tried": ["try", runs[0], "-m", "sim/careful", "--filter", "is:failed,passed"],
         "findings": ["doctor", "--offline"],
         "sandbox_attacks": ["doctor", "--sandbox-attacks"],
         "bfcl_models": ["bfcl", "models"],
