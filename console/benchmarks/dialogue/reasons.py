@@ -19,6 +19,7 @@ REASON_WORDS = {
     "bad_arguments": "arguments are not JSON",
     "forbidden_call": "forbidden call",
     "low_grade": "graded too low",
+    "worse_than_baseline": "worse than the baseline",
     "wrong_category": "put into another category",
     "judge_unreadable": "judge reply invalid twice",
     "no_judge": "no judge called",
