@@ -8,4 +8,4 @@ BENCHMARK = Benchmark(
     reasons="console.benchmarks.tau2.reasons:REASON_WORDS",
     pull="console.benchmarks.tau2.benchmark:OFFICIAL_DATA",
 )
-OFFICIAL_DATA = OfficialData("tau2", "τ²-bench, agents and users with tools", "console.benchmarks.tau2.data.pull:pull")
+OFFICIAL_DATA = OfficialData("tau2", "tau2-bench, agents and users with tools", "console.benchmarks.tau2.data.pull:pull")

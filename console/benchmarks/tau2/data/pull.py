@@ -133,7 +133,7 @@ def _suite_toml(folder: Path) -> str:
     found = editions(folder)
     official = {name: (edition.folder / "official").read_text() == "true" for name, edition in found.items()}
     newest = next(iter(found))
-    title = f"τ²-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
+    title = f"tau2-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
     source = {
         "name": "tau2-bench",
         "version": newest if official[newest] else "unknown",
