@@ -54,10 +54,9 @@ class Player:
         self._edition, self._domain, self._task = edition, domain, task
         self._stage, self._options = stage, options
         solo = options.limits.solo
-        agent_tools = tool_schemas(edition, domain, AGENT)
         user_tools = tool_schemas(edition, domain, USER)
-        self._tools = {AGENT: [*agent_tools, *user_tools, _DONE_SCHEMA] if solo else agent_tools, USER: user_tools}
-        self._system = {AGENT: agent_prompt(edition, domain, task, variant=options.policy, solo=solo)}
+        self._tools = {AGENT: agent_tools(edition, domain, solo=solo), USER: user_tools}
+        self._system = {AGENT: agent_prompt(edition, domain, task, variant=options.policy, agent=options.agent)}
         if not solo:
             self._system[USER] = user_prompt(edition, task, has_tools=bool(user_tools))
         self._turn = self._step = 0
@@ -179,6 +178,12 @@ class Player:
                 return text, ""
             problem = f"{given} verdicts for {wanted} assertions"
         return text, problem
+
+
+def agent_tools(edition: Edition, domain: str, *, solo: bool) -> list[dict[str, Any]]:
+    """Return the schemas of the agent's tools; without a user, it has the user's too."""
+    own = tool_schemas(edition, domain, AGENT)
+    return [*own, *tool_schemas(edition, domain, USER), _DONE_SCHEMA] if solo else own
 
 
 def _seed(rollout: int) -> int:
