@@ -31,8 +31,6 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
         return Comparison(str(error), raw=repr(value)[:_SHOWN])
     if criteria is None:
         return Comparison(sentence)
-    blamed = cast(dict[str, Any], verdict.detail.get("blame") or {})
-    signs = [f"{sign['who']}: {sign['text'] or sign['sign']}" for sign in blamed.get("signs", ())]
     pairs = [*_call_pairs(criteria, calls_of(output.messages))]
     if "evaluation" in verdict.detail:
         evaluation = msgspec.convert(verdict.detail["evaluation"], ready_type(Evaluation))
@@ -42,12 +40,23 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
                 pairs += _world_pairs(world_differences(domain, task, output.messages, solo=solo))
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
-    basis = f"what counts: {', '.join(criteria.reward_basis)}"
-    if criteria.reward_basis == ("DB",) or set(criteria.reward_basis) == {"DB", "COMMUNICATE"}:
+    note = ""
+    if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"}:
         is_idle = not differing(begun(domain, task), expected(domain, task))
-        basis += "; the world passes without any action" if is_idle else ""
-    hint = f"blame: {blamed['who']} ({'; '.join(dict.fromkeys(signs)) or 'no sign'})" if blamed else ""
-    return Comparison(sentence, tuple(pairs), note=basis, hint=hint[:_SHOWN], rule="; ".join(verdict.messages))
+        note = "the world is right without any action" if is_idle else ""
+    rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"
+    return Comparison(sentence, (*_blame_pairs(verdict), *pairs), note=note, rule=rule)
+
+
+def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
+    """Yield whose fault a failure is, and the signs."""
+    blamed = cast(dict[str, Any], verdict.detail.get("blame") or {})
+    if blamed:
+        rows = tuple(
+            Row(Mark.OMITTED, f"{sign['who']}: {sign['sign'].replace('_', ' ')}", (), sign.get("text") or "")
+            for sign in cast(list[dict[str, Any]], blamed.get("signs") or [])
+        )
+        yield Pair(Mark.OMITTED, f"blame: {blamed['who']}", "" if rows else "no sign", rows, kind="check")
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:

@@ -124,9 +124,6 @@ class _RecordedStage:
         texts = (json.dumps(action.arguments) for action in self._expected)
         return next((text for text in texts if _text(text) == recorded), json.dumps(recorded))
 
-    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
-        """Ignore notes."""
-
     def _keep(self, messages: list[Any], tools: Sequence[Row], role: str, params: Row, reply: Row) -> None:
         params.pop("seed", None)  # recorded with another seed than that of a first trial
         before = self._before.get(role)

@@ -88,7 +88,7 @@ class Tau2Suite(Suite):
         cases: list[Case] = []
         for domain in wanted:
             chosen = set(edition.splits(domain).get(options.split, ()))
-            tasks = edition.tasks(domain)
+            tasks = edition.tasks(domain) if chosen else {}
             cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
         if options.agent == GROUND_TRUTH:
             cases = [case for case in cases if case.data["task"]["evaluation_criteria"].get("actions")]

@@ -26,8 +26,6 @@ from console.suites.stage import Stage
 JUDGE = "judge"
 ROLES = {AGENT: "model", USER: "user"}
 """Role of each party's model."""
-RESULT = "tool_result"
-"""Kind of the journal note with a call and its result."""
 TRIES = 2
 """Attempts of the user's model and of the judge."""
 MALFORMED = "malformed_call"
@@ -68,7 +66,7 @@ class Player:
         talk = Talk(begun(self._edition.domain(self._domain), self._task, solo=limits.solo), limits)
         talk.messages += earlier_messages(self._task)
         try:
-            await talk.play(self._ask, self._note)
+            await talk.play(self._ask)
         except Silent as error:
             party = ROLES[error.party]
             return Output(talk.messages, "", talk.steps, talk.errors, party, error.reason)
@@ -147,10 +145,6 @@ class Player:
                 raise Silent(party, MALFORMED)
             calls.append(Call(call.id, call.name, cast(dict[str, Any], arguments), party))
         return Message(party, reply.content, calls or None)
-
-    def _note(self, call: Call, result: Message) -> None:
-        data = {"name": call.name, "arguments": call.arguments, "result": result.content, "by": ROLES[call.requestor]}
-        self._stage.note(RESULT, data | {"error": result.error}, turn=self._turn, step=self._step)
 
     async def _judge(self, talk: Talk) -> tuple[str | None, str]:
         """Return the judge's reply, or the error of the last one."""
