@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from console.cli.doctor_checks import ABSENT, BAD, GOOD, WARNING, Finding
     from console.cli.parser import Arguments, Verb
-    from console.core.case import Case, Key, PromptEdit, Setting
+    from console.core.case import Case, Key, Setting
     from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
     from console.core.comparison import Comparison, Mark, Pair, Row
     from console.core.fault import Fault, FaultKind, UsageError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from console.suites.benchmark import Benchmark, OfficialData
     from console.suites.catalog import open_folder_suite
     from console.suites.chat import Chat, call
+    from console.suites.code_run import CodeResult, TestResult
     from console.suites.judging.judge import Judge
     from console.suites.judging.rubric import Criterion, Grade, Judgement, Rubric
     from console.suites.leaderboard import Cell, DetailTable, LeaderboardRules, PassRates, Played, ScoreMeans
@@ -75,6 +76,7 @@ __all__ = [
     "Category",
     "Cell",
     "Chat",
+    "CodeResult",
     "Comparison",
     "ConversationDrawer",
     "Criterion",
@@ -112,7 +114,6 @@ __all__ = [
     "PassageKind",
     "Pin",
     "Played",
-    "PromptEdit",
     "Pull",
     "RecordedCase",
     "Reply",
@@ -134,6 +135,7 @@ __all__ = [
     "Suite",
     "SuiteEntry",
     "SuiteView",
+    "TestResult",
     "ToolCall",
     "Usage",
     "UsageError",
@@ -154,7 +156,7 @@ __all__ = [
 _PLACES = {
     "console.cli.doctor_checks": "ABSENT BAD GOOD WARNING Finding",
     "console.cli.parser": "Arguments Verb",
-    "console.core.case": "Case Key PromptEdit Setting",
+    "console.core.case": "Case Key Setting",
     "console.core.chat": "Message Reply ScriptedAnswers ToolCall Usage Utterance",
     "console.core.comparison": "Comparison Mark Pair Row",
     "console.core.fault": "Fault FaultKind UsageError",
@@ -172,6 +174,7 @@ _PLACES = {
     "console.suites.benchmark": "Benchmark OfficialData",
     "console.suites.catalog": "open_folder_suite",
     "console.suites.chat": "Chat call",
+    "console.suites.code_run": "CodeResult TestResult",
     "console.suites.judging.judge": "Judge",
     "console.suites.judging.rubric": "Criterion Grade Judgement Rubric",
     "console.suites.leaderboard": "Cell DetailTable LeaderboardRules PassRates Played ScoreMeans",

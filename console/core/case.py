@@ -1,7 +1,6 @@
 """Cases, and the key that identifies one attempt at a case."""
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -49,21 +48,6 @@ def case_digest(case: Case) -> str:
     return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
 
 
-class PromptEdit(msgspec.Struct, frozen=True):
-    """A replacement for the opening messages of every request that begins with them."""
-
-    before: tuple[dict[str, Any], ...]
-    """Opening messages of the first request as the suite builds them."""
-    after: tuple[dict[str, Any], ...]
-
-    def apply(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
-        """Return the messages with the opening replaced; None if they do not begin with `before`."""
-        count = len(self.before)
-        if tuple(messages[:count]) != self.before:
-            return None
-        return [*self.after, *messages[count:]]
-
-
 class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     """Prompting mode and suite options of a run, as needed for playing and scoring."""
 
@@ -71,7 +55,5 @@ class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     """Prompting mode, by the suite's name for it."""
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
-    edit: PromptEdit | None = None
-    """A reader's replacement for the opening; such a run is no benchmark result."""
     extras: dict[str, Any] = {}
     """Further facts about how outputs came about, set by the suite and not by users; JSON values."""

@@ -37,7 +37,7 @@ class FaultKind(StrEnum):
     """Every worker that ran the rollout was lost."""
     INTERNAL = "internal"
     UNANSWERED = "unanswered"
-    """A conversation that is graded again asks what was never answered."""
+    """A conversation that repeats a recorded one asks what was never answered."""
 
 
 HALTING = frozenset(

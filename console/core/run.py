@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from console.core.case import Setting
+from console.core.experiment import Experiment
 from console.core.grader import Grader
 from console.core.looks import Look, LookPlan
 from console.core.ranges import Amount, Count, Duration, Moment
@@ -116,6 +117,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Roles whose answers are not taken from that run."""
     judge_repeats: Count = 1
     """How often each of its conversations is graded, as consecutive rollouts."""
+    experiment: Experiment | None = None
+    """What it changes in conversations of its parent; None if it is no experiment."""
 
     @property
     def is_whole(self) -> bool:

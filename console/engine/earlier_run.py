@@ -1,9 +1,12 @@
-"""The conversations of a run that another one grades again, read from its journal one by one."""
+"""The conversations of a run that another one grades again or goes on with, read from its journal one by one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from console.core.case import Key, Slot
+from console.core.experiment import Beginning
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Finished
@@ -26,37 +29,79 @@ class EarlierRun:
     asked_anew: frozenset[str]
     is_imported: bool = False
     """True if another tool played them."""
+    beginnings: Mapping[str, Beginning] | None = None
+    """What is repeated of them, by case id; None if they are graded again."""
 
     def has(self, slot: Slot) -> bool:
-        """Return whether the conversation behind a rollout of the new run was played."""
-        return self._old(slot) in self.finished
+        """Return whether a rollout of the new run can be played."""
+        return self.beginnings is not None or self._old(slot) in self.finished
 
-    def play(self, key: Key) -> EarlierPlay:
-        """Return the play behind a rollout of the new run."""
-        finished = self.finished[self._old((key.case, key.rollout))]
+    def play(self, key: Key) -> EarlierPlay | None:
+        """Return the play behind a rollout of the new run; None if it is played from the start."""
+        if self.beginnings is None:
+            earlier = self._play(self._old((key.case, key.rollout)))
+            earlier.asked_anew, earlier.is_closed, earlier.is_taken_whole = self.asked_anew, True, self.is_imported
+            return earlier
+        beginning = self.beginnings.get(key.case)
+        if beginning is None:
+            return None
+        earlier = self._play((key.case, beginning.rollout))
+        if beginning.replies is None:
+            earlier.is_closed = True
+        else:
+            earlier.effects, earlier.replies = earlier.effects.up_to(beginning.replies), beginning.replies
+        return earlier
+
+    def effects(self, old: Slot) -> ConversationEffects:
+        """Return the effects of a recorded conversation that has ended."""
         effects = ConversationEffects()
-        for record in self.journal.read(finished.key):
+        for record in self.journal.read(self.finished[old].key):
             if not isinstance(record, Finished):
                 effects.add(record)
         effects.records.clear()
-        return EarlierPlay(effects, finished, self.asked_anew, is_closed=True, is_taken_whole=self.is_imported)
+        return effects
+
+    def output(self, old: Slot) -> Any:
+        """Return what a recorded conversation put out; None if it has not ended."""
+        finished = self.finished.get(old)
+        records = self.journal.read(finished.key) if finished is not None else []
+        return next((record.output for record in reversed(records) if isinstance(record, Finished)), None)
+
+    def _play(self, old: Slot) -> EarlierPlay:
+        return EarlierPlay(self.effects(old), self.finished[old])
 
     def _old(self, slot: Slot) -> Slot:
         return slot[0], slot[1] // self.repeats
 
 
 def earlier_run(manifest: Manifest, runs_root: Path) -> EarlierRun | None:
-    """Open the run that a run grades again; None if it plays its own conversations.
+    """Open the run that a run grades again or goes on with; None if it plays its own conversations.
+
+    Raises:
+        UsageError: that run is gone, or has not finished what is to be gone on with.
+    """
+    beginnings = manifest.experiment.beginnings if manifest.experiment is not None else {}
+    if not manifest.regraded and not beginnings:
+        return None
+    earlier = open_run(manifest, runs_root)
+    if not manifest.regraded:
+        earlier.beginnings = beginnings
+        missing = [case for case, beginning in beginnings.items() if (case, beginning.rollout) not in earlier.finished]
+        if missing:
+            raise UsageError(f"{missing[0]} has not ended in {manifest.parent}", hint="Finish that run with `resume`.")
+    return earlier
+
+
+def open_run(manifest: Manifest, runs_root: Path) -> EarlierRun:
+    """Open the run that a run grades again or is an experiment on.
 
     Raises:
         UsageError: that run is gone.
     """
-    if not manifest.regraded:
-        return None
-    folder = RunFolder(runs_root / manifest.regraded)
+    folder = RunFolder(runs_root / (manifest.regraded or manifest.parent))
     if not folder.has_journal:
-        hint = "Put it back, or grade another run again."
-        raise UsageError("the run whose conversations are graded again is gone", where=str(folder.path), hint=hint)
+        done = "graded again" if manifest.regraded else "gone on with"
+        raise UsageError(f"the run whose conversations are {done} is gone", where=str(folder.path), hint="Put it back.")
     is_imported = manifest.format == RECORDED
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
     for record in journal.iter_all():

@@ -348,8 +348,9 @@ class Engine:
 
     def _earlier_play(self, job: Job) -> EarlierPlay | None:
         """Return an earlier play of a job's conversation whose answers are kept; None if it is played anew."""
-        if self.prepared.earlier is not None:
-            return self.prepared.earlier.play(job.key)
+        earlier = self.prepared.earlier.play(job.key) if self.prepared.earlier is not None else None
+        if earlier is not None:
+            return earlier
         return self._ungraded.pop(job.slot, None) if job.key.attempt > 1 else None
 
     def _finish_internal(self, job: Job, error: Exception) -> None:
@@ -608,7 +609,9 @@ def jobs_left(
 ) -> list[Job]:
     """Return the jobs of a run that are left to play (see `plan_jobs`)."""
     plan = prepared.manifest.looks
-    by_case = plan is not None and plan.seed is not None
+    experiment = prepared.manifest.experiment
+    is_compared = experiment is not None and len(experiment.arms) > 1  # its arms are mixed in time
+    by_case = is_compared or (plan is not None and plan.seed is not None)
     jobs = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only, by_case=by_case)
     earlier = prepared.earlier
     return jobs if earlier is None else [job for job in jobs if earlier.has(job.slot)]

@@ -9,16 +9,15 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 
 from console.core.captured_output import CapturedOutput, capture_output
-from console.core.case import Setting
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
-from console.core.run import ModelFacts
+from console.core.run import Manifest, ModelFacts
 from console.core.signalled import BySignal
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
-from console.engine.stage import JournaledStage, StageContext, Unanswered
+from console.engine.stage import JournaledStage, StageChanges, StageContext, Unanswered
 from console.suites.guard import SuiteError, describe_error, place_of
 from console.suites.suite import EarlierOutput, Suite
 
@@ -40,10 +39,12 @@ class LocalConversation:
     """Plays one job (see `player.PlayedConversation`)."""
 
     def __init__(
-        self, job: Job, recorded: ConversationEffects, context: EngineContext, suite: Suite, setting: Setting
+        self, job: Job, recorded: ConversationEffects, context: EngineContext, suite: Suite, manifest: Manifest
     ) -> None:
-        self.job, self.recorded, self.context, self.suite, self.setting = job, recorded, context, suite, setting
-        self.stage = JournaledStage(job.key, recorded, context, setting.edit, suite.effect_states())
+        self.job, self.recorded, self.context, self.suite = job, recorded, context, suite
+        self.setting = manifest.setting
+        changes = StageChanges.of(manifest, job.key)
+        self.stage = JournaledStage(job.key, recorded, context, changes, suite.effect_states())
         self.fault: Fault | None = None
         self._began = time.monotonic()
         self._printed = CapturedOutput()

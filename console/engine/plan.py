@@ -15,7 +15,8 @@ from console.config.model import USUAL_CONCURRENCY, ModelConfig
 from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
 from console.config.weights import digests_of, find_weights
-from console.core.case import Case, PromptEdit, Setting, Slot
+from console.core.case import Case, Setting, Slot
+from console.core.experiment import Beginning, Experiment
 from console.core.fault import UsageError
 from console.core.grader import differences
 from console.core.looks import LookPlan, Rule, Until
@@ -61,7 +62,8 @@ class Plan:
     budget: Budget = field(default_factory=Budget)
     name: str = ""
     parent: str = ""
-    edit: PromptEdit | None = None
+    experiment: Experiment | None = None
+    """What is changed in conversations of the parent."""
     models_path: Path | None = None
     data_path: Path | None = None
     runs_path: Path | None = None
@@ -110,15 +112,13 @@ def prepare(plan: Plan) -> PreparedRun:
     models = find_role_models(book, model, suite, options, plan.roles)
     options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
-    setting = suite.adapt(Setting(mode=mode, options=options, edit=plan.edit), model, plan.mode)
+    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    setting = _recorded_setting(plan, runs_root) or suite.adapt(Setting(mode=mode, options=options), model, plan.mode)
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
-    selected = cases
-    if plan.shard is not None:
-        cases = part_of(cases, plan.shard)
-    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_modes(suite, cases, setting)
     _check_keys({role: config for role, config in models.items() if not plan.regraded or role in GRADING_ROLES})
@@ -149,10 +149,28 @@ def prepare(plan: Plan) -> PreparedRun:
         headline=suite.headline,
         shard=plan.shard,
         looks=looks,
+        experiment=_with_prerequisites(plan.experiment, cases, plan.selection),
         grader=grader_of(suite, selected, setting, roles, weights),
     )
     found = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
-    return PreparedRun(manifest, suite, cases, models, runs_root, roots, found, baseline=baseline)
+    earlier = None if plan.regraded else earlier_run(manifest, runs_root)
+    return PreparedRun(manifest, suite, cases, models, runs_root, roots, found, earlier, baseline)
+
+
+def _recorded_setting(plan: Plan, runs_root: Path) -> Setting | None:
+    """Return the parent's setting if its requests are repeated: another model goes on in their format."""
+    if plan.experiment is None or not plan.experiment.beginnings or plan.regraded:
+        return None
+    return RunFolder(runs_root / plan.parent).manifest().setting
+
+
+def _with_prerequisites(experiment: Experiment | None, cases: list[Case], asked: Selection) -> Experiment | None:
+    """Return an experiment in which what others depend on is taken from the recorded run, if they are."""
+    if experiment is None or not experiment.beginnings:
+        return experiment
+    rollout = next(iter(experiment.beginnings.values())).rollout
+    whole = {case.id: Beginning(rollout=rollout) for case in cases if case.id not in asked.ids}
+    return msgspec.structs.replace(experiment, beginnings={**whole, **experiment.beginnings})
 
 
 def _notices(plan: Plan, catalog: Catalog, suite: Suite, manifest: Manifest) -> list[str]:
@@ -206,7 +224,8 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         selection=manifest.selection,
         options=manifest.setting.options,
         mode=manifest.setting.mode,
-        edit=manifest.setting.edit,
+        parent=manifest.parent,
+        experiment=manifest.experiment,
         roles={role: model.name for role, model in manifest.roles.items()},
         rollouts=manifest.rollouts,
         concurrency=manifest.concurrency,

@@ -113,13 +113,13 @@ class LocalPlayer:
 
     def __init__(self, context: PlayerContext, prepared: PreparedRun, endpoints: Endpoints) -> None:
         self._context, self._endpoints = context, endpoints
-        self._suite, self._setting = prepared.suite, prepared.manifest.setting
+        self._suite, self._manifest = prepared.suite, prepared.manifest
 
     async def open(self, epoch: int) -> None:
         del epoch
 
     def conversation(self, job: Job, recorded: ConversationEffects) -> LocalConversation:
-        return LocalConversation(job, recorded, self._context, self._suite, self._setting)
+        return LocalConversation(job, recorded, self._context, self._suite, self._manifest)
 
     def endpoint_states(self) -> list[EndpointState]:
         return self._endpoints.states()

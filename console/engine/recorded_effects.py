@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from console.core.case import Case, Key, Slot
-from console.core.fault import UsageError
+from console.core.fault import Fault, FaultKind, UsageError
 from console.core.outcome import Outcome
 from console.core.record import (
     AnyRecord,
@@ -85,6 +85,15 @@ class ConversationEffects:
         self.notes[key] -= 1
         return True
 
+    def up_to(self, replies: int) -> "ConversationEffects":
+        """Return the effects that were requested before the model was asked for one more reply than that."""
+        asked = sorted(effect.n for effect in self.in_order if isinstance(effect, Asked) and effect.role == "model")
+        beginning = ConversationEffects()
+        for effect in self.in_order if replies < len(asked) else ():
+            if effect.n < asked[replies]:
+                beginning.add(effect)
+        return beginning if replies < len(asked) else self
+
     @property
     def unused(self) -> int:
         """Number of effects not requested again: a sign that the play has diverged from the journal."""
@@ -103,6 +112,21 @@ class EarlierPlay:
     """True if only judges, and the roles asked anew, may be asked what this play was not."""
     is_taken_whole: bool = False
     """True if another tool played it, so that all calls are taken over at once, whatever is asked now."""
+    replies: int | None = None
+    """Replies of the model that are repeated, each for an equal request, before the new play goes on live.
+
+    None if any effect for an equal request is taken over.
+    """
+
+    def check_whole(self) -> None:
+        """Check, where the new play goes on live, that it has requested all that was recorded before.
+
+        Raises:
+            Fault: it has not (kind `unanswered`).
+        """
+        if self.effects.unused:
+            words = "cannot be gone on with from here: it does less before this point than was recorded"
+            raise Fault(FaultKind.UNANSWERED, words)
 
 
 def broken_in_judge(effects: ConversationEffects, finished: Finished) -> EarlierPlay | None:

@@ -102,7 +102,7 @@ def _plan(
         selection=manifest.selection if case_ids is None else Selection(ids=tuple(case_ids)),
         options={**named, **options},
         mode=manifest.setting.mode,
-        edit=manifest.setting.edit,
+        experiment=manifest.experiment,
         roles=roles,
         rollouts=manifest.rollouts * repeats,
         concurrency=manifest.concurrency,

@@ -3,21 +3,26 @@
 import struct
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import msgspec
 
-from console.core.case import Key, PromptEdit
-from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers
+from console.core.case import Key
+from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, ToolCall
+from console.core.experiment import OPENING, REPLY, Applied, Arm, Beginning, Request
 from console.core.fault import Fault, FaultKind
 from console.core.live import Began
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
+from console.core.run import Manifest
 from console.core.wait import wait_words
 from console.engine.journal_door import check_request
 from console.engine.recorded_effects import JUDGES, ConversationEffects, Effect
 from console.llm.endpoint import Endpoint
 from console.suites.suite import AFTER_REPLY
+
+if TYPE_CHECKING:
+    from console.suites.code_run import CodeResult
 
 EffectT = TypeVar("EffectT", bound=Effect)
 RecordT = TypeVar("RecordT", bound=AnyRecord)
@@ -25,11 +30,11 @@ AnswerT = TypeVar("AnswerT")
 
 
 class Unanswered(Fault):
-    """A conversation that is graded again asks what was never answered."""
+    """A conversation that repeats a recorded one asks what was never answered."""
 
-    def __init__(self, asks: list[Any], asked: list[Any]) -> None:
-        """Take the request, and the last one of its role in the earlier play."""
-        words = "cannot be graded again: asks what was never answered"
+    def __init__(self, words: str, asks: list[Any], asked: list[Any]) -> None:
+        """Take what cannot be done, the request, and the last one of its role in the earlier play."""
+        words = f"cannot be {words}: asks what was never answered"
         super().__init__(FaultKind.UNANSWERED, words, hint="Play the case anew with `eval-console branch` or `run`.")
         same = next((number for number, pair in enumerate(zip(asks, asked, strict=False)) if pair[0] != pair[1]),
                     min(len(asks), len(asked)))  # fmt: skip
@@ -91,6 +96,26 @@ class StageContext(Protocol):
     def output_of(self, case_id: str, rollout: int) -> Any:
         """Return the output of a rollout that has an answer, else None."""
         ...
+
+
+class StageChanges(NamedTuple):
+    """What an experiment changes in one conversation."""
+
+    arm: Arm = ()
+    repeated: int = 0
+    """Replies of the model before the first change."""
+    salt: str = ""
+    """Makes simulated models answer differently than in the recorded run."""
+
+    @classmethod
+    def of(cls, manifest: Manifest, key: Key) -> Self:
+        """Return the changes in a conversation of a run."""
+        experiment = manifest.experiment
+        if experiment is None:
+            return cls()
+        beginning = experiment.beginnings.get(key.case, Beginning(0))
+        arm = experiment.arm(key.rollout // manifest.judge_repeats) if beginning.replies is not None else ()
+        return cls(arm, beginning.replies or 0, f"{experiment.seed}/" if experiment.seed else "")
 
 
 class CallWatch:
@@ -174,7 +199,7 @@ class JournaledStage:
         key: Key,
         recorded: ConversationEffects,
         host: StageContext,
-        edit: PromptEdit | None = None,
+        changes: StageChanges | None = None,
         states: Mapping[str, str] | None = None,
     ) -> None:
         """Create the stage of a conversation.
@@ -183,15 +208,19 @@ class JournaledStage:
             key: key of the conversation.
             recorded: its journaled effects.
             host: the engine.
-            edit: a reader's opening, sent in place of the suite's.
+            changes: what an experiment changes.
             states: names of the conversation's states during effects, by kind (see `Suite.effect_states`).
         """
-        self._key, self._recorded, self._host, self._edit = key, recorded, host, edit
+        self._key, self._recorded, self._host = key, recorded, host
+        self._changes = changes or StageChanges()
+        self._applied = Applied(self._changes.arm)
+        self._replies = 0
+        """Replies that the model was asked for."""
+        self._is_live = recorded.earlier is None or recorded.earlier.replies is None
+        """False while the beginning of a recorded conversation is repeated."""
         self._states = states or {}
         self._issued = 0
         self.input_tokens = self.output_tokens = self.calls = 0
-        self._has_begun = False
-        """True after the first reply of the model."""
         self.reply_characters = 0
         """Characters of the model's replies so far, including arguments of calls."""
         self.cut = self.model = ""
@@ -202,8 +231,12 @@ class JournaledStage:
 
     @property
     def key(self) -> Key:
-        """Key of the conversation."""
-        return self._key
+        """Key of the conversation; while a recorded one is repeated, the key of that, as requests may contain it."""
+        earlier = self._recorded.earlier
+        if earlier is None or earlier.finished is None:
+            return self._key
+        is_repeated = earlier.is_closed if earlier.replies is None else self._replies < earlier.replies
+        return earlier.finished.key if is_repeated else self._key
 
     def _issue(self) -> int:
         self._issued += 1
@@ -221,41 +254,46 @@ class JournaledStage:
         scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         """Ask a model; see suites/stage.py."""
-        n, params = self._issue(), params or {}
-        sent = self._opened(cast(list[dict[str, Any]], list(messages)), role)
-        name = digest("ask", role, [sent, list(tools), params])
+        n, is_first = self._issue(), role == "model" and self._count_reply()
+        request = self._changed(cast(list[dict[str, Any]], list(messages)), list(tools), params or {}, role)
+        sent, tools, params = request.messages, request.tools, request.params
+        name = digest("ask", role, [sent, tools, params])
         recorded = self._replayed(name, Asked)
         if recorded is not None:
             self._addresses[role] = recorded.address
             return self._account(role, recorded.reply, is_kept=recorded.kept)
         earlier = self._taken_over(name, role, Asked, sent)
+        written = self._written_reply() if is_first else None
         thread = self._recorded.threads[role]
         if earlier is not None:
             reply, address = earlier.reply, earlier.address
+        elif written is not None:
+            reply, address = written, ""
         else:
             new = sent[thread.shared(sent) :]
-            check_request(turn, step, [new, params, list(tools) if list(tools) != thread.tools else []])
+            check_request(turn, step, [new, params, tools if tools != thread.tools else []])
             # With this seed, simulated models answer the same call in the same way after a resume.
-            seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
-            request = ChatRequest(
+            seed = f"{self._changes.salt}{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
+            call = ChatRequest(
                 cast(list[Message], list(sent)),
-                list(tools),
+                tools,
                 params,
                 seed=seed,
                 prefers=self._addresses.get(role, ""),
                 scripted=scripted,
             )
             began = Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time())
-            reply, address = await self._send(request, began)
+            reply, address = await self._send(call, began)
         self._addresses[role] = address
+        is_kept = earlier is not None or written is not None
         prefix, new, changed = thread.condense(sent, tools)
         self._host.append(
             Asked(at=time.time(), key=self._key, n=n, digest=name, reply=reply, role=role, turn=turn, step=step,
-                  prefix=prefix, messages=new, tools=changed, params=params, address=address, kept=earlier is not None)
+                  prefix=prefix, messages=new, tools=changed, params=params, address=address, kept=is_kept)
         )  # fmt: skip
         if role == "model" and AFTER_REPLY in self._states:
             self._host.state(self._key, self._states[AFTER_REPLY])
-        return self._account(role, reply, is_kept=earlier is not None)
+        return self._account(role, reply, is_kept=is_kept)
 
     async def _send(self, request: ChatRequest, began: Began) -> tuple[Reply, str]:
         """Send a request; return the reply and the address that answered."""
@@ -267,16 +305,46 @@ class JournaledStage:
         reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
         return reply, watch.address
 
-    def _opened(self, messages: list[dict[str, Any]], role: str) -> list[dict[str, Any]]:
-        """Return the messages with the reader's opening, if there is one."""
-        if self._edit is None or role != "model":
-            return messages
-        edited = self._edit.apply(messages)
-        if edited is None and not self._has_begun:
-            raise Fault(
-                FaultKind.DATA, "the suite now begins this conversation differently from when its prompt was edited"
-            )
-        return messages if edited is None else edited
+    def _count_reply(self) -> bool:
+        """Count a reply that the model is asked for; return whether it is the first that is not repeated.
+
+        Raises:
+            Fault: the recorded conversation did more before this point (kind `unanswered`).
+        """
+        earlier, self._replies = self._recorded.earlier, self._replies + 1
+        if earlier is None or earlier.replies is None:
+            return self._replies == 1
+        if self._replies == earlier.replies + 1:
+            self._is_live = True
+            earlier.check_whole()
+            return True
+        return False
+
+    def _changed(
+        self, messages: list[dict[str, Any]], tools: list[dict[str, Any]], params: dict[str, Any], role: str
+    ) -> Request:
+        """Return a request with the changes of the experiment, if it is one that they concern.
+
+        Raises:
+            Fault: it does not begin as when its opening was edited.
+        """
+        request = Request(messages, tools, params)
+        arm, first = self._changes.arm, self._changes.repeated + 1
+        if role != "model" or not arm or self._replies < first:
+            return request
+        changed = self._applied.to(request)
+        if self._replies == first and changed == request and arm[0].what == OPENING:
+            words = "the suite now begins this conversation differently from when its opening was edited"
+            raise Fault(FaultKind.DATA, words)
+        return changed
+
+    def _written_reply(self) -> Reply | None:
+        """Return the reply that a reader wrote in place of the model's; None if there is none."""
+        change = next((change for change in self._changes.arm if change.what == REPLY), None)
+        if change is None:
+            return None
+        calls = tuple(ToolCall(**call) for call in change.after["tool_calls"])
+        return Reply(change.after["content"], calls, finish="tool_calls" if calls else "stop")
 
     def take_over_all(self) -> None:
         """Journal all calls of an earlier play but those of judges, in order, unless an earlier session did."""
@@ -326,6 +394,12 @@ class JournaledStage:
         self._host.append(record)
         return record.result
 
+    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
+        """Run code in the sandbox, with tests; see suites/stage.py."""
+        from console.suites.code_run import run_code  # slow to import
+
+        return await run_code(self, code, **settings)
+
     def _watch(self, n: int, role: str) -> CallWatch:
         return CallWatch(self._host, self._key, n, role)
 
@@ -361,13 +435,13 @@ class JournaledStage:
         effect = earlier.effects.pop_next(name)
         if isinstance(effect, kind):
             return effect
-        if not earlier.is_closed or role in JUDGES:
+        if self._is_live and (not earlier.is_closed or role in JUDGES):
             return None
-        raise Unanswered(request, earlier.effects.threads[role].messages if role else [])
+        words = "graded again" if self._is_live else "gone on with from here"
+        raise Unanswered(words, request, earlier.effects.threads[role].messages if role else [])
 
     def _account(self, role: str, reply: Reply, *, is_kept: bool = False) -> Reply:
         if role == "model":
-            self._has_begun = True
             self.cut, self.model = reply.finish if reply.finish in _CUT else "", reply.model
             self.reply_characters += len(reply.content or "") + sum(len(call.arguments) for call in reply.tool_calls)
         if is_kept:

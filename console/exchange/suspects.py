@@ -1,18 +1,24 @@
-"""Answers and keys of a suite's runs, as the search for suspect ground truths compares them."""
+"""Answers and keys of a suite's runs, as the search for suspect ground truths compares them, and decisions on keys."""
 
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from console.config.paths import find_data_roots
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.exchange.run_reader import RunReader
 from console.insight.comparison_side import case_digest
-from console.insight.conversation import actual_text
-from console.insight.suspects import GivenAnswer
+from console.insight.conversation import Conversation, actual_text
+from console.insight.rollout import Rollout
+from console.insight.suspects import GivenAnswer, ThreeScores, three_scores
+from console.store.errata import AMBIGUOUS, WRONG, Erratum, errata_path
+from console.store.notes import Notes, user_name
 from console.store.runs import RunFolder
-from console.suites.run_suite import open_run_suite
+from console.suites.run_suite import RunSuite, open_run_suite
+from console.suites.stage import repeat_prefix
 
 _SPACE = re.compile(r"\s+")
 
@@ -28,6 +34,8 @@ class SuiteAnswers:
     keys: dict[str, str] = field(default_factory=dict[str, str])
     prompts: dict[str, str] = field(default_factory=dict[str, str])
     digests: dict[str, str] = field(default_factory=dict[str, str])
+    doubts: dict[str, str] = field(default_factory=dict[str, str])
+    """Cases that are doubtful for another reason than their answers, with the reason."""
 
     def of_model(self, model: str) -> dict[str, GivenAnswer]:
         """Return the answers of one model by case."""
@@ -48,22 +56,41 @@ def read_answers(runs: Sequence[RunFolder], data: Path | None) -> SuiteAnswers:
             continue
         answers.runs[model] = folder
         suite = open_run_suite(reader.manifest, data)
+        for (case, _), annotation in Notes(folder.path).annotations().items():
+            if annotation.dispute:
+                answers.doubts[case] = "disputed"
         for (case, rollout), played in reader.side.rollouts.items():
+            if _contradicts_itself(played):
+                answers.doubts.setdefault(case, "judge contradicts itself")
             if rollout or not played.graded or played.outcome not in (Outcome.PASSED, Outcome.FAILED):
                 continue
             conversation = reader.conversation(played.key)
-            comparison = suite.compare(conversation.case, conversation.finished)
-            given = GivenAnswer(played.outcome is Outcome.PASSED, _answer(comparison, actual_text(conversation)))
-            answers.by_case.setdefault(case, {})[model] = given
+            answers.by_case.setdefault(case, {})[model] = given_answer(suite, conversation, played)
             if case not in answers.keys:
-                answers.keys[case] = _key(comparison)
+                answers.keys[case] = _key(suite.compare(conversation.case, conversation.finished))
                 answers.prompts[case] = conversation.case.title if conversation.case is not None else ""
                 answers.digests[case] = case_digest(conversation.case) if conversation.case is not None else ""
     return answers
 
 
+def given_answer(suite: RunSuite, conversation: Conversation, played: Rollout) -> GivenAnswer:
+    """Return the answer to a case in a form that is equal for answers that the grader holds equal."""
+    comparison = suite.compare(conversation.case, conversation.finished)
+    return GivenAnswer(played.outcome is Outcome.PASSED, _answer(comparison, actual_text(conversation)))
+
+
+def _contradicts_itself(played: Rollout) -> bool:
+    """Return whether the judge, asked again about an answer, once decided otherwise."""
+    for name, track in played.tracks.items():
+        again = played.tracks.get(f"{repeat_prefix(2)}{name}")
+        limit = track.threshold or 0.0
+        for first, second in zip(track.values, again.values if again is not None else (), strict=False):
+            if first is not None and second is not None and (first >= limit) is not (second >= limit):
+                return True
+    return False
+
+
 def _answer(comparison: Comparison | None, text: str) -> str:
-    """Return an answer in a form that is equal for answers that the grader holds equal."""
     if comparison is None or not comparison.pairs:
         return plain(text)
     parts: list[str] = []
@@ -83,6 +110,39 @@ def _key(comparison: Comparison | None) -> str:
             shown = ", ".join(rows)
             parts.append(f"{pair.expected}({shown})" if shown else pair.expected)
     return "; ".join(parts)
+
+
+def errata_file(data: Path | None, suite: str) -> Path:
+    """Return the file with the errata of a suite, in the user's data folder."""
+    roots = find_data_roots(data)
+    return errata_path(roots.user[0] if roots.user else Path("data"), suite)
+
+
+def decision_on(
+    answers: SuiteAnswers, case: str, decision: str, *, answer: str = "", reason: str = "", reader: str = ""
+) -> Erratum:
+    """Return a reader's decision on the key of a case, signed and dated; the right answer of a wrong key may be given.
+
+    Raises:
+        KeyError: no run has the case.
+    """
+    date = time.strftime("%Y-%m-%d", time.gmtime())
+    right = plain(answer) if decision == WRONG else ""
+    return Erratum(case, answers.digests[case], decision, reader or user_name(), date, reason, right)
+
+
+def valid_errata(answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> dict[str, Erratum]:
+    """Return the errata of cases that have not changed since."""
+    digests = answers.digests
+    return {case: each for case, each in errata.items() if digests.get(case, each.digest) == each.digest}
+
+
+def scores_of_models(answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> dict[str, ThreeScores]:
+    """Return the three scores of each model."""
+    valid = valid_errata(answers, errata)
+    wrong = {case: each.answer for case, each in valid.items() if each.decision == WRONG}
+    ambiguous = frozenset(case for case, each in valid.items() if each.decision == AMBIGUOUS)
+    return {model: three_scores(answers.of_model(model), wrong, ambiguous) for model in answers.runs}
 
 
 def plain(text: str) -> str:

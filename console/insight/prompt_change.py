@@ -7,8 +7,8 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 from console.core.fault import UsageError
+from console.insight.as_sent import opening_of
 from console.insight.conversation import Conversation
-from console.insight.prompt_edit import opening_of
 
 _BEFORE, _AFTER = 40, 24
 """Characters of common text kept before and after a change within a line."""

@@ -7,7 +7,7 @@ and only from five models on.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 ODD_FROM = 5
@@ -45,24 +45,30 @@ class Suspect:
         """Ranking number, from 0 to 1.25."""
         return self.against - _ODD_WEIGHT * self.odd
 
+    def words(self, key: str) -> str:
+        """Say in a sentence why the key, as given, is suspect. Foreign text."""
+        if self.same:
+            wanted = f"; the key wants {key}" if key else ""
+            return f"{self.same} of {self.models} models answer {self.answer}{wanted}"
+        return f"none of {self.models} models passes" if self.nobody_passed else "weak models pass what good ones fail"
 
-def suspects(answers: Mapping[str, Mapping[str, GivenAnswer]]) -> list[Suspect]:
-    """Return the suspect cases, most suspect first.
+
+def suspects(answers: Mapping[str, Mapping[str, GivenAnswer]], marked: Collection[str] = frozenset()) -> list[Suspect]:
+    """Return the suspect cases, most suspect first, then those that nobody passes or that are marked.
 
     Args:
         answers: by case, the graded answer of each model.
+        marked: cases that are doubtful for another reason.
     """
     passed = Counter(model for of_case in answers.values() for model, given in of_case.items() if given.passed)
     played = Counter(model for of_case in answers.values() for model in of_case)
     found = [_suspect(case, of_case, passed, played) for case, of_case in answers.items()]
-    ranked = [each for each in found if each is not None and each.weight > 0]
-    return sorted(ranked, key=lambda each: (-each.weight, -each.same, each.case))
+    listed = [each for each in found if each.weight > 0 or each.nobody_passed or each.case in marked]
+    return sorted(listed, key=lambda each: (-each.weight, -each.same, each.case))
 
 
-def _suspect(case: str, given: Mapping[str, GivenAnswer], passed: Counter[str], played: Counter[str]) -> Suspect | None:
-    """Return what two or more models say against a key; None for fewer."""
-    if len(given) < 2:
-        return None
+def _suspect(case: str, given: Mapping[str, GivenAnswer], passed: Counter[str], played: Counter[str]) -> Suspect:
+    """Return what several models say against a key; one alone says nothing."""
     scores = {
         model: (passed[model] - answer.passed) / (played[model] - 1) if played[model] > 1 else 0.0
         for model, answer in given.items()
@@ -77,7 +83,7 @@ def _suspect(case: str, given: Mapping[str, GivenAnswer], passed: Counter[str], 
     same = shared.get(best, [])
     against = math.fsum(scores[model] for model in same) / whole if whole else 0.0
     odd = min(0.0, _correlation([(answer.passed, scores[model]) for model, answer in given.items()]))
-    nobody = not any(answer.passed for answer in given.values())
+    nobody = len(given) > 1 and not any(answer.passed for answer in given.values())
     return Suspect(case, against, len(same), len(given), best, odd, nobody)
 
 

@@ -11,6 +11,7 @@ from zlib import crc32
 
 import msgspec
 
+from console.core.experiment import OPENING, Change, Experiment
 from console.core.json_text import decode_as, read_json
 from console.core.record import Started
 from console.core.run import Manifest, Summary
@@ -35,7 +36,7 @@ def read_manifest(data: bytes, journal: Path) -> Manifest:
     Raises:
         ValueError: not JSON, or not a manifest.
     """
-    manifest = decode_as(data, Manifest)
+    manifest = _with_experiment(decode_as(data, Manifest), data)
     if manifest.format:
         return manifest
     return msgspec.structs.replace(manifest, format=_format_of(manifest, journal), setting=_setting_of(manifest, data))
@@ -60,6 +61,17 @@ def read_summary(data: bytes) -> Summary:
     summary.checksum = 0
     summary.checksum = crc32(as_json(summary))
     return summary
+
+
+def _with_experiment(manifest: Manifest, data: bytes) -> Manifest:
+    """Return the manifest with an opening that a reader had edited as the change of an experiment."""
+    if manifest.experiment is not None or not manifest.parent or b'"edit":' not in data:
+        return manifest
+    edit = cast("dict[str, Any]", read_json(data)["setting"]).get("edit")
+    if not isinstance(edit, dict) or not edit.keys() >= {"before", "after"}:
+        return manifest
+    change = Change(OPENING, after=edit["after"], before=edit["before"])
+    return msgspec.structs.replace(manifest, experiment=Experiment(((change,),)))
 
 
 def _setting_of(manifest: Manifest, data: bytes) -> Any:

@@ -18,6 +18,8 @@ from console.suites.stage import Stage
 
 Tool = Callable[..., Any]
 Said = str | Utterance
+OUTSIDE_TOOL = "tool "
+"""Beginning of the kind of effects of tools whose calls are journaled, before the tool's name."""
 STEP_LIMIT = "step_limit"
 """Kind of the journal note, and reason of a failure, when a model used up its replies to a user message."""
 STEPS_SPENT = "it still called tools after"
@@ -154,7 +156,9 @@ class Chat:
     async def _call(self, name: str, arguments: dict[str, Any]) -> Any:
         tool = self._tools[name]
         if inspect.iscoroutinefunction(tool):
-            return await self._stage.perform(f"tool {name}", arguments, lambda: cast(Awaitable[Any], tool(**arguments)))
+            return await self._stage.perform(
+                f"{OUTSIDE_TOOL}{name}", arguments, lambda: cast(Awaitable[Any], tool(**arguments))
+            )
         return tool(**arguments)
 
 

@@ -121,6 +121,10 @@ def _label(letter: str, part: str, meaning: str) -> Action:
     return Action(f"label.{part}", (letter,), f"Labels: {meaning}", meaning, "review", "TRIAGE", menu="label")
 
 
+def _erratum(letter: str, part: str, meaning: str) -> Action:
+    return Action(f"erratum.{part}", (letter,), f"Key: {meaning}", meaning, "grid", "CASES", menu="erratum")
+
+
 _ALL = (
     Action("go.home", ("1",), "Go: Home", "Home", "all", "EVERYWHERE"),
     Action("go.live", ("2",), "Go: Live", "Live", "all", "EVERYWHERE"),
@@ -351,12 +355,9 @@ _REVIEW = (
     _label("s", "stop", "stop asking"),
     _label("u", "undo", "take labels back"),
     Action("undo", ("u",), "Note: undo", "undo", "review", "TRIAGE"),
-    Action("branch", ("A",), "Case: branch", "branch, compare …", "review", "THIS CASE", "branch", 47,
+    Action("branch", ("A",), "Case: branch", "branch, try, …", "review", "THIS CASE", "branch", 47,
            opens_menu=True, palette=False),
-    _branch("m", "model", "another model"),
-    _branch("e", "prompt", "edit the prompt"),
-    _branch("b", "both", "both: model, prompt"),
-    _branch("s", "same", "same model and prompt"),
+    _branch("h", "here", "go on from here"),
     _regrade("review", "THIS CASE"),
     Action("keep", ("b",), "Case: keep in a suite of your own", "keep in your suite", "review", "THIS CASE",
            "keep", 46),
@@ -434,6 +435,7 @@ _LIBRARY = (
     Action("fold", ("x",), "Library: fold", "fold or unfold", "library", "LIBRARY"),
     Action("model.ping", ("p",), "Model: ping", "ping its server", "library", "LIBRARY", "ping", 55),
     Action("entry.edit", ("e",), "Library: edit", "edit its file", "library", "LIBRARY", "edit", 40),
+    Action("suite.suspects", ("s",), "Suite: suspect keys", "suspect keys", "library", "LIBRARY"),
     Action("suite.new", ("n",), "Suite: new", "new suite of your own", "library", "LIBRARY", "new suite", 45),
     Action("reload", ("ctrl+r",), "Library: refresh", "read all again", "library", "LIBRARY"),
     Action("copy", ("y",), "Copy: menu", "copy …", "library", "COPY", "copy", 30, opens_menu=True, palette=False),
@@ -452,6 +454,12 @@ _GRID = (
     Action("filter", ("f",), "Grid: what differs, or all", "differing, or all", "grid", "CASES", "differing/all",
            65),
     Action("view.outputs", ("v",), "Grid: answers in cells", "answers, or verdicts", "grid", "CASES", "answers", 62),
+    Action("view.suspects", ("s",), "Grid: suspect keys", "suspect keys", "grid", "CASES", "suspect keys", 58),
+    Action("erratum", ("X",), "Key: decide", "decide on this key …", "grid", "CASES", opens_menu=True,
+           palette=False),
+    _erratum("k", "right", "the key is right"),
+    _erratum("w", "wrong", "the key is wrong"),
+    _erratum("a", "ambiguous", "the case is ambiguous"),
     Action("filter.clear", ("F",), "Grid: what differs", "what differs", "grid", "CASES"),
     Action("reload", ("ctrl+r",), "Grid: read again", "read all runs again", "grid", "CASES"),
 )  # fmt: skip
@@ -516,6 +524,9 @@ ALIASES: Mapping[str, str] = {
     "models.edit": "settings configuration api key add new provider",
     "entry.edit": "settings configuration open file",
     "model.ping": "test check connection",
+    "suite.suspects": "wrong ground truth key errata contested",
+    "view.suspects": "wrong ground truth key errata contested",
+    "erratum": "wrong ground truth key errata contested ambiguous",
     "suite.new": "create own add dataset",
     "import": "load open read inspect promptfoo lm-eval",
     "mark": "select compare versus",

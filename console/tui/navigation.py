@@ -15,7 +15,7 @@ from console.core.case import Slot
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.tui.data.draft import Draft, keep_draft, kept_draft
-from console.tui.data.runs import RunLine, last_failures
+from console.tui.data.runs import RunLine, last_failures, newest_of_models
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 from console.tui.textual_patches import start_in_mode
@@ -260,6 +260,13 @@ class Navigator:
         opened = OpenedRuns("grid", tuple(run.path for run in runs))
         mode = self._find_opened(opened)
         self._show(mode or self._add_opened(opened, lambda: screen_class("grid")(self._services, runs)))
+
+    def open_suspects(self, suite: str) -> None:
+        self.open_grid(newest_of_models(self._services.workspace.runs or [], suite))
+        from console.tui.screens.grid.screen import GridScreen  # lazy, as every screen
+
+        if isinstance(screen := self._app.screen, GridScreen):
+            screen.show_suspects()
 
     def action_go_compare(self) -> None:
         """Return to the last comparison, or compare the newest two runs of one suite."""

@@ -74,6 +74,10 @@ class Navigation(Protocol):
         """Show more than two runs side by side."""
         ...
 
+    def open_suspects(self, suite: str) -> None:
+        """List the cases of a suite whose keys are suspect, from the newest run of each model."""
+        ...
+
     def open_form(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
         """Open the form for a new run, with a model, a suite or a run's failed cases preselected."""
         ...

@@ -49,9 +49,9 @@ def test_two_runs_for_a_pull_request_and_a_spreadsheet(console, home, pair):
 
 def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(console, home, pair):
     case = "simple_python_1"
-    opening = console("branch", f"{pair[0]}#{case}", "--show-prompt").out
+    opening = console("branch", f"{pair[0]}#{case}", "--show", "opening").out
     (home / "prompt.txt").write_text(opening.replace("── user ──\n", "── user ──\nIn Kelvin, please. ", 1))
-    assert console("branch", f"{pair[0]}#{case}", "--prompt", "prompt.txt", "--yes").code == Exit.OK
+    assert console("branch", f"{pair[0]}#{case}", "--set", "opening=prompt.txt", "--yes").code == Exit.OK
     branch = console("runs", "--json").data["runs"][0]["id"]
     ended = console("compare", pair[0], branch)
     assert ended.code == Exit.OK, ended.err

@@ -93,7 +93,11 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "SERVER": ["openai", "ollama"],
         "SHARE": ["0.9"],
         "SUITE": [SUITE, "aidanbench"],
+        "K": ["2", attack("count")],
         "T": ["9s"],
+        "TURN.STEP": ["1.1", attack("step")],
+        "WHAT": ["opening", attack("what")],
+        "WHAT=FILE": ["params.top_p=0.5", f"system={attack('file')}", attack("what")],
         "TAG": ["model"],
         "TERMS": [f"reason:{ATTACK}", ATTACK, "is:disputed"],
         "TEXT": [attack("text")],
@@ -249,11 +253,11 @@ def test_a_prompt_is_shown_without_control_bytes_and_goes_back_as_it_was(
 ) -> None:
     """Only the lines that a reader changes lose what the marks stand for."""
     case = f"{place.runs[1]}#{CASE}1"
-    text = console("branch", case, "--show-prompt", *place.options).out
+    text = console("branch", case, "--show", "opening", *place.options).out
     assert text.count("second line^[]52") == 1
     (home / "prompt.txt").write_text(text.replace("You are an expert", "You are a novice"))
-    ended = console("branch", case, "--prompt", home / "prompt.txt", "--json", *place.options)
-    edit = json.loads((Path(ended.data["folder"]) / "run.json").read_text())["setting"]["edit"]
+    ended = console("branch", case, "--set", f"opening={home / 'prompt.txt'}", "--json", *place.options)
+    edit = json.loads((Path(ended.data["folder"]) / "run.json").read_text())["experiment"]["arms"][0][0]
     assert [message["role"] for message in edit["after"]] == ["system", "user"]
     assert edit["after"][0]["content"].startswith("You are a novice")
     assert (

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from console.cli.output import Output
-from console.cli.verbs.branch import PROMPT
+from console.cli.verbs.branch import AS_SENT
 
 HOSTILE = "\x1b]52;c;aGk=\x07\x9b2J\u202etxt\rover\x7f\u200b\ud800"
 
@@ -31,11 +31,11 @@ def test_rows_stay_on_their_line(capsys):
 
 
 def test_json_is_ascii_and_reads_back(capsys):
-    Output(machine=True).data(PROMPT, {"text": HOSTILE + "grün"})
+    Output(machine=True).data(AS_SENT, {"text": HOSTILE + "grün"})
     out = capsys.readouterr().out
     assert out.isascii()
     assert not set("\x1b\x07\r\x7f") & set(out)
-    assert json.loads(out) == {"schema": 2, "kind": "prompt", "text": HOSTILE + "grün"}
+    assert json.loads(out) == {"schema": 2, "kind": "as_sent", "text": HOSTILE + "grün"}
 
 
 def test_what_was_answered_before_a_failure_is_written(capsys):

@@ -89,6 +89,7 @@ def run_blocks(shell: "subprocess.Popen[str]", tmp_path: Path, page: Path) -> No
         assert "Traceback" not in written
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(LIMIT_S)
 def test_every_block_does_what_it_says(shell: "subprocess.Popen[str]", tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="the package of the page is built with it")

@@ -25,7 +25,7 @@ from console.llm.endpoint import Unwatched
 from console.llm.providers import open_endpoint
 
 SEED = 20261122
-FEW = 2
+FEW = 1
 STREAMS = int(os.environ.get("EVAL_CONSOLE_STREAMS", FEW))
 AT_ONCE = 24
 FINISHES = ("stop", "length", "content_filter", "eos", "STOP")

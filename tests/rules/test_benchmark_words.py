@@ -26,6 +26,8 @@ TEXT = {tokenize.NAME, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", toke
 
 def benchmarks_named(source: str) -> Iterator[str]:
     """Yield names and texts of code that name a benchmark; docstrings and comments may."""
+    if not BENCHMARK.search(source):
+        return
     docstrings = {
         node.lineno
         for node in ast.walk(ast.parse(source))

@@ -391,7 +391,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
             yield f"review-{name}"
             await see("EXPECTED", letter)
         for name, key, words in (("filters", "f", "only failed"), ("groups", "o", "by error type"),
-                                 ("tags", "t", "model at fault"), ("branch", "A", "another model"),
+                                 ("tags", "t", "model at fault"), ("branch", "A", "go on from here"),
                                  ("exports", "E", "HTML page"), ("copies", "y", "raw JSON")):  # fmt: skip
             await see(words, key)
             yield f"review-{name}"

@@ -49,6 +49,9 @@ class FakeNavigator:
         """Note it."""
         self.opened.append(("compare", a, b, slot))
 
+    def open_suspects(self, suite: str) -> None:
+        self.opened.append(("suspects", suite))
+
     def open_grid(self, runs: list[RunFolder]) -> None:
         """Note it."""
         self.opened.append(("grid", *runs))

@@ -99,7 +99,13 @@ def test_a_case_is_named_alike_by_every_verb(
     workspace: Any, two_runs: list[RunFolder], capsys: pytest.CaptureFixture[str]
 ) -> None:
     case, places = "0117-1420 a#live_simple_80-42-0", ["--runs", str(workspace.root / "runs")]
-    for verb in (["show", case], ["review", case], ["dispute", case], ["tag", case], ["branch", case, "--show-prompt"]):
+    for verb in (
+        ["show", case],
+        ["review", case],
+        ["dispute", case],
+        ["tag", case],
+        ["branch", case, "--show", "opening"],
+    ):
         assert run_command([*verb, *places]) == Exit.OK, (verb, capsys.readouterr().err)
         told = capsys.readouterr()
         assert "live_simple_14-3-9" not in told.out

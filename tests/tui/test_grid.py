@@ -9,6 +9,8 @@ from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
 from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
 
+from console.exchange.suspects import errata_file
+from console.store.errata import read_errata
 from console.store.runs import RunFolder
 from console.tui.screens.grid.controller import EVERY, GridController
 from console.tui.screens.grid.screen import GridScreen
@@ -47,6 +49,24 @@ async def test_the_answers_stand_in_the_cells_and_open(size: Any, opened: Any, t
         await assert_until(pilot, lambda: app.screen.where == "grid" and "get_current_we" in text_of(app))
         await pilot.press("v")
         await assert_until(pilot, lambda: "get_current_we" not in text_of(app) or size[0] > 80)
+
+
+async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, three: list[RunFolder]) -> None:
+    async with opened((160, 45)) as (app, pilot):
+        app.services.workspace.read_all()
+        await assert_until(pilot, lambda: len(app.services.workspace.runs or ()) >= 3)
+        app.navigator.open_suspects(three[0].summary().suite)
+        await assert_until(pilot, lambda: "Suspect keys" in text_of(app) and ", 0 decided" in text_of(app))
+        first = app.screen.controller.current.slot[0]
+        await assert_until(pilot, lambda: "of 3 models" in text_of(app))
+        await pilot.press("X", "a")
+        await assert_until(pilot, lambda: "ambiguous, because" in text_of(app))
+        await pilot.press("m", "u", "d", "enter")
+        await assert_until(pilot, lambda: ", 1 decided" in text_of(app) and "without contested" in text_of(app))
+        (erratum,) = read_errata(errata_file(app.services.paths.data, three[0].summary().suite)).values()
+        assert (erratum.case, erratum.decision, erratum.reason) == (first, "ambiguous", "mud")
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: "Suspect keys" not in text_of(app))
 
 
 def opened_controller(runs: list[RunFolder]) -> GridController:

@@ -1,7 +1,11 @@
-"""Asking a case anew from Review: another model, an edited prompt, as a run of its own that opens in Compare."""
+"""Going on from a message in Review: another model, an edited text, as a run of its own that opens in Compare."""
 
+import asyncio
 import contextlib
+import shlex
+import threading
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,11 +16,15 @@ from tui.test_review_screen import review
 
 from console.core.chat import Reply
 from console.core.outcome import Outcome
+from console.core.run import Selection
 from console.engine import launch
+from console.engine.engine import Engine
 from console.engine.plan import Plan
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.screens.compare.screen import CompareScreen
+
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 @pytest.fixture
@@ -29,9 +37,23 @@ def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
         return [plain_run(workspace.root / "runs", name="0118-branch").folder]
 
     monkeypatch.setattr(launch, "spawn", spawn)
-    compare_by(monkeypatch, WeatherSuite())
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
     return plans
+
+
+@pytest.fixture
+def talk(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> RunFolder:
+    """A played run of one conversation of several steps."""
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    data, selection = workspace.root / "data", Selection(("multi_turn_base",), limit=1)
+    data.mkdir(exist_ok=True)
+    (data / "bfcl-starter").symlink_to(DATA / "bfcl-starter")
+    plan = Plan("sim/careful", "bfcl-starter", selection, mode="fc", runs_path=workspace.root / "runs", data_path=data)
+    folder, prepared = launch.start(plan)
+    thread = threading.Thread(target=lambda: asyncio.run(Engine(folder, prepared).run()))
+    thread.start()
+    thread.join()
+    return folder
 
 
 def editor(workspace: Any, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -41,26 +63,65 @@ def editor(workspace: Any, monkeypatch: pytest.MonkeyPatch, script: str) -> None
     monkeypatch.setenv("VISUAL", str(path))
 
 
-async def test_an_edited_prompt_is_asked_as_a_branch_and_compared(
-    opened: Any, workspace: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
+def text_in(path: str) -> str:
+    return Path(path).read_text("utf-8")
+
+
+async def read_talk(app: ConsoleApp, pilot: Any, folder: RunFolder) -> None:
+    await review(app, pilot, folder)
+    await pilot.press("f", "a", "i")
+    await assert_until(pilot, lambda: "[Talk]" in text_of(app))
+
+
+async def test_from_a_message_a_result_is_edited_and_gone_on_with(
+    opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    editor(workspace, monkeypatch, 'echo "In Kelvin, please." >> "$1"')
-    folder = plain_run(workspace.root / "runs").folder
+    editor(workspace, monkeypatch, 'echo "It failed." > "$1"')
     async with opened() as (app, pilot):
-        await review(app, pilot, folder)
-        await pilot.press("A")
-        await assert_until(pilot, lambda: "edit the prompt" in text_of(app))
+        await read_talk(app, pilot, talk)
+        await pilot.press("A", "h")
+        await assert_until(pilot, lambda: "Go on from 1.1" in text_of(app))
+        assert "it was   called" in text_of(app)
         await pilot.press("e")
-        await assert_until(pilot, lambda: "about $0.00" in text_of(app))
+        await assert_until(pilot, lambda: "as it was" in text_of(app))
+        await pilot.press(*"result", "enter")
+        await assert_until(pilot, lambda: "+It failed." in text_of(app))
+        await pilot.press("k")
+        await assert_until(pilot, lambda: "times    4" in text_of(app))
         await pilot.press("y")
-        await assert_until(
-            pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.controller.pair is not None
-        )
-        (plan,) = planned
-        assert (plan.parent, plan.selection.ids, plan.model) == (folder.name, ("live_multiple_118-41",), "gpt-x")
-        assert plan.edit is not None
-        assert plan.edit.before[-1]["content"] + "\nIn Kelvin, please." == plan.edit.after[-1]["content"]
-        assert app.screen.controller.folders[0].path == folder.path
+        await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen))
+    (plan,) = planned
+    assert (plan.parent, plan.rollouts, plan.model) == (talk.name, 4, "sim/careful")
+    assert plan.experiment is not None
+    ((change,),) = plan.experiment.arms
+    assert (change.what, change.after[0]["content"]) == ("result", "It failed.")
+    assert [beginning.replies for beginning in plan.experiment.beginnings.values()] == [1]
+
+
+async def test_the_form_gives_the_command_that_does_the_same(
+    opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor(workspace, monkeypatch, 'echo "Be kind." > "$1"')
+    async with opened((130, 36)) as (app, pilot):
+        await read_talk(app, pilot, talk)
+        await pilot.press("A", "h")
+        await assert_until(pilot, lambda: "Go on from 1.1" in text_of(app))
+        await pilot.press("f")
+        await assert_until(pilot, lambda: "Go on from …" in text_of(app))
+        await pilot.press("1", ".", "2", "enter")
+        await assert_until(pilot, lambda: "Go on from 1.2" in text_of(app))
+        await pilot.press("e")
+        await assert_until(pilot, lambda: "as it was" in text_of(app))
+        await pilot.press(*"system", "enter")
+        await assert_until(pilot, lambda: "+Be kind." in text_of(app))
+        await pilot.press("c")
+        await assert_until(pilot, lambda: "branch" in app.clipboard)
+    words = shlex.split(app.clipboard)
+    assert words[1:5] == ["branch", f"{talk.name}#multi_turn_base_0", "--at", "1.2"]
+    setting = words[words.index("--set") + 1]
+    assert setting.startswith("system=")
+    assert text_in(setting.removeprefix("system=")) == "Be kind.\n"
+    assert not planned
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
@@ -87,32 +148,40 @@ async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
         assert "significance" not in text_of(app)
 
 
-@pytest.mark.parametrize(("script", "why"), [("true", "was not changed"), ('echo x > "$1"', "does not begin with")])
-async def test_a_prompt_left_as_it_was_or_that_cannot_be_read_is_refused(
-    opened: Any, workspace: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch, script: str, why: str
-) -> None:
+@pytest.mark.parametrize(("script", "why"), [("true", "as it was sent"), ('echo "── x ──" > "$1"', "no section")])
+async def test_a_reply_left_as_it_was_or_that_cannot_be_read_is_refused(
+    opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder, monkeypatch: pytest.MonkeyPatch, script: str,
+    why: str,
+) -> None:  # fmt: skip
     editor(workspace, monkeypatch, script)
-    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
-        await review(app, pilot, folder)
-        await pilot.press("A", "e")
+        await read_talk(app, pilot, talk)
+        await pilot.press("A", "h")
+        await assert_until(pilot, lambda: "Go on from 1.1" in text_of(app))
+        await pilot.press("e")
+        await assert_until(pilot, lambda: "as it was" in text_of(app))
+        await pilot.press(*"reply", "enter")
         await assert_until(pilot, lambda: any(why in it.plain for it in app.services.messages))
         assert not planned
 
 
 async def test_another_model_is_chosen_from_those_that_are_ready(
-    opened: Any, workspace: Any, planned: list[Plan]
+    opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder
 ) -> None:
-    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
-        await review(app, pilot, folder)
-        await pilot.press("A", "m")
-        await assert_until(pilot, lambda: "sim/careful" in text_of(app))
+        await read_talk(app, pilot, talk)
+        await pilot.press("A", "h")
+        await assert_until(pilot, lambda: "Go on from 1.1" in text_of(app))
+        await pilot.press("m")
+        await assert_until(pilot, lambda: "sim/hasty" in text_of(app))
         assert "claude-y" not in text_of(app)
-        await pilot.press("enter")
+        await pilot.press(*"hasty", "enter")
+        await assert_until(pilot, lambda: "model    sim/hasty" in text_of(app))
+        await pilot.press("y")
         await assert_until(pilot, lambda: bool(planned))
-        assert planned[0].model.startswith("sim/")
-        assert planned[0].edit is None
+        assert planned[0].model == "sim/hasty"
+        assert planned[0].experiment is not None
+        assert planned[0].experiment.arms == ((),)
 
 
 async def test_two_marks_open_compare(opened: Any, workspace: Any, planned: list[Plan]) -> None:

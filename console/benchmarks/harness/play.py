@@ -134,7 +134,7 @@ def _fail(outcome: Outcome, error: BaseException) -> None:
 
 def _said(message: Message) -> str:
     """Digest what an assistant message says."""
-    calls = [[call["id"], call["function"]] for call in message.get("tool_calls") or ()]
+    calls = [[call["id"], call["function"]["name"]] for call in message.get("tool_calls") or ()]
     return digest("said", "", [message.get("content") or "", calls])
 
 

@@ -1,82 +1,188 @@
-"""Replay one case as a run of its own: with the same model or another, the same prompt or an edited one.
+"""Go on with a recorded conversation from any step, with one thing changed, as a run of its own.
 
-The new run is linked to the old one and never enters its score; `eval-console compare` shows both side by side.
+What lies before the step is taken from the journal: it costs nothing, and its requests are those that were sent. Only
+what comes after is asked. Without --at the case is played again from the start. `show RUN#CASE` gives the steps.
+
+  eval-console branch latest#CASE --at 2.1 -r 8               how often does it come right from here?
+  eval-console branch latest#CASE --at 2.1 --show reply       the reply as it was, to edit
+  eval-console branch latest#CASE --at 2.1 --reply edited.txt
+  eval-console branch latest#CASE --at 2.1 --set system=prompt.txt
+
+The new run is linked to the old one and never enters a score; `eval-console compare` shows both side by side.
 """
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
 from console.cli.exitcode import Exit
-from console.cli.foreground import play
-from console.cli.history import read_history, report_of
-from console.cli.parser import Arguments, read_input
-from console.cli.run_report import show_report
+from console.cli.parser import read_input
 from console.cli.verbs.tag import add_rollout, find_rollout
-from console.core.case import PromptEdit
-from console.engine.branch import branch_plan
-from console.engine.launch import start
+from console.cli.what_if import CHANGES_HELP, accept_cost, change_fields, read_settings, show_changes
+from console.core.experiment import OPENING, REPLY, RESULT
+from console.core.fault import UsageError
 from console.exchange.json_kind import JsonKind
-from console.insight.prompt_edit import as_text, from_text, opening_of
 
-PROMPT = JsonKind(
-    "prompt",
-    "branch --show-prompt",
-    "The opening of a case, for editing.",
-    {"text": "the opening, in the format of --prompt"},
+if TYPE_CHECKING:
+    from console.core.experiment import Arm, Beginning
+    from console.exchange.run_reader import RunReader
+    from console.insight.as_sent import Point
+    from console.insight.conversation import Conversation
+    from console.insight.rollout import Rollout
+
+AS_SENT = JsonKind(
+    "as_sent",
+    "branch --show",
+    "What was sent or answered at a step, as text to edit.",
+    {"what": "what it is, such as `system`", "at": "turn and step, from 1", "text": "in the format of --set"},
+)
+BRANCH = JsonKind(
+    "branch",
+    "branch",
+    "A conversation that was gone on with.",
+    {
+        "run": "the new run",
+        "folder": "its path",
+        "parent": "the old run",
+        "case": "the case",
+        "at": "turn and step from which it was live, from 1; null from the start",
+        "changes": "each with `what` and its `diff`, as lines",
+        "was": "outcome in the old run",
+        "passed": "number of continuations that passed",
+        "graded": "number of those that passed or failed",
+        "low": "95 % interval of the chance to pass",
+        "high": "the same",
+        "calls": "number of calls made",
+        "cost_usd": "their cost; null if a price is unknown",
+    },
 )
 
 
-class BranchArguments(Arguments):
+class BranchArguments(BudgetArguments):
     """Options of `branch`."""
 
     which: str
+    at: str
     model: str
-    prompt: Path | None
-    show_prompt: bool
+    reply: Path | None
+    result: Path | None
+    set: list[str]
+    from_: str
+    repeats: int
+    show: str
     rollout: int
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` for the newest run")
-    parser.add_argument("-m", "--model", metavar="NAME", default="", help="another model of models.toml")
-    parser.add_argument("--prompt", type=Path, metavar="FILE", help="file with the edited opening; `-` for stdin")
-    parser.add_argument("--show-prompt", action="store_true", help="write the opening for editing; make no calls")
+    parser.add_argument("--at", metavar="TURN.STEP", default="", help="the reply of the model from which it is live")
+    parser.add_argument("-m", "--model", metavar="NAME", default="", help="go on with another model of models.toml")
+    parser.add_argument("--reply", type=Path, metavar="FILE", help="put this in place of the reply at this step")
+    parser.add_argument("--result", type=Path, metavar="FILE", help="put this in place of the results of its calls")
+    parser.add_argument("--set", action="append", default=[], metavar="WHAT=FILE", help=CHANGES_HELP)
+    parser.add_argument("--from", dest="from_", choices=("step", "start"), default="step",
+                        help="make changes from this step on, or play it all again with them")  # fmt: skip
+    parser.add_argument("-r", "--repeats", type=int, metavar="K", default=1, help="number of continuations")
+    parser.add_argument("--show", metavar="WHAT", default="",
+                        help="write reply, result or anything --set can change as it was sent; no calls")  # fmt: skip
     add_rollout(parser)
+    add_budget_arguments(parser)
 
 
 def run(args: BranchArguments) -> int:
-    """Play the branch and show both outcomes.
+    """Play the branch and show what came of it.
 
     Raises:
-        UsageError: no such run, case or model, or an unreadable prompt.
+        UsageError: no such run, case, step or model, a change that cannot be made, or a state that cannot be rebuilt.
     """
+    from console.insight.as_sent import beginning_of, point_at, points_of
+
     reader, rollout = find_rollout(args, args.which, args.rollout)
     conversation = reader.conversation(rollout.key)
-    if args.show_prompt:
-        text = as_text(opening_of(conversation))
-        if args.json:
-            args.output.data(PROMPT, {"text": text})
-        else:
-            args.output.file(text)
-        return Exit.OK
-    edit = None
-    if args.prompt is not None:
-        before = opening_of(conversation)
-        edit = PromptEdit(tuple(before), tuple(from_text(read_input(args.prompt), before)))
-    plan = branch_plan(
-        reader.folder.name,
-        reader.manifest,
-        (rollout.key.case,),
+    points = points_of(conversation)
+    if not points:
+        raise UsageError("this case has no finished call, so there is nothing to go on from", where=args.which)
+    point = point_at(conversation, args.at) if args.at else points[0]
+    if args.show:
+        return _show(args, conversation, point)
+    arm = _changes(args, conversation, point)
+    beginning = beginning_of(points, point, arm) if args.at and args.from_ == "step" else None
+    return _play(args, reader, rollout, beginning, arm)
+
+
+def _show(args: BranchArguments, conversation: "Conversation", point: "Point") -> int:
+    from console.insight.as_sent import text_of
+
+    text = text_of(conversation, point, args.show)
+    if args.json:
+        args.output.data(AS_SENT, {"what": args.show, "at": point.beginning.place, "text": text})
+    else:
+        args.output.file(text if text.endswith("\n") else f"{text}\n")
+    return Exit.OK
+
+
+def _changes(args: BranchArguments, conversation: "Conversation", point: "Point") -> "Arm":
+    from console.insight.as_sent import change_of
+
+    files = [(what, path) for what, path in ((REPLY, args.reply), (RESULT, args.result)) if path is not None]
+    edited = [(what, read_input(path)) for what, path in files]
+    if edited and (not args.at or args.from_ == "start"):
+        raise UsageError("belongs to a step", where=f"--{edited[0][0]}", hint="Name it with --at TURN.STEP.")
+    for what, values in read_settings(args.set):
+        if len(values) > 1:
+            raise UsageError("a branch has one text for each change", where=f"--set {what}", hint="Use `try` for more.")
+        edited.append((what, values[0]))
+    edited.sort(key=lambda change: change[0] != OPENING)
+    return tuple(change_of(conversation, point, what, text) for what, text in edited)
+
+
+def _play(
+    args: BranchArguments, reader: "RunReader", rollout: "Rollout", beginning: "Beginning | None", arm: "Arm"
+) -> int:
+    from console.cli.foreground import play
+    from console.core.statistics.intervals import wilson
+    from console.engine.experiment import expected_use, experiment_plan, rehearse
+    from console.engine.plan import prepare
+    from console.store.runs import create_run
+
+    case, output = rollout.key.case, args.output
+    plan = experiment_plan(
+        reader.folder,
+        (case,),
+        arms=(arm,),
+        beginnings={case: beginning} if beginning is not None else None,
         model=args.model,
-        edit=edit,
+        repeats=args.repeats,
+        budget=budget_of(args),
         models_path=args.models,
         data_path=args.data,
-        runs_path=reader.folder.path.parent,
     )
-    folder, prepared = start(plan)
-    folder = play(folder, prepared, args.output).folder
-    history = read_history(folder)
-    show_report(args.output, history, report_of(history, args.data))
-    args.output.info(f"compare: eval-console compare {reader.folder.name} {folder.name}")
-    return Exit.OK
+    prepared = prepare(plan)
+    for warning in [*prepared.warnings, *rehearse(prepared)]:
+        output.warn(warning)
+    accept_cost(args, expected_use(prepared), args.max_cost)
+    ending = play(create_run(prepared.runs_root, prepared.manifest), prepared, output)
+    folder, tally = ending.folder, ending.folder.summary().tally
+    low, high = wilson(tally.passed, tally.graded)
+    at = beginning.place if beginning is not None else None
+    was = rollout.outcome.value if rollout.outcome else "interrupted"
+    if args.json:
+        cost = None if tally.cost_unknown else tally.cost_usd
+        fields = {"run": folder.name, "folder": str(folder.path), "parent": reader.folder.name, "case": case, "at": at,
+                  "changes": change_fields(arm), "was": was, "passed": tally.passed, "graded": tally.graded,
+                  "low": low, "high": high, "calls": tally.calls, "cost_usd": cost}  # fmt: skip
+        output.data(BRANCH, fields)
+    else:
+        from console.insight.experiment import chance_words
+
+        show_changes(output, arm)
+        where = f"from {at}" if at else "from the start"
+        output.text(f"{where}: {chance_words(tally.passed, tally.graded)}; it was {was}", "strong")
+        if tally.broken or tally.undecided:
+            output.warn(f"{tally.broken + tally.undecided} broken: eval-console failures {folder.name}")
+        output.info(f"compare: eval-console compare {reader.folder.name} {folder.name}")
+    if ending.signal is not None:
+        return 128 + ending.signal
+    return Exit.OK if tally.graded == args.repeats else Exit.INCONCLUSIVE

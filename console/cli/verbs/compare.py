@@ -34,6 +34,7 @@ from console.exchange.exports.comparison import (
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
+from console.exchange.score_columns import columns_section, score_columns
 from console.insight.comparison import RunComparison, compare
 from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
 from console.insight.gate import Gate
@@ -117,6 +118,11 @@ def run(args: CompareArguments) -> int:
         args.output.data(COMPARISON, with_gate(comparison_fields(comparison), gate))
     else:
         _show(args.output, comparison, readers)
+        named = zip("AB", readers, strict=True)
+        columns = [(letter, score_columns(reader.folder, args.data)) for letter, reader in named]
+        if (section := columns_section(columns)) is not None:
+            args.output.text()
+            show_section(args.output, section)
         if gate is not None:
             args.output.text()
             show_gate(args.output, gate)

@@ -7,11 +7,13 @@ from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_lookup import listed_runs, suite_facts
+from console.cli.sections import show_section
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.json_kind import JsonKind
 from console.exchange.leaderboard_measures import completed
+from console.exchange.score_columns import columns_section, score_columns
 from console.insight.leaderboard import Leaderboard, leaderboards, mark_of
 from console.insight.number_format import bounds, number, rate
 from console.store.run_list import find_run
@@ -60,6 +62,11 @@ def run(args: LeaderboardArguments) -> int:
     for index, board in enumerate(boards):
         args.output.text(("\n" if index else "") + board.suite, "strong")
         _show(args.output, board, every=args.all)
+        folders = [(row.model, find_run(root, row.runs[0])) for row in board.rows if len(row.runs) == 1]
+        columns = columns_section((model, score_columns(folder, args.data)) for model, folder in folders)
+        if columns is not None:
+            args.output.text()
+            show_section(args.output, columns)
     if not boards:
         args.output.info("no run has finished yet; start with `eval-console run`")
     return Exit.OK

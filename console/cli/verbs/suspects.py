@@ -7,7 +7,6 @@ stands beside the score without contested cases and the one with corrected keys.
 """
 
 import argparse
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +15,30 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.run_lookup import listed_runs
-from console.config.paths import find_data_roots, find_runs_root
+from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.json_kind import JsonKind
-from console.exchange.suspects import SuiteAnswers, plain, read_answers
+from console.exchange.suspects import (
+    SuiteAnswers,
+    decision_on,
+    errata_file,
+    read_answers,
+    scores_of_models,
+    valid_errata,
+)
 from console.insight.number_format import plural, rate
-from console.insight.suspects import Suspect, suspects, three_scores
+from console.insight.suspects import Suspect, suspects
 from console.store.errata import (
     AMBIGUOUS,
     RIGHT,
     WRONG,
     Erratum,
-    errata_path,
     errata_text,
     read_errata,
     write_errata,
 )
-from console.store.notes import user_name
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
@@ -99,9 +103,9 @@ def run(args: SuspectsArguments) -> int:
     answers = read_answers(_runs(args), args.data)
     if not answers.by_case:
         raise UsageError(f"no finished run of {args.suite!r} has a graded case", hint="Run it with several models.")
-    path = errata_path(_data_folder(args), args.suite)
+    path = errata_file(args.data, args.suite)
     errata = read_errata(path)
-    listed = suspects(answers.by_case)
+    listed = suspects(answers.by_case, answers.doubts)
     if (made := _decision(args, answers, listed)) is not None:
         errata[made.case] = made
     if args.import_ is not None:
@@ -133,11 +137,6 @@ def _runs(args: SuspectsArguments) -> list[RunFolder]:
     return [RunFolder(root / run.summary.id) for run in ordered]
 
 
-def _data_folder(args: Arguments) -> Path:
-    roots = find_data_roots(args.data)
-    return roots.user[0] if roots.user else Path("data")
-
-
 def _decision(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspect]) -> Erratum | None:
     """Return the decision that the options describe; None without one.
 
@@ -157,17 +156,13 @@ def _decision(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspe
             f"no run has a case {case!r}", where=f"--{word}", hint=f"Did you mean {close}?" if close else ""
         )
     most_given = next((suspect.answer for suspect in listed if suspect.case == case), "")
-    answer = (plain(args.answer) or most_given) if word == WRONG else ""
-    date = time.strftime("%Y-%m-%d", time.gmtime())
-    return Erratum(case, answers.digests[case], word, args.reader or user_name(), date, args.reason, answer)
+    return decision_on(answers, case, word, answer=args.answer or most_given, reason=args.reason, reader=args.reader)
 
 
 def _show(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspect], errata: dict[str, Erratum]) -> None:
-    valid = {case: each for case, each in errata.items() if answers.digests.get(case, each.digest) == each.digest}
+    valid = valid_errata(answers, errata)
     stale = [each for case, each in errata.items() if case not in valid]
-    wrong = {case: each.answer for case, each in valid.items() if each.decision == WRONG}
-    ambiguous = frozenset(case for case, each in valid.items() if each.decision == AMBIGUOUS)
-    scores = {model: three_scores(answers.of_model(model), wrong, ambiguous) for model in answers.runs}
+    scores = scores_of_models(answers, errata)
     shown = [each for each in listed if each.case not in valid][: args.limit]
     if args.json:
         args.output.data(
@@ -190,7 +185,7 @@ def _show(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspect],
         f"{args.suite}: {plural(len(shown), 'suspect case')}, from {plural(len(answers.runs), 'model')}", "strong"
     )
     rows = [
-        (each.case, f"{each.same} of {each.models}", _marks(each), _short(answers.keys.get(each.case, "")),
+        (each.case, f"{each.same} of {each.models}", _marks(each, answers), _short(answers.keys.get(each.case, "")),
          _short(each.answer))
         for each in shown
     ]  # fmt: skip
@@ -207,12 +202,17 @@ def _show(args: SuspectsArguments, answers: SuiteAnswers, listed: list[Suspect],
 
 def _suspect_object(suspect: Suspect, answers: SuiteAnswers) -> dict[str, Any]:
     fields = {name: getattr(suspect, name) for name in ("case", "against", "same", "models", "answer", "odd")}
-    return fields | {"nobody_passed": suspect.nobody_passed, "key": answers.keys.get(suspect.case, ""),
-                     "prompt": answers.prompts.get(suspect.case, "")}  # fmt: skip
+    return fields | {
+        "nobody_passed": suspect.nobody_passed,
+        "doubt": answers.doubts.get(suspect.case, ""),
+        "key": answers.keys.get(suspect.case, ""),
+        "prompt": answers.prompts.get(suspect.case, ""),
+    }
 
 
-def _marks(suspect: Suspect) -> str:
-    return " ".join(filter(None, ("odd" if suspect.odd < 0 else "", "nobody passes" if suspect.nobody_passed else "")))
+def _marks(suspect: Suspect, answers: SuiteAnswers) -> str:
+    odd, nobody = "odd" if suspect.odd < 0 else "", "nobody passes" if suspect.nobody_passed else ""
+    return ", ".join(filter(None, (odd, nobody, answers.doubts.get(suspect.case, ""))))
 
 
 def _rate(value: float | None) -> str:

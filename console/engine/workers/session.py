@@ -238,7 +238,7 @@ class WorkerSession:
         context = self._contexts[play.job] = WorkerContext(self, play)
         recorded = ConversationEffects()
         job = Job(play.case, play.key)
-        conversation = LocalConversation(job, recorded, context, self.suite, self._setup.manifest.setting)
+        conversation = LocalConversation(job, recorded, context, self.suite, self._setup.manifest)
         try:
             for record in play.records:
                 recorded.add(record)

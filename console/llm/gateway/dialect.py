@@ -1,5 +1,6 @@
 """What a dialect of the gateway does: reads a request of a client, and writes our reply as its server would."""
 
+import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -49,3 +50,8 @@ def take(body: dict[str, Any], name: str, kind: type | tuple[type, ...], default
     if not isinstance(value, kind):
         raise CannotConvert(f"`{name}` is {type(value).__name__}")
     return value
+
+
+def as_event(kind: str, **fields: Any) -> str:
+    """Return a server-sent event with its type, in both places where clients look for it."""
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n"

@@ -19,12 +19,14 @@ from aiohttp import web
 from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
 from console.core.json_text import as_object, read_json
+from console.llm.gateway.anthropic_dialect import ANTHROPIC
 from console.llm.gateway.chat_dialect import CHAT
 from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall
+from console.llm.gateway.responses_dialect import RESPONSES
 
 ROLLOUT = "x-console-rollout"
 _MOST_BYTES = 256 << 20
-_DIALECTS = {"chat/completions": CHAT}
+_DIALECTS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
 Answer = Callable[[str, GatewayCall], Awaitable[Reply]]
 """Answers a call in a role. A `Fault` is told to the client."""
 
@@ -46,6 +48,7 @@ class Gateway:
         """Listen on a free port of loopback."""
         app = web.Application(client_max_size=_MOST_BYTES)
         for prefix in ("/c/{token}/r/{role}", "/c/{token}", "/r/{role}", ""):
+            app.router.add_post(f"{prefix}/v1/messages/count_tokens", _count_tokens)
             for path, dialect in _DIALECTS.items():
                 app.router.add_post(f"{prefix}/v1/{path}", self._handler(dialect))
         self._runner = web.AppRunner(app, access_log=None, handle_signals=False, shutdown_timeout=0.1)
@@ -73,7 +76,7 @@ class Gateway:
         async def handle(request: web.Request) -> web.StreamResponse:
             try:
                 call = dialect.read(as_object(read_json(await request.read())))
-            except (CannotConvert, ValueError) as error:
+            except (CannotConvert, ValueError, LookupError, TypeError, AttributeError) as error:
                 words = f"eval-console cannot pass this call on: {error}"
                 return web.json_response(dialect.refusal("bad_request", words), status=400)
             token = request.match_info.get("token") or request.headers.get(ROLLOUT, "")
@@ -93,6 +96,11 @@ class Gateway:
             return web.json_response(dialect.whole(reply, call), dumps=_dumps)
 
         return handle
+
+
+async def _count_tokens(request: web.Request) -> web.Response:
+    """Estimate the tokens of a body, for clients that ask before they send it."""
+    return web.json_response({"input_tokens": len(await request.read()) // 4})
 
 
 async def _stream(request: web.Request, events: Iterator[str]) -> web.StreamResponse:

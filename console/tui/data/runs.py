@@ -5,7 +5,7 @@ A run that cannot be read never raises; its line has the reason.
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -234,3 +234,18 @@ def listed_runs(lines: Iterable[RunLine]) -> "list[ListedRun]":
         except UsageError:  # deleted meanwhile
             continue
     return runs
+
+
+def newest_of_models(runs: Sequence[RunLine], suite: str) -> list[RunFolder]:
+    """Return the newest completed run of each model on a suite, branches apart.
+
+    Args:
+        runs: candidates, newest first.
+        suite: name of the suite.
+    """
+    newest: dict[str, RunFolder] = {}
+    for line in runs:
+        summary = line.summary
+        if summary is not None and summary.suite == suite and line.state == "completed" and not line.is_branch:
+            newest.setdefault(summary.model, line.folder)
+    return list(newest.values())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.grading import grading_differences, grading_words
+from console.core.run import Manifest
 from console.core.statistics.paired import MCNEMAR, NEWCOMBE
 from console.insight import number_format
 from console.insight.comparison import (
@@ -42,12 +43,17 @@ def title(comparison: RunComparison, *, wide: bool) -> Content:
     )
 
 
+def _origin(manifest: Manifest) -> Content:
+    """Return what an experiment changes, or that it is a branch."""
+    return one_line(manifest.experiment.words if manifest.experiment is not None else "branch", 40, "$undecided")
+
+
 def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
     """Return whether cases and prompts are the same, and which of A and B are live or branches."""
     origins = [
-        Content.styled(f"{name} {'edited prompt' if side.manifest.setting.edit else 'branch'}", "$undecided")
+        Content.styled(f"{name} ", "$undecided").append(_origin(side.manifest))
         for name, side in (("A", comparison.a), ("B", comparison.b))
-        if side.manifest.setting.edit or side.manifest.parent
+        if side.manifest.parent
     ]
     if comparison.b.manifest.regraded == comparison.a.manifest.id:
         origins.append(Content.styled("B regraded from A", "$undecided"))

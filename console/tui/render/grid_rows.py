@@ -207,12 +207,12 @@ def _mark_width(repeats: int) -> int:
     return 3 if repeats == 1 else 2 * len(str(repeats)) + 3
 
 
-def case_cells(case: GridCase, shown: range, current: int) -> tuple[Content, ...]:
-    """Return the cells of a case: id or title, outcome in each run, and the current run's reason."""
+def case_cells(case: GridCase, shown: range, current: int, why: str | None = None) -> tuple[Content, ...]:
+    """Return the cells of a case: id or title, outcome in each run, and `why`, or the current run's reason."""
     row, has_repeats = case.telling, len(case.repeats) > 1
     draw = partial(_passed, case) if has_repeats and not row.scores else partial(_mark, row)
     marks = (draw(place, is_current=place == current) for place in shown)
-    return (one_line(case_name(case), 120), *marks, one_line(row.reasons[current], 200, MUTED))
+    return (one_line(case_name(case), 120), *marks, one_line(row.reasons[current] if why is None else why, 200, MUTED))
 
 
 def case_name(case: GridCase) -> str:

@@ -1,36 +1,44 @@
-"""Starting a branch: a new run of some cases of a run, compared with it."""
+"""Starting an experiment on a run: a new run in an engine process of its own, shown beside the old one."""
 
-from console.core.case import PromptEdit
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.services import Services
 
+if TYPE_CHECKING:  # engine code is imported when it is needed
+    from console.engine.plan import Plan
 
-def start_branch(
-    services: Services, run: RunFolder, cases: tuple[str, ...], *, model: str = "", edit: PromptEdit | None = None
-) -> None:
-    """Start a branch in an engine process and open the comparison. Call in a thread.
+
+def start_branch(services: Services, run: RunFolder, *, cases: tuple[str, ...]) -> None:
+    """Play cases of a run again in a new run, and open the comparison. Call in a thread."""
+
+    def plan() -> "Plan":
+        from console.engine.experiment import experiment_plan
+
+        return experiment_plan(run, cases, models_path=services.paths.models, data_path=services.paths.data)
+
+    start_plan(services, plan, lambda branch: services.navigator.open_compare(run, branch))
+
+
+def start_plan(services: Services, plan: "Callable[[], Plan]", show: Callable[[RunFolder], None]) -> None:
+    """Start a run in an engine process and show it; an error is told. Call in a thread.
 
     Args:
         services: the app's services.
-        run: the original run.
-        cases: case ids.
-        model: name in models.toml; empty for the same model.
-        edit: prompt edit; None for the same prompt.
+        plan: checks the experiment and returns its plan.
+        show: opens the screen.
     """
-    from console.engine.branch import branch_plan
     from console.engine.launch import spawn
 
-    def show(branch: RunFolder) -> None:
-        services.navigator.add_launched([branch])
-        services.navigator.open_compare(run, branch)
+    def opened(started: RunFolder) -> None:
+        services.navigator.add_launched([started])
+        show(started)
 
-    paths = services.paths
     try:
-        plan = branch_plan(run.name, run.manifest(), cases, model=model, edit=edit, models_path=paths.models,
-                           data_path=paths.data, runs_path=run.path.parent)  # fmt: skip
-        branch = spawn([plan])[0]
+        started = spawn([plan()])[0]
     except UsageError as error:
         services.from_thread(services.refuse, error)
         return
-    services.from_thread(show, branch)
+    services.from_thread(opened, started)

@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,14 @@ def _digest(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def test_prompts_are_the_official_ones():
+@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)], ids=["each tenth", "all"])
+def test_prompts_are_the_official_ones(every: int):
     dataset = Dataset(DATA)
     wording = load_wording(dataset)
     wrong: list[str] = []
     compared = 0
     with gzip.open(DIGESTS, "rt", encoding="utf-8") as lines:
-        for line in lines:
+        for line in itertools.islice(lines, 0, None, every):
             expected = json.loads(line)
             entry = dataset.entry(expected["id"])
             docs, withheld = dataset.functions(entry)
@@ -64,5 +66,5 @@ def test_prompts_are_the_official_ones():
                 compared += 1
                 if actual.get(name) != expected[name]:
                     wrong.append(f"{entry.id}: {name}")
-    assert compared > 30_000
+    assert compared > 30_000 // every
     assert wrong == []

@@ -7,6 +7,7 @@ from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.core.comparison import Mark, Pair, Row
 from console.suites.judging.rubric import (
+    CHOSE_FIRST,
     Criterion,
     Grade,
     Judgement,
@@ -59,7 +60,7 @@ def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Fi
     message = f"{worst.name} {grade_words(grade)}" if low else f"the judge gives {actual}, {expected} is needed"
     message += f": {grade.why}" if grade.why else ""
     subject = grade.category or worst.name
-    reason = "wrong_category" if only else "low_grade"
+    reason = "worse_than_baseline" if rubric.against else "wrong_category" if only else "low_grade"
     return Finding("judge", False, expected, actual, reason, message, subject, make_pairs, scores)
 
 
@@ -73,7 +74,12 @@ def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
                 continue
             low, high = scale_of(rubric)
             tags = [tag for item in rubric.criteria for tag in item.tags]
-            for name in ("judge", *(item.name for item in criteria_of(rubric)), *tags):
+            for name in (
+                "judge",
+                *((CHOSE_FIRST,) if rubric.against else ()),
+                *(item.name for item in criteria_of(rubric)),
+                *tags,
+            ):
                 one = scales.get(name, (low, high))
                 scales[name] = (min(low, one[0]), max(high, one[1]))
     return scales
@@ -104,6 +110,7 @@ def _pair(criterion: Criterion, grade: Grade, rubric: Rubric, answer: str) -> Pa
     is_met = grade.grade >= limit
     mark = Mark.SAME if is_met == (criterion.weight >= 0) else Mark.DIFFERS
     reference = f"reference: {rubric.reference}" if rubric.reference else ""
+    reference = f"baseline: {rubric.against}" if rubric.against else reference
     wanted = tuple(text[:_SHOWN] for text in (rubric.rubric or criterion.about, reference) if text)
     rows = (Row(mark, "answer", wanted, answer[:_SHOWN]),) if answer else ()
     return Pair(mark, _wanted(criterion, rubric), grade_words(grade), rows, note=grade.why, kind="judge")

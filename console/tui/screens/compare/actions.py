@@ -157,4 +157,4 @@ class OtherRuns:
         )  # fmt: skip
         if await self.services.ask(Question(text, [Answer("y", "rerun")])):
             b = self.controller.folders[1]
-            self.in_thread(lambda: start_branch(self.services, b, lost))
+            self.in_thread(lambda: start_branch(self.services, b, cases=lost))

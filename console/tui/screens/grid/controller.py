@@ -4,14 +4,26 @@ The suites' code reads cases in a thread (`answers`), since it may be slow.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.exchange.suspects import (
+    SuiteAnswers,
+    errata_file,
+    read_answers,
+    scores_of_models,
+    valid_errata,
+)
 from console.insight.case_in_run import CaseInRun
 from console.insight.conversation import actual_text
 from console.insight.grid import Grid, GridCase, GridRow, grid
+from console.insight.number_format import plural
+from console.insight.number_format import rate as rate_words
+from console.insight.suspects import Suspect, suspects
+from console.store.errata import Erratum, read_errata, write_errata
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce, has_words
@@ -32,6 +44,70 @@ class ReadRuns(NamedTuple):
 
     grid: Grid
     opened: tuple[OpenedRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectKeys:
+    """The cases of a suite with suspect keys, and what readers decided. Texts are foreign."""
+
+    answers: SuiteAnswers
+    listed: dict[str, Suspect]
+    """By case, most suspect first."""
+    errata: dict[str, Erratum]
+    """Valid decisions by case."""
+    scores: tuple[str, ...]
+    """Three scores of each model in words; empty without errata."""
+
+    def why(self, case: str) -> str:
+        """Return the decision on a case, or why its key is suspect, in a few words."""
+        if (erratum := self.errata.get(case)) is not None:
+            return f"{erratum.decision} ({erratum.reader})"
+        suspect = self.listed[case]
+        against = f"{suspect.same} of {suspect.models} agree" if suspect.same else ""
+        nobody, odd = "nobody passes" if suspect.nobody_passed else "", "odd" if suspect.odd < 0 else ""
+        return ", ".join(filter(None, (against, nobody, odd, self.answers.doubts.get(case, ""))))
+
+    def sentences(self, case: str) -> list[str]:
+        """Return why the key of a case is suspect, and the decision on it."""
+        said = [self.listed[case].words(self.answers.keys.get(case, ""))] if case in self.listed else []
+        if (erratum := self.errata.get(case)) is not None:
+            right = f", right is {erratum.answer}" if erratum.answer else ""
+            reason = f": {erratum.reason}" if erratum.reason else ""
+            said.append(f"{erratum.decision}{right} ({erratum.reader}, {erratum.date}){reason}")
+        return said
+
+
+def read_suspects(runs: Sequence[RunFolder], data: Path | None) -> SuspectKeys:
+    """Read the suspect keys of the suite of several runs. Call in a thread.
+
+    Raises:
+        UsageError: a run is gone, or the errata cannot be read.
+    """
+    answers = read_answers(runs, data)
+    errata = read_errata(errata_file(data, runs[0].summary().suite))
+    listed = {each.case: each for each in suspects(answers.by_case, answers.doubts)}
+    words = {model: (s.official, s.without_contested, s.corrected) for model, s in
+             scores_of_models(answers, errata).items()}  # fmt: skip
+    scores = tuple(
+        f"{model}: as graded {_rate(official)} · without contested {_rate(without)} · corrected {_rate(corrected)}"
+        for model, (official, without, corrected) in words.items()
+    )
+    valid = valid_errata(answers, errata)
+    return SuspectKeys(answers, listed, valid, scores if valid else ())
+
+
+def keep_erratum(runs: Sequence[RunFolder], data: Path | None, erratum: Erratum) -> None:
+    """Add a decision to the errata of the suite of these runs.
+
+    Raises:
+        UsageError: the errata cannot be read or written.
+    """
+    path = errata_file(data, runs[0].summary().suite)
+    write_errata(path, read_errata(path) | {erratum.case: erratum})
+
+
+def _rate(value: float | None) -> str:
+    return "—" if value is None else rate_words(value)
 
 
 class GridController:
@@ -64,6 +140,8 @@ class GridController:
         """Listed cases by row key, in order."""
         self.current_key = ""
         """Row key of the current case."""
+        self.suspects: SuspectKeys | None = None
+        """Listed instead of the cases of a category; None if they are not shown."""
         self._opened: tuple[OpenedRun, ...] = ()
         self._only_different = True
         self._words = ""
@@ -136,8 +214,23 @@ class GridController:
 
     def _list(self) -> None:
         """List the cases of the category, those that the current run failed and another passed first."""
+        if self.suspects is not None:
+            self.rows = {row_key(case.telling.slot): case for case in self._suspect_cases(self.suspects)}
+            return
         listed = [case for case in self._in_scope if any(self._has_words(row) for row in case.repeats)]
         self.rows = {row_key(case.telling.slot): case for case in sorted(listed, key=self._order)}
+
+    def _suspect_cases(self, keys: SuspectKeys) -> list[GridCase]:
+        """Return the suspect cases, the undecided first, then the decided."""
+        cases = {case.repeats[0].slot[0]: case for case in (self.grid.cases if self.grid is not None else ())}
+        names = [name for name in keys.listed if name not in keys.errata]
+        listed = [cases[name] for name in (*names, *keys.errata) if name in cases]
+        return [case for case in listed if any(self._has_words(row) for row in case.repeats)]
+
+    def list_suspects(self, keys: SuspectKeys | None) -> None:
+        """List suspect keys; None lists the cases of the category again."""
+        self.suspects = keys
+        self._list()
 
     def _has_words(self, row: GridRow) -> bool:
         return has_words(self._words, row.slot[0], row.category, row.title, *row.reasons)
@@ -166,11 +259,15 @@ class GridController:
     @property
     def list_words(self) -> str:
         """Number and scope of the listed cases, in words."""
+        if (keys := self.suspects) is not None:
+            return f"{plural(len(self.rows) - len(keys.errata), 'suspect key')}, {len(keys.errata)} decided"
         return f"{len(self.rows)} {'differ' if self._only_different else 'in all'}"
 
     @property
     def empty_words(self) -> str:
         """Message for an empty list."""
+        if self.suspects is not None:
+            return "No key is suspect."
         return "Nothing matches. F clears the filter." if self._words.split() else "No case differs. f lists all."
 
     def pair_for(self, row: GridRow) -> tuple[RunFolder, RunFolder] | None:

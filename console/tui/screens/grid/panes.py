@@ -13,8 +13,8 @@ from console.tui.render.block import Block
 from console.tui.render.columns import Face
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.grid.controller import MOST_OUTPUTS, GridController
-from console.tui.symbols import MUTED, muted
+from console.tui.screens.grid.controller import MOST_OUTPUTS, GridController, SuspectKeys
+from console.tui.symbols import MUTED, block_title, muted
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
@@ -63,6 +63,7 @@ class GridCaseList(RowList):
         super().__init__(id="grid", classes="pane", names=True)
         self.pane_title = PaneTitle("grid", id="grid-caption")
         self._rows: Mapping[str, GridCase] = {}
+        self._suspects: SuspectKeys | None = None
         self._runs = self._place = 0
         self._repeats = 1
         """Largest number of repeats of a listed case."""
@@ -85,9 +86,12 @@ class GridCaseList(RowList):
     def show_cases(self, controller: GridController) -> None:
         self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
         self._repeats = max((len(case.repeats) for case in self._rows.values()), default=1)
+        self._suspects = controller.suspects
         name = grid_rows.EVERY_CATEGORY if controller.category is None else controller.category or "no category"
+        if self._suspects is not None:
+            name = "Suspect keys"
         title = Content.assemble(one_line(name, 40, "bold"), (f"  {controller.list_words}", MUTED))
-        self.pane_title.tell(title, muted("f all or differing"))
+        self.pane_title.tell(title, muted("f all or differing" if self._suspects is None else "X decides   s cases"))
         longest = max((len(grid_rows.case_name(case)) for case in self._rows.values()), default=0)
         self.set_columns(grid_rows.case_columns(self._shown, self._repeats, longest))
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
@@ -97,7 +101,9 @@ class GridCaseList(RowList):
         return grid_rows.shown_marks(self._runs, self._place, max(self.room - 2, 40), self._repeats)
 
     def _face(self, key: str) -> Face:
-        return grid_rows.case_cells(self._rows[key], self._shown, self._place)
+        case = self._rows[key]
+        why = None if self._suspects is None else self._suspects.why(case.repeats[0].slot[0])
+        return grid_rows.case_cells(case, self._shown, self._place, why)
 
 
 class DetailPane(Transcript):
@@ -113,13 +119,31 @@ class DetailPane(Transcript):
         self.pane_title.tell(Content("Reasons"), one_line(name, 40, MUTED))
         self.show([Block("reasons", body=tuple(grid_rows.reason_lines(grid, category, place, self._width)), indent=0)])
 
-    def show_answers(self, grid: Grid, row: GridRow, answers: Sequence[CaseInRun | None], why_no_suite: str) -> None:
-        """Show expected next to the answers of all runs that have the case."""
+    def show_answers(
+        self,
+        grid: Grid,
+        row: GridRow,
+        answers: Sequence[CaseInRun | None],
+        why_no_suite: str,
+        suspicion: Sequence[str] = (),
+        scores: Sequence[str] = (),
+    ) -> None:
+        """Show expected next to the answers of all runs that have the case.
+
+        Args:
+            grid: all runs.
+            row: the case.
+            answers: the case in each run.
+            why_no_suite: error from opening a suite.
+            suspicion: why the key is suspect, shown first.
+            scores: scores of each model with the decisions on keys, shown last.
+        """
         self._name_case(row)
         played = [(place, side) for place, side in enumerate(answers) if side is not None]
         headings = grid_rows.answer_headings(grid, [place for place, _ in played])
         answered = [AnsweredCase(heading, side) for heading, (_, side) in zip(headings, played, strict=True)]
-        blocks = [Block("answers", body=tuple(side_by_side_lines(answered, self._width)), indent=0)]
+        blocks = [Block("suspect", text="\n".join(suspicion), style="$undecided", indent=0)] if suspicion else []
+        blocks += [Block("answers", body=tuple(side_by_side_lines(answered, self._width)), indent=0)]
         for place, side in played:
             if side.fault:
                 blocks.append(Block(f"fault {place}", one_line(f"{place + 1}: {side.fault}", 400, "$undecided")))
@@ -127,6 +151,8 @@ class DetailPane(Transcript):
             blocks.append(Block("missing", muted(f"not in {', '.join(missing)}")))
         if why_no_suite:
             blocks.append(Block("why", one_line(why_no_suite, 400, "$undecided")))
+        if scores:
+            blocks.append(Block("scores", block_title("scores"), text="\n".join(scores), indent=0))
         self.show(blocks)
 
     def show_wait(self, row: GridRow) -> None:

@@ -3,9 +3,9 @@
 In a narrow terminal the case list replaces the table while focused; escape returns to the table.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from functools import partialmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
@@ -15,10 +15,12 @@ from textual.widgets import Static
 
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
+from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render.grid_rows import run_line
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.grid.controller import GridController, ReadRuns
+from console.tui.screens.grid.controller import GridController, ReadRuns, SuspectKeys, read_suspects
+from console.tui.screens.grid.key_actions import KeyActions
 from console.tui.screens.grid.panes import CategoryTable, DetailPane, GridCaseList
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
@@ -69,6 +71,9 @@ class GridScreen(BaseScreen):
         self.categories = CategoryTable(self.controller)
         self.cases = GridCaseList()
         self.detail = DetailPane()
+        self._awaits_suspects = False
+        """True if suspect keys are to be listed once the runs are read."""
+        self._key_actions = KeyActions(services, self.controller, self._show_keys, self._in_worker)
 
     # Layout and reading ----------------------------------------------------------------------------------------------
 
@@ -111,6 +116,8 @@ class GridScreen(BaseScreen):
         self.run_lines.update(Content("\n").join([run_line(runs.grid, place) for place in places]))
         self.top_line.tell(status=Content(self.controller.status))
         self.categories.show_grid()
+        if self._awaits_suspects:
+            self.show_suspects()
         self._relist()
 
     # Drawing ---------------------------------------------------------------------------------------------------------
@@ -145,7 +152,9 @@ class GridScreen(BaseScreen):
         if answers is None:
             self.detail.show_wait(current)
         else:
-            self.detail.show_answers(grid, current, answers, controller.why_no_suite)
+            keys = controller.suspects
+            suspicion, scores = (keys.sentences(current.slot[0]), keys.scores) if keys is not None else ((), ())
+            self.detail.show_answers(grid, current, answers, controller.why_no_suite, suspicion, scores)
 
     # User input -------------------------------------------------------------------------------------------------------
 
@@ -194,6 +203,54 @@ class GridScreen(BaseScreen):
         self.call_after_refresh(self._relist)
         self.refresh_keys()
 
+    # Suspect keys -----------------------------------------------------------------------------------------------------
+
+    @property
+    def responders(self) -> Sequence[object]:
+        return (self._key_actions,)
+
+    def show_suspects(self) -> None:
+        """List suspect keys, now or once the runs are read."""
+        self._awaits_suspects = self.controller.grid is None
+        if not self._awaits_suspects and self.controller.suspects is None:
+            self._read_suspects()
+
+    def action_view_suspects(self) -> None:
+        """Toggle between the cases of a category and those with suspect keys."""
+        if self.controller.grid is None:
+            return
+        if self.controller.suspects is None:
+            self._read_suspects()
+        else:
+            self._show_keys(None)
+
+    @work(thread=True, exclusive=True, group="suspects")
+    def _read_suspects(self) -> None:
+        try:
+            keys = read_suspects(self.controller.runs, self.services.paths.data)
+        except (UsageError, OSError) as error:
+            self.services.from_thread(self.services.refuse, error)
+            return
+        if self.is_running:
+            self.services.from_thread(self._show_keys, keys)
+
+    def _show_keys(self, keys: SuspectKeys | None) -> None:
+        self.controller.list_suspects(keys)
+        self.remove_class("-outputs")
+        if keys is not None:
+            self._set_cases_shown(True)
+            self.cases.focus()
+        self._relist_from_first()
+        self.refresh_keys()
+
+    def _in_worker(self, question: Coroutine[Any, Any, None]) -> None:
+        self.run_worker(question, exclusive=True, group="question")
+
+    def why_not(self, action: Action) -> str:
+        if action.id.startswith("erratum") and self.controller.suspects is None:
+            return "no suspect keys are listed; s lists them"
+        return super().why_not(action)
+
     def _touch_outputs(self, key: str) -> None:
         if self.has_class("-outputs"):
             self.cases.touch(key)
@@ -227,6 +284,9 @@ class GridScreen(BaseScreen):
             return True
         if self.has_class("-outputs"):
             self.action_view_outputs()
+            return True
+        if self.controller.suspects is not None:
+            self._show_keys(None)
             return True
         if not self.has_class("-cases"):
             return False

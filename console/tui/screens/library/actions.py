@@ -13,6 +13,7 @@ from console.core.case import Case
 from console.core.fault import UsageError
 from console.suites.new_folder import name_problem, new_suite, own_file, template_meanings
 from console.tui.data.entry_checks import Ping, ping_model
+from console.tui.data.runs import newest_of_models
 from console.tui.dialogs.allow_code import ask_to_allow
 from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import NameNote, NameScreen
@@ -24,6 +25,7 @@ from console.tui.screens.library.lists import CaseList, EntryList
 from console.tui.services import Services
 from console.tui.shell_commands import command
 
+_LEAST_MODELS = 2
 _KIND_COLUMNS = (Column("kind", 14), Column("what it is", 60))
 
 
@@ -101,6 +103,23 @@ class EntryActions:
         self.controller.awaited = Entry("suite", name)
         services.notify(Content.assemble(one_line(name, 40, "bold"), " is written; e opens its file."))
         services.workspace.read_all()
+
+    @property
+    def why_no_suspects(self) -> str:
+        """Why no keys of the suite under the cursor can be suspected; empty if some can."""
+        entry = self.controller.opened or self.entries.entry
+        if entry.kind not in ("suite", "category"):
+            return "only suites have keys"
+        if len(newest_of_models(self.services.workspace.runs or [], entry.name)) < _LEAST_MODELS:
+            return "it takes completed runs of two models"
+        return ""
+
+    def action_suite_suspects(self) -> None:
+        """List the cases of the suite whose keys are suspect."""
+        if why := self.why_no_suspects:
+            self.services.notify(Content(f"No key can be suspected: {why}."))
+        else:
+            self.services.navigator.open_suspects((self.controller.opened or self.entries.entry).name)
 
     def action_entry_edit(self) -> None:
         """Open the file of the suite under the cursor, or models.toml, and reload it when saved."""

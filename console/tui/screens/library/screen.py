@@ -124,6 +124,8 @@ class LibraryScreen(BaseScreen):
         return self.controller.key_words(self._entry_list.entry)
 
     def why_not(self, action: Action) -> str:
+        if action.id == "suite.suspects":
+            return self._actions.why_no_suspects
         has_case, case_words = self._actions.case is not None, self._case_list.words
         return self.controller.why_not(action.id, self._entry_list.entry, has_case=has_case, case_words=case_words)
 

@@ -1,8 +1,7 @@
-"""Actions of Review on a case: tags and comments, copies, retries and branches.
+"""Actions of Review on a case: tags and comments, copies and retries.
 
 Annotations are kept in notes.jsonl next to the results and never change a score. Control characters are removed from
-what is copied or opened, so that nothing hidden reaches a shell or pager. A branch may use another model or an edited
-prompt; it is linked to the original run, never enters its score, and is compared with it. Costs need confirmation.
+what is copied or opened, so that nothing hidden reaches a shell or pager. Costs need confirmation.
 """
 
 import asyncio
@@ -13,25 +12,19 @@ from typing import Any, Protocol
 
 from textual.content import Content
 
-from console.core.case import PromptEdit
 from console.core.fault import UsageError
 from console.core.live import Command
 from console.core.text import visible
 from console.insight import number_format
 from console.insight.conversation import actual_text
 from console.insight.passage import Passage
-from console.insight.prompt_edit import as_text, from_text, opening_of
 from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeed
-from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
-from console.tui.editor import edit_text, page_text
-from console.tui.render import row_cells
+from console.tui.editor import page_text
 from console.tui.sanitize import one_line
-from console.tui.screens.branching import start_branch
-from console.tui.screens.regrading import regrade
 from console.tui.screens.review.case_pane import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.views import expected_text, prompt_text, reply_json
@@ -228,7 +221,7 @@ ASK_ABOVE_USD = 0.05
 
 @dataclass
 class RetryActions:
-    """Retries cases, in the same run or in branches."""
+    """Retries cases in the same run."""
 
     services: Services
     run: RunFolder
@@ -237,8 +230,6 @@ class RetryActions:
     """Starts a dialog or slow work."""
     feed: RunFeed | None = None
     """The run's feed, which passes commands to a live engine."""
-
-    # Further attempts ------------------------------------------------------------------------------------------------
 
     def action_run_again(self) -> None:
         """Retry the current case."""
@@ -292,71 +283,3 @@ class RetryActions:
         name = one_line(str(rollouts[0].key), 40, "bold") if len(rollouts) == 1 else Content(f"{len(rollouts)} cases")
         text = Content.assemble("Retry ", name, "? ", (price, "bold"), "\nEarlier attempts are kept.")
         return bool(await self.services.ask(Question(text, [Answer("y", "retry")])))
-
-    # Branches --------------------------------------------------------------------------------------------------------
-
-    async def _branch(self, *, with_other_model: bool = False, with_edit: bool = False) -> None:
-        rollout, run = self.controller.rollout, self.controller.run
-        if rollout is None or run is None:
-            return
-        own_model = run.manifest.model.name
-        try:
-            model = await self._choose_model(rollout, own_model) if with_other_model else own_model
-            edit = self._edit_prompt() if with_edit and model else None
-        except (UsageError, ValueError) as error:
-            self.services.refuse(error)
-            return
-        if model and (edit is not None or not with_edit) and await self._is_cost_accepted(rollout, model):
-            cases = (rollout.key.case,)
-            self.start(lambda: start_branch(self.services, self.run, cases, model=model, edit=edit), group="spawn")
-
-    def _start_branch(self, *, with_other_model: bool = False, with_edit: bool = False) -> None:
-        self.start(self._branch(with_other_model=with_other_model, with_edit=with_edit), group="branch")
-
-    action_branch_same = _start_branch
-    action_branch_model = partialmethod(_start_branch, with_other_model=True)
-    action_branch_prompt = partialmethod(_start_branch, with_edit=True)
-    action_branch_both = partialmethod(_start_branch, with_other_model=True, with_edit=True)
-
-    def action_branch_regrade(self) -> None:
-        """Grade the whole run again, and compare the gradings."""
-        work = regrade(self.services, self.run, lambda work: self.start(work, group="spawn"))
-        self.start(work, group="branch")
-
-    async def _choose_model(self, rollout: Rollout, own_model: str) -> str:
-        """Choose another model that is ready; return an empty string if none was chosen."""
-        models = self.services.workspace.models
-        ready = [line for line in (models.lines if models else ()) if line.ready and line.name != own_model]
-        title = Content.assemble("Run ", one_line(rollout.key.case, 50, "bold"), " with …")
-        rows = {line.name: row_cells.model_cells(line) for line in ready}
-        chosen = await self.services.ask(
-            Chooser(title, row_cells.MODELS, rows, "No other model is ready. e on Home opens models.toml.")
-        )
-        return chosen or ""
-
-    def _edit_prompt(self) -> PromptEdit | None:
-        """Edit the initial prompt in an editor; return None if it was not changed."""
-        case = self.controller.case()
-        if case is None:
-            return None
-        before = opening_of(case.conversation)
-        text = as_text(before)
-        after = edit_text(self.services, text, "prompt")
-        if after == text:
-            self.services.notify(Content("The prompt was not changed; nothing was run."))
-        if after is None or after == text:
-            return None
-        return PromptEdit(tuple(before), tuple(from_text(after, before)))
-
-    async def _is_cost_accepted(self, rollout: Rollout, model: str) -> bool:
-        """Ask for confirmation if the model costs money."""
-        models = self.services.workspace.models
-        line = models.find(model) if models else None
-        if line is None or not line.is_priced:
-            return True
-        price = "price unknown"
-        if line.price_in is not None and line.price_out is not None:
-            cost = (rollout.input_tokens * line.price_in + rollout.output_tokens * line.price_out) / 1e6
-            price = f"about {number_format.money(cost)}"
-        text = Content.assemble("Run this case with ", one_line(model, 40, "bold"), "? ", (price, "bold"))
-        return bool(await self.services.ask(Question(text, [Answer("y", "run")])))

@@ -147,7 +147,7 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
     title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
-    origin = "edited prompt, " if manifest.setting.edit else ""
+    origin = f"{manifest.experiment.words}, " if manifest.experiment is not None else ""
     origin += f"branch of {manifest.parent}" if manifest.parent else ""
     origin += f"regraded from {manifest.regraded}" if manifest.regraded else ""
     origin += f"shard {manifest.shard}" if manifest.shard else ""

@@ -26,6 +26,7 @@ from console.tui.render.columns import Face
 from console.tui.render.history_line import history_line
 from console.tui.render.progress import title_words
 from console.tui.sanitize import literal, one_line
+from console.tui.screens.review.branch_actions import BranchActions
 from console.tui.screens.review.case_actions import CopyActions, RetryActions, TagActions
 from console.tui.screens.review.case_history import CaseHistories, HistoryDialog
 from console.tui.screens.review.case_list import (
@@ -101,6 +102,7 @@ class ReviewScreen(RunScreen):
             self._labels,
             CopyActions(services, run, self.controller),
             self._retry,
+            BranchActions(services, run, self.controller, self.case_pane, self._start_worker),
             KeepActions(services, self.controller, self._start_worker),
         )
         self._pace = ListPace()

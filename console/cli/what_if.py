@@ -1,0 +1,71 @@
+"""What `branch` and `try` have in common: reading changes, showing them, and saying what they will cost."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from console.cli.output import Output
+from console.cli.parser import Arguments, read_input
+from console.core.experiment import PARAMS, Change
+from console.core.fault import UsageError
+from console.core.price import dollars
+from console.insight.as_sent import diff_of, read_kind
+from console.insight.number_format import plural
+
+if TYPE_CHECKING:
+    from console.engine.experiment import Use
+
+ASK_ABOVE_USD = 5.0
+CHANGES_HELP = (
+    "a change: system, user, opening, tool.NAME.description or params.NAME; a text is read from a file, - is stdin"
+)
+
+
+def read_settings(settings: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """Return the name and the values of each `--set`: texts of files, separated by commas, or a parameter's value.
+
+    Raises:
+        UsageError: not of the form NAME=VALUE, nothing of that name can be changed, or a file cannot be read.
+    """
+    read: list[tuple[str, list[str]]] = []
+    for setting in settings:
+        what, equals, value = setting.partition("=")
+        if not equals:
+            raise UsageError(f"{setting!r} has no value", where="--set", hint="Write system=FILE or params.NAME=VALUE.")
+        kind, _ = read_kind(what)
+        values = [value] if kind == PARAMS else [read_input(Path(name)) for name in value.split(",")]
+        read.append((what, values))
+    return read
+
+
+def show_changes(output: Output, changes: Iterable[Change]) -> None:
+    """Show what is changed, as a diff."""
+    for change in changes:
+        output.text(change.label, "strong")
+        for line in diff_of(change):
+            output.text(f"  {line}", {"+": "good", "-": "bad"}.get(line[:1], "faint"))
+
+
+def change_fields(changes: Iterable[Change]) -> list[dict[str, Any]]:
+    """Return changes as JSON."""
+    return [{"what": change.label, "diff": diff_of(change)} for change in changes]
+
+
+def accept_cost(args: Arguments, use: "Use", max_cost: float | None) -> None:
+    """Say what an experiment will take, and ask if that is much.
+
+    Raises:
+        UsageError: the answer is no, or much has no cap and nobody can be asked.
+    """
+    price = "simulated, free" if use.is_free else "price unknown" if use.cost_usd is None else dollars(use.cost_usd)
+    words = f"about {plural(round(use.calls), 'call')}, {use.tokens:,.0f} tokens, {price}"
+    args.output.info(words)
+    is_much = not use.is_free and (use.cost_usd is None or use.cost_usd > ASK_ABOVE_USD)
+    if args.yes or not is_much or max_cost is not None:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"this will take {words}. No calls were made", hint="Add --max-cost USD, or --yes.")
+    args.output.warn(f"{words}. Continue? [y/N]")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("no calls were made", hint="Answer y, or add --yes.")

@@ -1,0 +1,199 @@
+"""Experiments: what is changed in recorded conversations, from which step on, and in which of them. Pure data.
+
+An experiment is a run of its own. Each of its conversations repeats the beginning of a recorded one for nothing, and
+goes on live from a reply of the model, with the changes of its arm.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+
+from console.core.ranges import Count
+
+OPENING = "opening"
+SYSTEM = "system"
+USER = "user"
+TOOL = "tool"
+PARAMS = "params"
+REPLY = "reply"
+RESULT = "result"
+_INSTRUCTIONS = ("system", "developer")
+
+
+class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing that is not as it was recorded."""
+
+    what: str
+    """`opening`, `system`, `user`, `tool` (its description), `params`, `reply` or `result`."""
+    after: Any
+    """A text; messages of an opening or of results; `content` and `tool_calls` of a reply; a parameter's value."""
+    before: Any = None
+    """The same as it was sent or received."""
+    name: str = ""
+    """Name of the tool or parameter."""
+
+    @property
+    def label(self) -> str:
+        """What is changed, as on the command line."""
+        if self.what == TOOL:
+            return f"tool.{self.name}.description"
+        return f"params.{self.name}" if self.what == PARAMS else self.what
+
+
+Arm = tuple[Change, ...]
+"""Changes that are made together; empty for conversations in which nothing is changed."""
+
+
+class Beginning(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The part of a recorded conversation that another one repeats."""
+
+    replies: Count | None = None
+    """Number of the model's replies that are repeated; None for the whole conversation, as others depend on it."""
+    turn: Count = 0
+    """Where the first one lies that is not."""
+    step: Count = 0
+    rollout: Count = 0
+    """Which rollout of the case is repeated."""
+
+    @property
+    def place(self) -> str:
+        """Turn and step as shown, from 1."""
+        return f"{self.turn + 1}.{self.step + 1}"
+
+
+class Stratum(msgspec.Struct, frozen=True):
+    """Cases of a recorded run that are alike in how they were drawn."""
+
+    name: str
+    """`chosen`, `other failures` or `passed`."""
+    size: Count
+    """Number of its cases in the recorded run."""
+    cases: tuple[str, ...]
+    """Ids of those that were drawn."""
+
+
+class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a run changes in the conversations of its parent."""
+
+    arms: tuple[Arm, ...] = ((),)
+    """Rollouts take turns through them."""
+    beginnings: dict[str, Beginning] = {}
+    """By case id; conversations of other cases are played from the start."""
+    strata: tuple[Stratum, ...] = ()
+    """Where the cases were drawn from; empty if they were named."""
+    seed: Count = 0
+    """Seed of what was drawn at random, and of simulated models, which else would repeat themselves."""
+    label: str = ""
+    """The filter by which its cases were chosen, as typed."""
+
+    def arm(self, rollout: int) -> Arm:
+        """Return the changes made in a rollout."""
+        return self.arms[rollout % len(self.arms)]
+
+    @property
+    def words(self) -> str:
+        """What is changed and from where on, in a few words. May contain foreign text."""
+        labels = dict.fromkeys(change.label for arm in self.arms for change in arm)
+        changed = f"{', '.join(labels)} changed" if labels else "nothing changed"
+        starts = [start for start in self.beginnings.values() if start.replies is not None]
+        return changed + (f" from {starts[0].place}" if len(starts) == 1 else "")
+
+
+class Request(msgspec.Struct, frozen=True):
+    """The parts of a request to the model that a change may concern."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    params: dict[str, Any]
+
+
+class Applied:
+    """The changes of one conversation, as they are applied to its requests in order."""
+
+    def __init__(self, changes: Arm) -> None:
+        """Prepare the changes."""
+        self._changes = changes
+        self._places: dict[int, int] = {}
+        """Index of the first changed message, by number of the change; set by the first request."""
+
+    def to(self, request: Request) -> Request:
+        """Return a request with the changes made; one whose subject is not in it changes nothing."""
+        for number, change in enumerate(self._changes):
+            request = self._with(request, change, number)
+        return request
+
+    def _with(self, request: Request, change: Change, number: int) -> Request:
+        match change.what:
+            case "opening":
+                messages = _replaced(request.messages, change.before or [], change.after, 0)
+            case "system":
+                messages = _with_instructions(request.messages, change.after)
+            case "user":
+                messages = self._with_user(request.messages, change, number)
+            case "result":
+                place = self._places.setdefault(number, len(request.messages) - len(change.before))
+                messages = _replaced(request.messages, change.before, change.after, place)
+            case "tool":
+                return msgspec.structs.replace(
+                    request, tools=[_described(tool, change.name, change.after) for tool in request.tools]
+                )
+            case "params":
+                return msgspec.structs.replace(request, params={**request.params, change.name: change.after})
+            case _:
+                return request
+        return msgspec.structs.replace(request, messages=messages)
+
+    def _with_user(self, messages: list[dict[str, Any]], change: Change, number: int) -> list[dict[str, Any]]:
+        if number not in self._places:
+            place = last_of_user(messages)
+            if place is None:
+                return messages
+            self._places[number] = place
+        place = self._places[number]
+        if place >= len(messages) or messages[place].get("role") != "user":
+            return messages
+        return [*messages[:place], {**messages[place], "content": change.after}, *messages[place + 1 :]]
+
+
+def last_of_user(messages: Sequence[Mapping[str, Any]]) -> int | None:
+    """Return the index of the last message of the user; None if there is none."""
+    return next((index for index in reversed(range(len(messages))) if messages[index].get("role") == "user"), None)
+
+
+def instructions_in(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the text of the system prompt; None if there is none."""
+    found = next((message for message in messages if message.get("role") in _INSTRUCTIONS), None)
+    return None if found is None else str(found.get("content") or "")
+
+
+def _with_instructions(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:
+    place = next((index for index, message in enumerate(messages) if message.get("role") in _INSTRUCTIONS), None)
+    if place is None:
+        return [{"role": "system", "content": text}, *messages]
+    return [*messages[:place], {**messages[place], "content": text}, *messages[place + 1 :]]
+
+
+def _replaced(
+    messages: list[dict[str, Any]], before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]], place: int
+) -> list[dict[str, Any]]:
+    """Replace a run of messages, at its place or, if older ones were dropped from the conversation, before it."""
+    for index in range(min(place, len(messages) - len(before)), -1, -1):
+        if list(messages[index : index + len(before)]) == list(before):
+            return [*messages[:index], *after, *messages[index + len(before) :]]
+    return messages
+
+
+def description_of(tool: Mapping[str, Any]) -> tuple[str, str]:
+    """Return name and description of an offered tool, in either of the two usual shapes."""
+    function = tool.get("function")
+    held = cast("Mapping[str, Any]", function) if isinstance(function, dict) else tool
+    return str(held.get("name", "")), str(held.get("description", ""))
+
+
+def _described(tool: dict[str, Any], name: str, text: str) -> dict[str, Any]:
+    if description_of(tool)[0] != name:
+        return tool
+    if isinstance(tool.get("function"), dict):
+        return {**tool, "function": {**tool["function"], "description": text}}
+    return {**tool, "description": text}

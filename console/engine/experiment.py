@@ -1,0 +1,313 @@
+"""Experiments on recorded conversations: their plans, what they will cost, and a rehearsal before anything is paid.
+
+The new run names the old one as its parent, so trends and leaderboards exclude it; the old run is not changed. What
+lies before the first live request is taken from the old journal (see `earlier_run`), and the stage makes the changes.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from console.core.case import Case, Key
+from console.core.chat import Message, Reply, ScriptedAnswers
+from console.core.experiment import Arm, Beginning, Experiment, Stratum
+from console.core.fault import Fault, UsageError
+from console.core.live import Began
+from console.core.price import price_of
+from console.core.record import AnyRecord, Asked, Embedded, Performed
+from console.core.run import Budget, Selection
+from console.engine.earlier_run import EarlierRun, open_run
+from console.engine.plan import Plan, PreparedRun, check_playable
+from console.engine.recorded_effects import ConversationEffects, EarlierPlay
+from console.engine.stage import JournaledStage, RecordT
+from console.llm.endpoint import Endpoint
+from console.store.runs import RunFolder
+from console.suites.chat import OUTSIDE_TOOL
+from console.suites.suite import Suite
+
+if TYPE_CHECKING:
+    from console.suites.code_run import CodeResult
+
+_MOST_SEEDS = 1 << 31
+
+
+def experiment_plan(
+    run: RunFolder,
+    cases: Sequence[str],
+    *,
+    arms: tuple[Arm, ...] = ((),),
+    beginnings: Mapping[str, Beginning] | None = None,
+    strata: tuple[Stratum, ...] = (),
+    label: str = "",
+    name: str = "",
+    model: str = "",
+    repeats: int = 1,
+    seed: int | None = None,
+    budget: Budget | None = None,
+    models_path: Path | None = None,
+    data_path: Path | None = None,
+) -> Plan:
+    """Return the plan of an experiment.
+
+    Args:
+        run: the recorded run; suite, options, mode and other roles are reused.
+        cases: ids of the cases.
+        arms: changes of each arm.
+        beginnings: what is repeated of recorded conversations, by case id; others are played from the start.
+        strata: where the cases were drawn from.
+        label: the filter by which they were chosen.
+        name: name of the new run.
+        model: name in models.toml; empty for the same model.
+        repeats: rollouts of each case in each arm.
+        seed: seed of simulated models; None draws one.
+        budget: caps.
+        models_path: models file; None for the default.
+        data_path: data folder; None for the defaults.
+
+    Raises:
+        UsageError: the run was not played here, or its requests were changed themselves.
+    """
+    manifest = run.manifest()
+    check_playable(manifest)
+    if manifest.experiment is not None and any(manifest.experiment.arms):
+        hint = f"Start from {manifest.parent}, and make both changes."
+        raise UsageError("its requests were changed by an experiment", where=run.name, hint=hint)
+    seed = new_seed() if seed is None else seed
+    asked = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
+    return Plan(
+        model=model or manifest.model.name,
+        suite=manifest.suite,
+        selection=Selection(ids=tuple(cases)),
+        options=manifest.setting.options,
+        mode=manifest.setting.mode,
+        roles={role: facts.name for role, facts in manifest.roles.items()},
+        rollouts=repeats * len(arms),
+        budget=budget or Budget(),
+        name=name or f"{'changed' if any(arms) else 'again'} {asked} {model or manifest.model.name}",
+        parent=run.name,
+        experiment=Experiment(arms, dict(beginnings or {}), strata, seed, label),
+        models_path=models_path,
+        data_path=data_path,
+        runs_path=run.path.parent,
+    )
+
+
+def new_seed() -> int:
+    """Draw the seed of an experiment."""
+    return random.randrange(1, _MOST_SEEDS)  # noqa: S311 - not a secret
+
+
+@dataclass(slots=True)
+class Use:
+    """Calls, tokens and cost that an experiment is expected to take."""
+
+    calls: float = 0.0
+    tokens: float = 0.0
+    cost_usd: float | None = 0.0
+    """None if a price is unknown."""
+    is_free: bool = True
+    """True if every model is simulated."""
+
+
+def expected_use(prepared: PreparedRun) -> Use:
+    """Reckon the use of an experiment from what the recorded conversations took after the point."""
+    manifest, experiment, use = prepared.manifest, prepared.manifest.experiment, Use()
+    recorded = open_run(manifest, prepared.runs_root)
+    assert experiment is not None
+    facts = {"model": manifest.model, **manifest.roles}
+    use.is_free = all(model.simulated for model in facts.values())
+    for case in prepared.cases:
+        beginning = experiment.beginnings.get(case.id, Beginning(0))
+        if beginning.replies is None or (case.id, beginning.rollout) not in recorded.finished:
+            continue
+        for effect in _after(recorded.effects((case.id, beginning.rollout)), beginning):
+            if isinstance(effect, Performed):
+                continue
+            use.calls += manifest.rollouts
+            sent, cached, written = _tokens(effect)
+            use.tokens += (sent + written) * manifest.rollouts
+            model = facts.get(effect.role)
+            price = 0.0 if model is None or model.simulated else price_of(model, sent, cached, written)
+            if use.cost_usd is not None:
+                use.cost_usd = None if price is None else use.cost_usd + price * manifest.rollouts
+    return use
+
+
+def _after(effects: ConversationEffects, beginning: Beginning) -> list[Asked | Embedded | Performed]:
+    repeated = {id(effect) for effect in effects.up_to(beginning.replies or 0).in_order}
+    return [effect for effect in effects.in_order if id(effect) not in repeated]
+
+
+def _tokens(effect: Asked | Embedded) -> tuple[float, float, float]:
+    """Return sent, cached and written tokens."""
+    if isinstance(effect, Embedded):
+        return effect.tokens or 0, 0, 0
+    usage = effect.reply.usage
+    return (usage.input, usage.cached, usage.output) if usage is not None else (0, 0, 0)
+
+
+def rehearse(prepared: PreparedRun) -> list[str]:
+    """Repeat the beginnings of an experiment without asking anybody, and return what a reader should know about them.
+
+    Raises:
+        UsageError: a state cannot be rebuilt; nothing was asked.
+    """
+    experiment, earlier = prepared.manifest.experiment, prepared.earlier
+    if experiment is None or earlier is None:
+        return []
+    warnings: dict[str, None] = {}
+    for case in prepared.cases:
+        beginning = experiment.beginnings.get(case.id)
+        if beginning is None or beginning.replies is None:
+            continue
+        play = earlier.play(Key(case.id))
+        assert play is not None
+        warnings |= dict.fromkeys(_outside(play))
+        asyncio.run(_rehearse(prepared, earlier, play, case, beginning))
+    return list(warnings)
+
+
+def _outside(play: EarlierPlay) -> list[str]:
+    """Return warnings about tools outside of this program that the beginning has called."""
+    names = [effect.kind for effect in play.effects.in_order if isinstance(effect, Performed)]
+    tools = dict.fromkeys(name for name in names if name.startswith(OUTSIDE_TOOL))
+    return [
+        f"{name} is not called again: its recorded results are used, and what it remembers itself is not as it was then"
+        for name in tools
+    ]
+
+
+async def _rehearse(
+    prepared: PreparedRun, earlier: EarlierRun, play: EarlierPlay, case: Case, beginning: Beginning
+) -> None:
+    effects = ConversationEffects()
+    effects.earlier = play
+    stage = _Rehearsal(JournaledStage(Key(case.id), effects, _Nobody(earlier, beginning.rollout)), play)
+    suite: Suite = prepared.suite
+    where = f"{prepared.manifest.parent}#{case.id}"
+    hint = "Go on from the start with --from start, or from an earlier step."
+    try:
+        await suite.play(case, stage, prepared.manifest.setting)
+    except _PointReached:
+        return
+    except Exception as error:
+        if stage.is_reached:  # raised in a task of the suite's own
+            return
+        words = error.message if isinstance(error, Fault) else f"{type(error).__name__}: {error}"
+        raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint) from None
+    finally:
+        await suite.aclose()
+    if not stage.is_reached:
+        words = "the conversation now ends before it"
+        raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint)
+
+
+class _PointReached(BaseException):
+    """Ends a rehearsal; suites must not catch it."""
+
+
+class _Rehearsal:
+    """A stage that repeats a beginning and ends the play at the first request that is not repeated."""
+
+    def __init__(self, stage: JournaledStage, play: EarlierPlay) -> None:
+        self._stage, self._play = stage, play
+        self._replies = 0
+        self.is_reached = False
+
+    @property
+    def key(self) -> Key:
+        return self._stage.key
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        role: str = "model",
+        params: dict[str, Any] | None = None,
+        turn: int = 0,
+        step: int = 0,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
+    ) -> Reply:
+        if role == "model":
+            if self._replies == self._play.replies:
+                self._play.check_whole()
+                self.is_reached = True
+                raise _PointReached
+            self._replies += 1
+        return await self._stage.ask(
+            messages, tools=tools, role=role, params=params, turn=turn, step=step, scripted=scripted
+        )
+
+    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
+        return await self._stage.embed(texts, role=role)
+
+    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
+        return await self._stage.perform(kind, request, action)
+
+    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
+        from console.suites.code_run import run_code  # slow to import
+
+        return await run_code(self, code, **settings)
+
+    def output_of(self, case_id: str) -> Any:
+        return self._stage.output_of(case_id)
+
+    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+        del name, value, threshold, turn
+
+    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
+        del kind, data, turn, step
+
+
+class _Nobody:
+    """The engine of a rehearsal: writes no journal, and asks nobody."""
+
+    def __init__(self, earlier: EarlierRun, rollout: int) -> None:
+        self._earlier, self._rollout = earlier, rollout
+
+    def admit(self, record: RecordT) -> RecordT:
+        return record
+
+    def append(self, record: AnyRecord) -> None:
+        del record
+
+    def state(self, key: Key, state: str, why: str = "") -> None:
+        del key, state, why
+
+    def output_of(self, case_id: str, rollout: int) -> Any:
+        del rollout
+        return self._earlier.output((case_id, self._rollout))
+
+    def endpoint(self, role: str) -> Endpoint:
+        self._refuse(role)
+
+    def began(self, frame: Began) -> None:
+        self._refuse(frame)
+
+    def text(self, key: Key, n: int, kind: str, text: str) -> None:
+        self._refuse(key, n, kind, text)
+
+    def model_answered(self, role: str) -> None:
+        self._refuse(role)
+
+    async def wait_while_paused(self, key: Key) -> None:
+        self._refuse(key)
+
+    async def before_call(self, key: Key, n: int, request: Any, role: str) -> None:
+        self._refuse(key, n, request, role)
+
+    async def wait_to_retry(self, key: Key, seconds: float) -> None:
+        self._refuse(key, seconds)
+
+    async def pause_run(self, key: Key, fault: Fault) -> None:
+        self._refuse(key, fault)
+
+    def release_reservation(self, key: Key, n: int) -> None:
+        self._refuse(key, n)
+
+    def _refuse(self, *what: object) -> NoReturn:
+        raise AssertionError(f"a rehearsal asks nobody: {what}")

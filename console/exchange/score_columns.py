@@ -1,0 +1,100 @@
+"""Scores of a run beside the one as graded: with decided keys, and corrected by people. They are never mixed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from console.core.case import Slot
+from console.core.outcome import Outcome
+from console.exchange.run_reader import RunReader
+from console.exchange.suspects import errata_file, given_answer
+from console.insight.number_format import rate, with_interval
+from console.insight.reader_labels import ReaderScore, reader_score
+from console.insight.report import Row, Section
+from console.insight.rollout import Rollout
+from console.insight.suspects import GivenAnswer, ThreeScores, three_scores
+from console.store.errata import AMBIGUOUS, RIGHT, WRONG, Erratum, read_errata
+from console.store.notes import Notes
+from console.store.runs import RunFolder
+from console.suites.run_suite import open_run_suite
+
+_HEADINGS = ("scores", "as graded", "without contested", "corrected keys", "corrected by people")
+_NONE = "—"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumns:
+    """The scores of one run."""
+
+    keys: ThreeScores | None
+    """None without a decision on the key of a played case."""
+    people: ReaderScore | None
+    """None without labels of readers."""
+
+
+def score_columns(folder: RunFolder, data: Path | None) -> ScoreColumns | None:
+    """Return the scores of a run; None, without reading its journal, if nobody decided on a key or labeled an answer.
+
+    Raises:
+        UsageError: the errata cannot be read.
+    """
+    errata = read_errata(errata_file(data, folder.manifest().suite))
+    annotations = Notes(folder.path).annotations()
+    if not errata and not any(annotation.people for annotation in annotations.values()):
+        return None
+    reader = RunReader(folder)
+    side = reader.side
+    contested = {
+        case: each
+        for case, each in errata.items()
+        if each.decision != RIGHT and side.case_digests.get(case) == each.digest
+    }
+    people = reader_score(side.rollouts.values(), annotations)
+    if not contested and people is None:
+        return None
+    return ScoreColumns(_with_keys(reader, contested, data) if contested else None, people)
+
+
+def _with_keys(reader: RunReader, contested: dict[str, Erratum], data: Path | None) -> ThreeScores:
+    """Return the scores with decided keys, by rollout; only contested answers are read."""
+    suite = open_run_suite(reader.manifest, data)
+    answers: dict[str, GivenAnswer] = {}
+    wrong: dict[str, str] = {}
+    ambiguous: set[str] = set()
+    for slot, played in reader.side.rollouts.items():
+        if not played.graded or played.outcome not in (Outcome.PASSED, Outcome.FAILED):
+            continue
+        erratum, name = contested.get(slot[0]), _name(slot)
+        if erratum is None:
+            answers[name] = _unread(played)
+            continue
+        answers[name] = given_answer(suite, reader.conversation(played.key), played)
+        if erratum.decision == WRONG:
+            wrong[name] = erratum.answer
+        elif erratum.decision == AMBIGUOUS:
+            ambiguous.add(name)
+    return three_scores(answers, wrong, frozenset(ambiguous))
+
+
+def _unread(played: Rollout) -> GivenAnswer:
+    return GivenAnswer(played.outcome is Outcome.PASSED, "")
+
+
+def _name(slot: Slot) -> str:
+    return f"{slot[0]} {slot[1]}"
+
+
+def columns_section(columns: Iterable[tuple[str, ScoreColumns | None]]) -> Section | None:
+    """Return a table of the scores of runs, by name; None if no run has more than the score as graded."""
+    rows = [Row((name, *_cells(each))) for name, each in columns if each is not None]
+    return Section("Scores", _HEADINGS, tuple(rows), frozenset({1, 2, 3, 4})) if rows else None
+
+
+def _cells(columns: ScoreColumns) -> tuple[str, str, str, str]:
+    keys, people = columns.keys, columns.people
+    graded = keys.official if keys is not None else people.judge_alone if people is not None else None
+    corrected = people.corrected if people is not None else None
+    by_people = _NONE if corrected is None else with_interval(corrected.value, corrected.low, corrected.high)
+    of_keys = (keys.without_contested, keys.corrected) if keys is not None else (None, None)
+    without, fixed = (_NONE if value is None else rate(value) for value in of_keys)
+    return _NONE if graded is None else rate(graded), without, fixed, by_people

@@ -1,0 +1,297 @@
+"""Going on with the case shown in Review from the message that is read, with one thing changed.
+
+The form says what is changed, what it will take, and the shell command that does the same. What is edited is kept as a
+file in the program's state, so that this command can be used again; the experiment itself has the change in its run.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from textual.content import Content
+
+from console.config.paths import state_dir
+from console.core.experiment import RESULT, Arm, Change, description_of
+from console.core.fault import UsageError
+from console.core.price import dollars
+from console.insight.as_sent import Point, beginning_of, called_words, change_of, diff_of, points_of, text_of
+from console.insight.conversation import Conversation
+from console.insight.number_format import plural
+from console.insight.passage import Passage, PassageKind
+from console.store.runs import RunFolder
+from console.tui.dialogs.filter_dialog import Chooser
+from console.tui.dialogs.small_dialogs import Answer, Question
+from console.tui.editor import edit_text
+from console.tui.render import row_cells
+from console.tui.render.columns import Column
+from console.tui.sanitize import one_line
+from console.tui.screens.branching import start_plan
+from console.tui.screens.regrading import regrade
+from console.tui.screens.review.case_pane import CasePane
+from console.tui.screens.review.controller import ReviewController
+from console.tui.services import Services
+from console.tui.shell_commands import command, run_words
+from console.tui.symbols import MUTED, muted
+
+if TYPE_CHECKING:  # engine code is imported when it is needed
+    from console.engine.plan import Plan
+
+_REPEATS = (1, 4, 8, 16)
+_DIFF_LINES = 6
+_COLUMNS = (Column("step", 8), Column("what", 40, 3))
+_START = "start"
+
+
+class StartWorker(Protocol):
+    """Starts a coroutine, or a function in a thread; a later one of the same group replaces it."""
+
+    def __call__(self, work: Coroutine[object, object, None] | Callable[[], None], *, group: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What the form says."""
+
+    point: Point | None
+    """None from the start."""
+    model: str
+    edits: dict[str, str] = field(default_factory=dict[str, str])
+    """Edited texts by what they change."""
+    repeats: int = 1
+
+
+@dataclass
+class BranchActions:
+    """Experiments on the current case."""
+
+    services: Services
+    run: RunFolder
+    controller: ReviewController
+    pane: CasePane
+    start: StartWorker
+    """Starts a dialog or slow work."""
+
+    def action_branch_here(self) -> None:
+        """Ask what to change and go on from the message that is read."""
+        self.start(self._branch(), group="branch")
+
+    def action_branch_regrade(self) -> None:
+        """Grade the whole run again, and compare the gradings."""
+        work = regrade(self.services, self.run, lambda work: self.start(work, group="spawn"))
+        self.start(work, group="branch")
+
+    async def _branch(self) -> None:
+        case, run = self.controller.case(), self.controller.run
+        if case is None or run is None:
+            return
+        points = points_of(case.conversation)
+        if not points:
+            self.services.refuse(UsageError("this case has no finished call, so there is nothing to go on from"))
+            return
+        form: _Form | None = _Form(self._point_read(case.conversation, points), run.manifest.model.name)
+        while form is not None:
+            try:
+                form = await self._ask(form, case.conversation, points)
+            except (UsageError, ValueError) as error:
+                self.services.refuse(error)
+                return
+
+    def _point_read(self, conversation: Conversation, points: list[Point]) -> Point | None:
+        """Return the point of the message at the top of the conversation; None from the start, if it is not shown."""
+        block = self.pane.text.block_at_top()
+        kind, _, number = block.key.partition(" ") if block is not None else ("", "", "")
+        if kind != "talk" or not number.isdigit() or int(number) >= len(conversation.passages):
+            return None
+        return _point_of(conversation.passages[int(number)], points)
+
+    async def _ask(self, form: _Form, conversation: Conversation, points: list[Point]) -> _Form | None:
+        """Ask once; return the form as it is to be asked again, or None when it is done."""
+        arm = _arm(form, conversation, points)
+        took = await asyncio.to_thread(self._use, form, points, arm)
+        answers = [
+            Answer("y", "go on" if form.point is not None else "play again"),
+            Answer("e", "edit what was sent or answered"),
+            Answer("f", "from another step"),
+            Answer("m", "another model"),
+            Answer("k", "how many times"),
+            Answer("c", "copy the command"),
+        ]
+        answer = await self.services.ask(Question(self._text(form, arm, took), answers))
+        match answer:
+            case "y":
+                self.start(lambda: self._start(form, points, arm), group="spawn")
+            case "e":
+                return await self._edited(form, conversation, points)
+            case "f":
+                return await self._moved(form, points)
+            case "m":
+                return replace(form, model=await self._chosen_model(form.model) or form.model)
+            case "k":
+                further = [count for count in _REPEATS if count > form.repeats]
+                return replace(form, repeats=further[0] if further else _REPEATS[0])
+            case "c":
+                self.services.copy(self._command(form), "command")
+            case _:
+                return None
+        return None
+
+    def _text(self, form: _Form, arm: Arm, took: str) -> Content:
+        key = self.controller.rollout.key if self.controller.rollout is not None else ""
+        where = "from the start" if form.point is None else f"from {form.point.beginning.place}"
+        lines = [Content.assemble("Go on ", (where, "bold"), " of ", one_line(str(key), 40, "bold"))]
+        if form.point is not None:
+            words = called_words(form.point.exchange.asked.reply)
+            lines.append(Content.assemble(("   it was   ", MUTED), one_line(words, 56)))
+        lines.append(Content.assemble(("   model    ", MUTED), one_line(form.model, 40)))
+        lines.append(Content.assemble(("   changed  ", MUTED), one_line(", ".join(form.edits) or "nothing", 56)))
+        shown = [line for change in arm for line in diff_of(change) if line[:1] in "+-"]
+        lines += [
+            Content("            ").append(one_line(line, 54, "$pass" if line[:1] == "+" else "$fail"))
+            for line in shown[:_DIFF_LINES]
+        ]
+        if len(shown) > _DIFF_LINES:
+            lines.append(muted(f"            and {plural(len(shown) - _DIFF_LINES, 'changed line')} more"))
+        lines.append(Content.assemble(("   times    ", MUTED), (str(form.repeats), "bold"), f"   {took}"))
+        lines.append(one_line(f"   {self._command(form)}", 400, MUTED))
+        return Content("\n").join(lines)
+
+    def _plan(self, form: _Form, points: list[Point], arm: Arm) -> "Plan":
+        from console.engine.experiment import experiment_plan
+
+        rollout = self.controller.rollout
+        assert rollout is not None  # asked about it
+        case, paths = rollout.key.case, self.services.paths
+        beginning = beginning_of(points, form.point, arm) if form.point is not None else None
+        return experiment_plan(
+            self.run,
+            (case,),
+            arms=(arm,),
+            beginnings={case: beginning} if beginning is not None else None,
+            model=form.model,
+            repeats=form.repeats,
+            models_path=paths.models,
+            data_path=paths.data,
+        )
+
+    def _use(self, form: _Form, points: list[Point], arm: Arm) -> str:
+        """Return what the experiment will take, in words."""
+        from console.engine.experiment import expected_use
+        from console.engine.plan import prepare
+
+        use = expected_use(prepare(self._plan(form, points, arm)))
+        price = "simulated" if use.is_free else "price unknown" if use.cost_usd is None else dollars(use.cost_usd)
+        return f"about {plural(round(use.calls), 'call')}, {price}"
+
+    def _start(self, form: _Form, points: list[Point], arm: Arm) -> None:
+        """Start the branch beside the original. Call in a thread."""
+
+        def plan() -> "Plan":
+            from console.engine.experiment import rehearse
+            from console.engine.plan import prepare
+
+            made = self._plan(form, points, arm)
+            for warning in rehearse(prepare(made)):
+                self.services.from_thread(self.services.notify, Content(warning))
+            return made
+
+        start_plan(self.services, plan, lambda branch: self.services.navigator.open_compare(self.run, branch))
+
+    def _command(self, form: _Form) -> str:
+        rollout = self.controller.rollout
+        words = run_words([self.run], rollout.key.case if rollout is not None else "")
+        if rollout is not None and rollout.key.rollout:
+            words += ["--rollout", str(rollout.key.rollout + 1)]
+        if form.point is not None:
+            words += ["--at", _place_of(form)]
+        if self.controller.run is not None and form.model != self.controller.run.manifest.model.name:
+            words += ["-m", form.model]
+        for what, text in form.edits.items():
+            if what.startswith("params."):
+                words += ["--set", f"{what}={text.strip()}"]
+            else:
+                path = str(_kept_edit(what, text))
+                words += [f"--{what}", path] if what in ("reply", RESULT) else ["--set", f"{what}={path}"]
+        words += ["-r", str(form.repeats)] if form.repeats > 1 else []
+        return command("branch", *words, places=self.services.paths)
+
+    async def _edited(self, form: _Form, conversation: Conversation, points: list[Point]) -> _Form:
+        point = form.point or points[0]
+        rows: dict[str, tuple[Content, Content]] = {}
+        for what in _editable(point, is_at_step=form.point is not None):
+            try:
+                text = text_of(conversation, point, what)
+            except UsageError:
+                continue  # there is nothing of that kind at this step
+            rows[what] = (one_line(what, 40), one_line(text, 200, MUTED))
+        columns = (Column("what", 28, 1), Column("as it was", 40, 3))
+        what = await self.services.ask(Chooser(Content("Edit …"), columns, rows, "Nothing can be edited here."))
+        if not what:
+            return form
+        before = text_of(conversation, point, what)
+        after = edit_text(self.services, form.edits.get(what, before), what.replace("/", "_"))
+        if after is None:
+            return form
+        others = {name: text for name, text in form.edits.items() if name != what}
+        if after.strip("\n") == before.strip("\n"):
+            self.services.notify(Content("It is as it was sent, so nothing is changed."))
+            return replace(form, edits=others)
+        change_of(conversation, point, what, after)
+        return replace(form, edits={**others, what: after})
+
+    async def _moved(self, form: _Form, points: list[Point]) -> _Form:
+        rows = {_START: (Content("start"), muted("all of it is played again"))}
+        rows |= {
+            str(point.replies): (
+                Content(point.beginning.place),
+                one_line(called_words(point.exchange.asked.reply), 200),
+            )
+            for point in points
+        }
+        chosen = await self.services.ask(Chooser(Content("Go on from …"), _COLUMNS, rows, ""))
+        if chosen is None:
+            return form
+        return replace(form, point=None if chosen == _START else points[int(chosen)], edits={})
+
+    async def _chosen_model(self, own: str) -> str:
+        """Choose another model that is ready; return an empty string if none was chosen."""
+        models = self.services.workspace.models
+        ready = [line for line in (models.lines if models else ()) if line.ready and line.name != own]
+        rows = {line.name: row_cells.model_cells(line) for line in ready}
+        nothing = "No other model is ready. e on Home opens models.toml."
+        return await self.services.ask(Chooser(Content("Go on with …"), row_cells.MODELS, rows, nothing)) or ""
+
+
+def _point_of(passage: Passage, points: list[Point]) -> Point | None:
+    """Return the point of a message: the reply that it is or calls from, or that follows it."""
+    place = (passage.turn, passage.step - (passage.kind is PassageKind.RESULT))
+    at = [point for point in points if (point.exchange.asked.turn, point.exchange.asked.step) >= place]
+    return at[0] if at else points[-1]
+
+
+def _place_of(form: _Form) -> str:
+    return form.point.beginning.place if form.point is not None else ""
+
+
+def _arm(form: _Form, conversation: Conversation, points: list[Point]) -> tuple[Change, ...]:
+    point = form.point or points[0]
+    return tuple(change_of(conversation, point, what, text) for what, text in form.edits.items())
+
+
+def _editable(point: Point, *, is_at_step: bool) -> list[str]:
+    tools = [f"tool.{description_of(tool)[0]}.description" for tool in point.request.tools]
+    of_step = ["reply", RESULT] if is_at_step else []
+    opening = [] if point.replies else ["opening"]
+    params = [f"params.{name}" for name in ("temperature", *point.request.params)]
+    return list(dict.fromkeys([*of_step, "system", "user", *opening, *tools, *params]))
+
+
+def _kept_edit(what: str, text: str) -> Path:
+    """Write an edited text where a shell command can find it, and return its path."""
+    name = f"{what.replace('/', '_')[:40]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
+    path = state_dir() / "edits" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path

@@ -1,0 +1,52 @@
+"""The effect on a whole run is estimated fairly from cases that were chosen because they failed."""
+
+import random
+
+import pytest
+
+from console.core.statistics.sample import Observation
+from console.core.statistics.stratified import DrawnStratum, WholeEffect, whole_effect
+
+
+def trial(rng: random.Random, shape: tuple[float, float], gain: float, *, control: bool) -> tuple[WholeEffect, float]:
+    """Play a run, choose of its failures, draw a guard, and play both again; return estimate and truth."""
+    size, chance = 600, [rng.betavariate(*shape) for _ in range(600)]
+    better = [min(1.0, it + gain * (rng.random() < 0.3)) for it in chance]
+    recorded = [rng.random() < it for it in chance]
+    strata: list[DrawnStratum] = []
+    for passed, drawn in ((False, 30), (True, 40)):
+        members = [case for case in range(size) if recorded[case] is passed]
+        changes = [
+            Observation(
+                str(case),
+                (rng.random() < better[case]) - (rng.random() < chance[case] if control else float(recorded[case])),
+            )
+            for case in rng.sample(members, min(drawn, len(members)))
+        ]
+        strata.append(DrawnStratum(len(members), changes))
+    rate = sum(recorded) / size
+    effect = whole_effect(strata, 0.0 if control else rate * (1 - rate) / size)
+    assert effect is not None
+    return effect, (sum(better) - sum(chance)) / size
+
+
+@pytest.mark.parametrize("control", [False, True])
+@pytest.mark.parametrize("shape", [(2.0, 1.0), (0.5, 0.3), (4.0, 0.6)])
+def test_nothing_changed_shows_nothing_and_intervals_cover(shape: tuple[float, float], *, control: bool) -> None:
+    rng = random.Random(f"{shape} {control}")
+    unchanged = [trial(rng, shape, 0.0, control=control)[0] for _ in range(400)]
+    assert sum(not it.low <= 0 <= it.high for it in unchanged) / 400 <= 0.06 + 0.02, "false alarms, of 400 seeded ones"
+    assert sum(it.p < 0.05 for it in unchanged) == sum(not it.low <= 0 <= it.high for it in unchanged)
+    told = [trial(rng, shape, 0.4, control=control) for _ in range(400)]
+    assert 0.93 - 0.02 <= sum(it.low <= truth <= it.high for it, truth in told) / 400 <= 0.99
+    assert abs(sum(it.value - truth for it, truth in told) / 400) < 0.01, "unbiased, although chosen by their results"
+
+
+def test_a_stratum_without_a_drawn_case_makes_it_impossible() -> None:
+    drawn = DrawnStratum(9, [Observation("a", 1.0), Observation("b", 0.0)])
+    assert whole_effect([drawn, DrawnStratum(1, [])], 0.0) is None
+    assert whole_effect([drawn, DrawnStratum(3, [Observation("c", 0.0)])], 0.0) is None, "one case shows no spread"
+    assert whole_effect([], 0.0) is None
+    effect = whole_effect([drawn, DrawnStratum(0, [])], 0.0)
+    assert effect is not None
+    assert (effect.value, effect.cases) == (0.5, 2)

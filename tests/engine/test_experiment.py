@@ -1,0 +1,183 @@
+"""A branch goes on with a recorded conversation: what lies before costs nothing and is equal, the rest is live."""
+
+import asyncio
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.core.case import Key
+from console.core.experiment import OPENING, PARAMS, REPLY, SYSTEM, Beginning, Change
+from console.core.fault import UsageError
+from console.core.outcome import Outcome
+from console.core.record import Asked, Finished, Performed
+from console.core.run import Selection
+from console.engine.engine import Engine
+from console.engine.experiment import expected_use, experiment_plan, rehearse
+from console.engine.launch import start
+from console.engine.plan import Plan, prepare, reopen
+from console.engine.regrade import prepare_regrade
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder, create_run
+
+
+def played(folder: RunFolder, prepared: Any) -> list[Any]:
+    asyncio.run(Engine(folder, prepared).run())
+    return JournalReader(folder.journal_path).read_new()
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    monkeypatch.chdir(tmp_path)
+
+
+def recorded(
+    tmp_path: Path, suite: str, category: str = "", limit: int = 2, **more: Any
+) -> tuple[RunFolder, list[Any]]:
+    """A finished run by a simulated model."""
+    selection = Selection((category,) if category else (), limit=limit)
+    folder, prepared = start(Plan("sim/careful", suite, selection, runs_path=tmp_path / "runs", **more))
+    return folder, played(folder, prepared)
+
+
+def requests(records: list[Any], case: str, role: str = "model") -> list[Asked]:
+    own = [it for it in records if isinstance(it, Asked) and it.key.case == case and it.role == role]
+    return sorted(own, key=lambda it: it.n)
+
+
+def longest(records: list[Any]) -> str:
+    """The case with most requests that is graded."""
+    setup = {need for it in records if hasattr(it, "case") for need in it.case.depends_on}
+    asked = [it.key.case for it in records if isinstance(it, Asked) and it.role == "model" and it.key.case not in setup]
+    return max(dict.fromkeys(asked), key=asked.count)
+
+
+SUITES = [
+    ("bfcl-starter", "multi_turn_base", {"mode": "fc"}),
+    ("bfcl-starter", "multi_turn_miss_func", {}),
+    ("bfcl-starter", "memory_kv", {}),
+    ("bfcl-starter", "web_search_base", {}),
+    ("aidan-starter", "", {}),
+    ("dialogue-starter", "bookings", {}),
+    ("dialogue-starter", "visitors", {}),
+    ("cave-starter", "", {"mode": "json"}),
+    pytest.param("cave-starter", "", {"mode": "cave"}, marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("suite", "category", "more"), SUITES)
+def test_before_the_point_all_is_equal_and_free_and_after_it_live(
+    tmp_path: Path, suite: str, category: str, more: dict[str, Any]
+) -> None:
+    run, records = recorded(tmp_path, suite, category, 1, **more)
+    case = longest(records)
+    old = requests(records, case)
+    effects = [it for it in records if isinstance(it, Asked | Performed) and it.key.case == case]
+    for replies in {len(old) - 1, random.Random(suite + category).randrange(len(old))}:
+        beginning = Beginning(replies, old[replies].turn, old[replies].step)
+        plan = experiment_plan(run, (case,), beginnings={case: beginning}, repeats=2, seed=1)
+        prepared = prepare(plan)
+        assert rehearse(prepared) == []
+        branch = create_run(prepared.runs_root, prepared.manifest)
+        new = played(branch, prepared)
+        ended = [it for it in new if isinstance(it, Finished)]
+        assert {it.verdict.outcome for it in ended} <= {Outcome.PASSED, Outcome.FAILED}, ended
+        live = [it for it in new if isinstance(it, Asked) and not it.kept]
+        for rollout in range(2):
+            asked = [it for it in requests(new, case) if it.key.rollout == rollout]
+            assert [it.digest for it in asked[:replies]] == [it.digest for it in old[:replies]], "equal to the byte"
+            assert [it.reply for it in asked[:replies]] == [it.reply for it in old[:replies]]
+            assert all(it.kept for it in asked[:replies])
+            assert not any(it.kept for it in asked[replies:])
+            first = min((it.n for it in live if it.key == Key(case, rollout)), default=0)
+            own = [it for it in new if isinstance(it, Asked | Performed) and it.key == Key(case, rollout)]
+            again = [(it.digest, getattr(it, "result", None)) for it in own if it.n < first]
+            assert again == [(it.digest, getattr(it, "result", None)) for it in effects if it.n < old[replies].n]
+        assert all(it.key.case == case for it in live), "what it depends on is not asked again"
+        costs = [it.calls for it in ended if it.key.case == case]
+        assert sum(costs) == len(live)
+        reckoned = expected_use(prepared).calls / 2
+        assert reckoned >= 1
+        assert reopen(branch, None, None).manifest == branch.manifest()
+
+
+@pytest.mark.parametrize(("suite", "category", "more"), [SUITES[0], SUITES[1], SUITES[7], SUITES[8]])
+def test_the_state_behind_a_repeated_beginning_is_that_of_the_recording(
+    tmp_path: Path, suite: str, category: str, more: dict[str, Any]
+) -> None:
+    """The recorded reply, given as a reader's, meets the state of before: its calls have the recorded results."""
+    run, records = recorded(tmp_path, suite, category, 1, **more)
+    case = longest(records)
+    old = requests(records, case)
+    results = {it.n: it for it in records if isinstance(it, Performed) and it.key.case == case}
+    calling = [number for number, it in enumerate(old) if it.n + 1 in results and 0 < number < len(old) - 1]
+    number = calling[len(calling) // 2]
+    reply = old[number].reply
+    calls = [{"id": it.id, "name": it.name, "arguments": it.arguments} for it in reply.tool_calls]
+    change = Change(REPLY, {"content": reply.content, "tool_calls": calls})
+    plan = experiment_plan(run, (case,), arms=((change,),), beginnings={case: Beginning(number)})
+    new = played(*start(plan))
+    written = requests(new, case)[number]
+    assert (written.digest, written.reply.content, written.kept) == (old[number].digest, reply.content, True)
+    live = [it for it in new if isinstance(it, Performed) and it.key.case == case and it.n == written.n + 1]
+    assert [it.result for it in live] == [results[old[number].n + 1].result]
+
+
+def test_a_change_is_sent_from_the_step_on_and_the_old_run_is_left_alone(tmp_path: Path) -> None:
+    run, records = recorded(tmp_path, "bfcl-starter", "multi_turn_base", 1)
+    case, before = longest(records), run.journal_path.read_bytes()
+    old = requests(records, case)
+    arm = (Change(SYSTEM, "Be kind.", "x"), Change(PARAMS, 0.2, None, "temperature"))
+    folder, prepared = start(experiment_plan(run, (case,), arms=(arm,), beginnings={case: Beginning(2)}))
+    asked = requests(played(folder, prepared), case)
+    assert [it.digest for it in asked[:2]] == [it.digest for it in old[:2]]
+    assert asked[2].prefix == 0
+    assert asked[2].messages[0] == {"role": "system", "content": "Be kind."}
+    assert all(it.params["temperature"] == 0.2 for it in asked[2:])
+    assert run.journal_path.read_bytes() == before
+    graded = prepare_regrade(folder)
+    ended = played(create_run(graded.runs_root, graded.manifest), graded)
+    assert not any(isinstance(it, Asked) and not it.kept for it in ended), "grading it again repeats the change"
+    assert [it.verdict.outcome for it in ended if isinstance(it, Finished)] != [Outcome.BROKEN]
+    with pytest.raises(UsageError, match="changed by an experiment"):
+        experiment_plan(folder, (case,))
+
+
+def test_another_opening_is_sent_journaled_and_kept_apart(tmp_path: Path) -> None:
+    run, records = recorded(tmp_path, "bfcl-starter")
+    first = next(it for it in records if isinstance(it, Asked))
+    after = [*first.messages[:-1], {"role": "user", "content": "Something else, please."}]
+    change, case = Change(OPENING, after, first.messages), first.key.case
+    plan = experiment_plan(run, (case,), model="sim/hasty", arms=((change,),))
+    branch, prepared = start(plan)
+    asked = [it for it in played(branch, prepared) if isinstance(it, Asked)]
+    assert asked[0].messages == after
+    manifest = branch.manifest()
+    assert (manifest.parent, manifest.model.name, manifest.selection.ids) == (run.name, "sim/hasty", (case,))
+    assert reopen(branch, None, None).manifest == manifest
+
+
+def test_an_opening_that_is_not_the_suites_breaks_the_case(tmp_path: Path) -> None:
+    run, records = recorded(tmp_path, "bfcl-starter")
+    case = next(it for it in records if isinstance(it, Asked)).key.case
+    change = Change(OPENING, [{"role": "user", "content": "x"}], [{"role": "user", "content": "never said"}])
+    branch, prepared = start(experiment_plan(run, (case,), arms=((change,),)))
+    ended = next(it for it in played(branch, prepared) if isinstance(it, Finished))
+    assert (ended.verdict.outcome, ended.verdict.reason) == (Outcome.BROKEN, "data")
+
+
+def test_a_state_that_cannot_be_rebuilt_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    """The recorded conversation differs from what the suite would say today."""
+    run, records = recorded(tmp_path, "bfcl-starter", "multi_turn_base", 1)
+    case = longest(records)
+    path = run.journal_path
+    second = requests(records, case)[1].digest
+    path.write_text(path.read_text().replace(second, "0" * len(second)))
+    prepared = prepare(experiment_plan(run, (case,), beginnings={case: Beginning(2, 0, 2)}))
+    with pytest.raises(UsageError, match="cannot be rebuilt"):
+        rehearse(prepared)
+    ended = played(create_run(prepared.runs_root, prepared.manifest), prepared)
+    assert not any(isinstance(it, Asked) and not it.kept for it in ended)
+    assert [it.verdict.reason for it in ended if isinstance(it, Finished)] == ["unanswered"]
