@@ -13,13 +13,12 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from console.core.statistics.decision import Decision, decide
 from console.core.statistics.intervals import rate_interval
 from console.core.statistics.sample import Cluster, Observation, Sample, sample_of
 from console.core.statistics.sequential import (
     ALPHA,
     Boundary,
-    Decision,
-    decide,
     even_looks,
     is_narrow,
     race,

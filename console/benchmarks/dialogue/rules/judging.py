@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
+from console.benchmarks.dialogue.rules.code_tests import SCORE as TESTS
 from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.instructions import FOLLOWED, LOOSELY
 from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.core.comparison import Mark, Pair, Row
 from console.suites.judging.rubric import (
@@ -65,8 +67,8 @@ def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Fi
 
 
 def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
-    """Return the scale of each score; of several, the narrowest that holds all."""
-    scales: dict[str, tuple[float, float]] = {}
+    """Return the scale of each score; of several, the narrowest that holds all. Shares have one in any suite."""
+    scales: dict[str, tuple[float, float]] = dict.fromkeys((FOLLOWED, LOOSELY, TESTS), (0.0, 1.0))
     for script in scripts:
         for check in judged_in(read_checks(expectations(script))):
             rubric = own_rubric(check) or script.rubric or Rubric()
@@ -87,6 +89,8 @@ def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
 
 def _expected(rubric: Rubric) -> str:
     limit = threshold_of(rubric)
+    if rubric.against:
+        return "not worse than the baseline"
     if rubric.categories and not rubric.criteria:
         return " or ".join(name for name in rubric.categories if credit_of(rubric, name) >= limit)
     return f"at least {limit:g} of {scale_of(rubric)[1]:g}"
@@ -110,8 +114,8 @@ def _pair(criterion: Criterion, grade: Grade, rubric: Rubric, answer: str) -> Pa
     is_met = grade.grade >= limit
     mark = Mark.SAME if is_met == (criterion.weight >= 0) else Mark.DIFFERS
     reference = f"reference: {rubric.reference}" if rubric.reference else ""
-    reference = f"baseline: {rubric.against}" if rubric.against else reference
-    wanted = tuple(text[:_SHOWN] for text in (rubric.rubric or criterion.about, reference) if text)
+    texts = (rubric.against,) if rubric.against else (rubric.rubric or criterion.about, reference)
+    wanted = tuple(text[:_SHOWN] for text in texts if text)
     rows = (Row(mark, "answer", wanted, answer[:_SHOWN]),) if answer else ()
     return Pair(mark, _wanted(criterion, rubric), grade_words(grade), rows, note=grade.why, kind="judge")
 
