@@ -1,6 +1,6 @@
 """The suite of τ²-bench."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +88,7 @@ class Tau2Suite(Suite):
         cases: list[Case] = []
         for domain in wanted:
             chosen = set(edition.splits(domain).get(options.split, ()))
-            tasks = edition.tasks(domain) if chosen else {}
+            tasks: Mapping[str, Task] = edition.tasks(domain) if chosen else {}
             cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
         if options.agent == GROUND_TRUTH:
             cases = [case for case in cases if case.data["task"]["evaluation_criteria"].get("actions")]
