@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Suite,
         SuiteEntry,
     )
+    from console.suites.world import snapshot
     from console.tui.render.block import Block
     from console.tui.sanitize import literal, one_line
     from console.tui.suite_views.suite_view import (
@@ -149,6 +150,7 @@ __all__ = [
     "open_folder_suite",
     "read_document",
     "report_of",
+    "snapshot",
     "verdict",
     "write_file",
 ]
@@ -184,6 +186,7 @@ _PLACES = {
     "console.suites.simulated_user": "SimulatedUser",
     "console.suites.stage": "Stage",
     "console.suites.suite": "Category Estimate Metric Mode Option Report Result RoleModel Suite SuiteEntry",
+    "console.suites.world": "snapshot",
     "console.tui.render.block": "Block",
     "console.tui.sanitize": "literal one_line",
     "console.tui.suite_views.suite_view": (

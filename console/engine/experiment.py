@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from console.core.case import Case, Key
 from console.core.chat import Message, Reply, ScriptedAnswers
-from console.core.experiment import Arm, Beginning, Experiment, Stratum
+from console.core.experiment import REPLY, Arm, Beginning, Experiment, Stratum
 from console.core.fault import Fault, UsageError
 from console.core.live import Began
 from console.core.price import price_of
@@ -72,7 +72,8 @@ def experiment_plan(
     """
     manifest = run.manifest()
     check_playable(manifest)
-    if manifest.experiment is not None and any(manifest.experiment.arms):
+    arms_before = manifest.experiment.arms if manifest.experiment is not None else ()
+    if any(change.what != REPLY for arm in arms_before for change in arm):
         hint = f"Start from {manifest.parent}, and make both changes."
         raise UsageError("its requests were changed by an experiment", where=run.name, hint=hint)
     seed = new_seed() if seed is None else seed

@@ -25,7 +25,7 @@ def _page_maker():
 KINDS: dict[str, JsonKind] = _page_maker().kinds()
 WRITTEN_IN_OTHER_TESTS = {
     *("added_model", "allowed_suite", "bfcl_evaluation", "bfcl_generation", "bfcl_scores", "pull", "served_models"),
-    *("started_run", "trial"),
+    *("deciding_step", "started_run", "trial"),
 }
 """Kinds that need more than one command line; `support.json_kinds` holds their fields to what they list."""
 RUN = ("run", "-m", "sim/hasty", "-s", "bfcl-starter/multiple", "-n", "2", "--quiet")

@@ -59,7 +59,8 @@ def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Fi
         return Finding("judge", True, expected, actual, make_pairs=make_pairs, scores=scores)
     worst = low or _worst(criteria, grades, rubric)
     grade = grades[worst.name]
-    message = f"{worst.name} {grade_words(grade)}" if low else f"the judge gives {actual}, {expected} is needed"
+    needed = "" if rubric.against else f", {expected} is needed"
+    message = f"{worst.name} {grade_words(grade)}" if low else f"the judge gives {actual}{needed}"
     message += f": {grade.why}" if grade.why else ""
     subject = grade.category or worst.name
     reason = "worse_than_baseline" if rubric.against else "wrong_category" if only else "low_grade"
