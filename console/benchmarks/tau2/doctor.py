@@ -12,7 +12,8 @@ _PULL = "eval-console pull tau2, and pull tau2 --from CHECKOUT for the edition 1
 def check_editions() -> list[Finding]:
     """Return a finding for each edition: its tasks, after the world of the first of each domain was opened."""
     roots = find_data_roots(None)
-    found = next(filter(None, (editions(root / "tau2") for root in (*roots.user, roots.pulled))), {})
+    every = [editions(root / "tau2") for root in (*roots.user, roots.pulled)]
+    found = next((item for item in every if item), every[-1])
     if not found:
         return [Finding("data", "tau2", ABSENT, "not pulled", _PULL)]
     findings: list[Finding] = []
