@@ -138,7 +138,7 @@ def _suite_toml(folder: Path) -> str:
     found = editions(folder)
     official = {name: _is_official(edition.folder) for name, edition in found.items()}
     newest = next(iter(found))
-    title = f"τ²-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
+    title = f"tau2-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
     source = {
         "name": "tau2-bench",
         "version": newest if official[newest] else "unknown",
