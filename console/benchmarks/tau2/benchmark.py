@@ -9,4 +9,6 @@ BENCHMARK = Benchmark(
     pull="console.benchmarks.tau2.benchmark:OFFICIAL_DATA",
     doctor="console.benchmarks.tau2.doctor:check_editions",
 )
-OFFICIAL_DATA = OfficialData("tau2", "tau2-bench, agents and users with tools", "console.benchmarks.tau2.data.pull:pull")
+OFFICIAL_DATA = OfficialData(
+    "tau2", "tau2-bench, agents and users with tools", "console.benchmarks.tau2.data.pull:pull"
+)
