@@ -1,23 +1,34 @@
 """Builds the identity of a run's grader from its suite, cases and models."""
 
-import ast
+import contextlib
 import hashlib
 import importlib.util
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
 
 import msgspec
 
+from console.config.paths import state_dir
 from console.core.case import Case, Setting
 from console.core.grader import Grader
+from console.core.ready_type import ready_type
 from console.core.run import ModelFacts
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
 from console.suites.suite import Suite
 
 GRADING_ROLES = ("judge", "embedding")
 """Roles whose models decide verdicts; a second judge decides nothing."""
+_SHAPE = "console.suites.code_shape"
+
+
+class _Known(msgspec.Struct, frozen=True):
+    """A digest of code that was computed before."""
+
+    made_of: str
+    """Fingerprint of the sources, and of the code that computes the digest."""
+    code: str
 
 
 def grader_of(
@@ -69,40 +80,48 @@ def _code_digest(suite: Suite) -> str:
 
 @cache
 def _sources_digest(names: tuple[str, ...]) -> str:
-    """Return the digest of the code of modules and whole packages, whatever their layout, comments and docstrings."""
-    digest = hashlib.sha256()
+    """Return the digest of the code of modules and whole packages, whatever their layout, comments and docstrings.
+
+    Parsing takes a fifth of a run's start, so the state folder keeps the digest of exactly these bytes.
+    """
+    sources = _sources(names)
+    made_of = _fingerprint([*sources, *_sources((_SHAPE,))])
+    path = state_dir() / "graders" / f"{_digest(names)}.json"
+    try:
+        known = msgspec.json.decode(path.read_bytes(), type=ready_type(_Known))
+    except (OSError, ValueError, RecursionError):
+        known = None
+    if known is not None and known.made_of == made_of:
+        return known.code
+
+    from console.suites.code_shape import shapes_digest  # imported late: only needed after a change
+
+    code = shapes_digest(sources)
+    with contextlib.suppress(OSError):  # a state folder that cannot be written only costs time
+        path.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        write_atomically(path, msgspec.json.encode(_Known(made_of, code)), mode=PRIVATE, is_derived=True)
+    return code
+
+
+def _sources(names: Iterable[str]) -> list[tuple[str, bytes]]:
+    """Return the sources of modules and packages; those of a file that cannot be read are no valid code."""
+    found: list[tuple[str, bytes]] = []
     for name in names:
         for place, path in _files_of(name):
             try:
-                digest.update(f"{place}\0{_shape(ast.parse(path.read_bytes()))}\n".encode())
-            except (OSError, SyntaxError, ValueError):
-                digest.update(f"{place}\0unreadable\n".encode())
-    return digest.hexdigest()[:16]
+                found.append((place, path.read_bytes()))
+            except OSError:
+                found.append((place, b"\0"))
+    return found
 
 
-def _shape(node: ast.AST) -> str:
-    """Return a syntax tree as a text that does not depend on the version of Python: empty fields are left out."""
-    fields: list[str] = []
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if value is None or value == [] or name in ("ctx", "kind", "type_comment"):
-            continue
-        if name == "body" and _is_documented(node):
-            value = value[1:]
-        if isinstance(value, ast.AST):
-            fields.append(_shape(value))
-        elif isinstance(value, list):
-            items = cast("list[Any]", value)
-            fields.append(",".join(_shape(each) if isinstance(each, ast.AST) else repr(each) for each in items))
-        else:
-            fields.append(repr(value))
-    return f"{type(node).__name__}({';'.join(fields)})"
-
-
-def _is_documented(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    return ast.get_docstring(node, clean=False) is not None
+def _fingerprint(sources: Iterable[tuple[str, bytes]]) -> str:
+    """Return a digest of sources byte by byte, and of the Python that parses them."""
+    digest = hashlib.sha256(sys.version.encode())
+    for place, source in sources:
+        digest.update(f"\0{place}\0{len(source)}\0".encode())
+        digest.update(source)
+    return digest.hexdigest()
 
 
 def _files_of(name: str) -> list[tuple[str, Path]]:
