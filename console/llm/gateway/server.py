@@ -4,9 +4,9 @@
     http://127.0.0.1:PORT/c/TOKEN/r/ROLE/v1/…     the same, of the model that plays a role
     http://127.0.0.1:PORT/r/ROLE/v1/…             one address for all rollouts; a header names the token
 
-A token is random, and dead when its rollout ends: calls with a dead one are never answered, only held, so that what asks
-them neither fails nor goes on until it is ended. (Refused calls would end as errors of its case.) Calls without any are
-refused.
+A token is random, and dead when its rollout ends: calls with a dead one are never answered, only held, so that what
+asks them neither fails nor goes on until it is ended. (Refused calls would end as errors of its case.) Calls without
+any are refused.
 """
 
 import asyncio
