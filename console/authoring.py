@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from console.suites.benchmark import Benchmark, OfficialData
     from console.suites.catalog import open_folder_suite
     from console.suites.chat import Chat, call
+    from console.suites.code_run import CodeResult, TestResult
     from console.suites.judging.judge import Judge
     from console.suites.judging.rubric import Criterion, Grade, Judgement, Rubric
     from console.suites.leaderboard import Cell, DetailTable, LeaderboardRules, PassRates, Played, ScoreMeans
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         Suite,
         SuiteEntry,
     )
+    from console.suites.world import snapshot
     from console.tui.render.block import Block
     from console.tui.sanitize import literal, one_line
     from console.tui.suite_views.suite_view import (
@@ -75,6 +77,7 @@ __all__ = [
     "Category",
     "Cell",
     "Chat",
+    "CodeResult",
     "Comparison",
     "ConversationDrawer",
     "Criterion",
@@ -133,6 +136,7 @@ __all__ = [
     "Suite",
     "SuiteEntry",
     "SuiteView",
+    "TestResult",
     "ToolCall",
     "Usage",
     "UsageError",
@@ -146,6 +150,7 @@ __all__ = [
     "open_folder_suite",
     "read_document",
     "report_of",
+    "snapshot",
     "verdict",
     "write_file",
 ]
@@ -171,6 +176,7 @@ _PLACES = {
     "console.suites.benchmark": "Benchmark OfficialData",
     "console.suites.catalog": "open_folder_suite",
     "console.suites.chat": "Chat call",
+    "console.suites.code_run": "CodeResult TestResult",
     "console.suites.judging.judge": "Judge",
     "console.suites.judging.rubric": "Criterion Grade Judgement Rubric",
     "console.suites.leaderboard": "Cell DetailTable LeaderboardRules PassRates Played ScoreMeans",
@@ -180,6 +186,7 @@ _PLACES = {
     "console.suites.simulated_user": "SimulatedUser",
     "console.suites.stage": "Stage",
     "console.suites.suite": "Category Estimate Metric Mode Option Report Result RoleModel Suite SuiteEntry",
+    "console.suites.world": "snapshot",
     "console.tui.render.block": "Block",
     "console.tui.sanitize": "literal one_line",
     "console.tui.suite_views.suite_view": (

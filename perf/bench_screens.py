@@ -203,8 +203,8 @@ def measure_large(root: Path) -> None:
     for place, wanted, kept in (
         ("review", "1 of 500", False),
         ("review", "1 of 500", True),
-        ("live", "9500", False),
-        ("live", "9500", True),
+        ("live", "9,500", False),
+        ("live", "9,500", True),
     ):
         if kept:
             read_overview(RunFolder(run))

@@ -3,8 +3,8 @@
     python perf/bench_sequential.py [--runs 1000]
 
 Prints the tables of docs/statistics.md: verdicts against a baseline at several true differences, with clusters and
-repeats; coverage and size of runs that end at a given width; the bias of a live mean where failures are slow; and the
-cases that an estimate for the whole suite needs with a baseline. 1,000 runs take about four minutes.
+repeats; coverage and size of runs that end at a given width; the bias of a live mean where failures are slow; races of
+three models; and the cases that an estimate for the whole suite needs with a baseline. 1,000 runs take six minutes.
 """
 
 import argparse
@@ -13,27 +13,28 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from console.core.statistics.decision import Decision, decide
 from console.core.statistics.intervals import rate_interval
 from console.core.statistics.sample import Cluster, Observation, Sample, sample_of
-from console.core.statistics.sequential import LEAST_CASES as CASES
-from console.core.statistics.sequential import LEAST_CLUSTERS as CLUSTERS
 from console.core.statistics.sequential import (
+    ALPHA,
     Boundary,
-    Decision,
-    decide,
     even_looks,
     is_narrow,
+    race,
     width_looks,
 )
+from console.core.statistics.sequential import LEAST_CASES as CASES
+from console.core.statistics.sequential import LEAST_CLUSTERS as CLUSTERS
 
 MARGIN = 0.01
-DISCORDANCE = 0.18
+DISCORDANCE = 0.15
 Draw = Callable[[random.Random], list[list[Observation]]]
 """Returns differences B - A by cluster."""
 
 
 def pairs(cases: int, truth: float, *, clusters: int = 0, rollouts: int = 1) -> Draw:
-    """Draw differences of cases of which two equal models end 18 % differently, in clusters that agree or alone."""
+    """Draw differences of cases of which two equal models end 15 % differently, in clusters that agree or alone."""
 
     def draw(source: random.Random) -> list[list[Observation]]:
         size = cases // (clusters or cases)
@@ -122,11 +123,41 @@ def live_means(at_once: int, runs: int, rate: float = 0.7, cases: int = 1_000) -
                 ended, good = ended + 1, good + passes[first]
                 if ended in marks:
                     finished[ended] += good
-            heapq.heappush(flying, (now + source.expovariate(1.0) * (1 if passed else 3), case))
+            heapq.heappush(flying, (now + source.lognormvariate(0, 0.6) * (1 if passed else 3), case))
         for mark in marks:
             prefix[mark] += sum(passes[:mark])
     cells = [f"{finished[mark] / runs / mark:.3f} {prefix[mark] / runs / mark:.3f}" for mark in marks]
     print(f"{at_once:8}  {'   '.join(cells)}")
+
+
+def races(rates: Sequence[float], runs: int, cases: int = 1_000) -> None:
+    """Print how often a race finds and loses its first model, which is (one of) the best, and the calls it takes.
+
+    The models have half of what makes a case hard in common.
+    """
+    looks = even_looks([1] * cases, least_units=CLUSTERS, least_cases=CASES)
+    boundary = Boundary(tuple(share for _, share in looks), ALPHA / (len(rates) - 1))
+    found = lost = played = 0
+    for seed in range(runs):
+        source = random.Random(seed)
+        values: dict[str, list[Observation]] = {str(number): [] for number in range(len(rates))}
+        for case in range(cases):
+            common = source.random()
+            for number, rate in enumerate(rates):
+                at = common if source.random() < 0.5 else source.random()
+                values[str(number)].append(Observation(str(case), float(at < rate)))
+        alive, before = list(values), 0
+        for number, (upto, _) in enumerate(looks, 1):
+            played += (upto - before) * len(alive)
+            before = upto
+            _, standings = race({name: values[name][:upto] for name in alive}, boundary, number)
+            alive = [name for name in alive if not standings[name].is_out]
+            if len(alive) == 1:
+                break
+        found += alive == ["0"]
+        lost += "0" not in alive
+    words = " ".join(f"{rate:.2f}" for rate in rates)
+    print(f"{words:16}  {found / runs:6.3f}  {lost / runs:6.3f}  {played / runs / cases / len(rates):8.0%}")
 
 
 def whole_suite(runs: int, cases: int = 1_000, part: int = 300) -> None:
@@ -163,6 +194,9 @@ def main() -> None:
     print("\nfailures three times as slow, truth .70: mean of the first 50, 100, 200, 400 finished, and of the prefix")
     for at_once in (16, 64, 128):
         live_means(at_once, runs)
+    print("\nraces over 1,000 cases: rates, the first is found to be the best, is lost, calls of all")
+    for rates in ((0.7, 0.6, 0.5), (0.7, 0.65, 0.6), (0.7, 0.7, 0.6), (0.7, 0.7, 0.7)):
+        races(rates, max(runs // 5, 20))
     print("\nthe whole suite from 300 of 1,000 cases and a baseline that differs in 15 % of them:")
     whole_suite(runs)
 

@@ -164,11 +164,12 @@ async def _check_address(model: ModelConfig, address_name: str) -> Finding:
 
 
 def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
-    """Call a model with and without tools; return the findings and a working entry for models.toml.
+    """Check a model's endpoint with questions whose answers are known; return findings and a working entry.
 
     Raises:
         UsageError: no such model, or it has no key.
     """
+    from console.llm.servers.endpoint_check import Mark, check_endpoint
     from console.llm.servers.parameter_trial import try_model as ask_both_ways
 
     model = pick_model(load_models(find_models_file(models)), name)
@@ -188,7 +189,17 @@ def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
         findings.append(
             Finding("trial", "models.toml", WARNING, changed, "Replace the old entry in models.toml with it.")
         )
-    return findings, entry_of(adapted)
+    if adapted.simulated or any(finding.state == BAD for finding in findings):
+        return findings, entry_of(adapted)
+    states = {Mark.OK: GOOD, Mark.DIFFERS: WARNING, Mark.REFUSES: WARNING, Mark.WRONG: BAD}
+
+    async def check() -> list[Finding]:
+        answers = [answer async for answer in check_endpoint(adapted)]
+        return [
+            Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect) for item in answers
+        ]
+
+    return [*findings, *asyncio.run(check())], entry_of(adapted)
 
 
 def check_data(data: Path | None) -> list[Finding]:

@@ -1,16 +1,18 @@
 """Options and output of the regression gate: `--fail-if-worse`, `--margin`, `--metric`."""
 
 import argparse
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.looks import Margin, read_margin
 from console.core.run import Summary
-from console.core.statistics.sequential import Decision
-from console.insight.comparison import RunComparison
-from console.insight.gate import Gate, judge
+from console.core.statistics.decision import Decision
+
+if TYPE_CHECKING:
+    from console.insight.comparison import RunComparison
+    from console.insight.gate import Gate
 
 _CODES = {
     Decision.NOT_WORSE: Exit.OK,
@@ -50,27 +52,31 @@ def margin_of(args: GateOptions) -> Margin | None:
     return read_margin(args.margin)
 
 
-def gate_of(args: GateOptions, comparison: RunComparison, a: Summary, b: Summary) -> Gate | None:
+def gate_of(args: GateOptions, comparison: "RunComparison", a: Summary, b: Summary) -> "Gate | None":
     """Return the gate's result; None if it was not requested.
 
     Raises:
         UsageError: the options conflict, or do not apply to the runs.
     """
     margin = margin_of(args)
-    return judge(comparison, a, b, margin=margin, metric=args.metric) if args.fail_if_worse else None
+    if not args.fail_if_worse:
+        return None
+    from console.insight.gate import judge
+
+    return judge(comparison, a, b, margin=margin, metric=args.metric)
 
 
-def gate_code(gate: Gate | None) -> Exit:
+def gate_code(gate: "Gate | None") -> Exit:
     """Return the exit code for the gate's result."""
     return Exit.OK if gate is None else _CODES[gate.verdict]
 
 
-def show_gate(output: Output, gate: Gate) -> None:
+def show_gate(output: Output, gate: "Gate") -> None:
     """Print the gate's result in a sentence."""
     output.text(gate.sentence, _STYLES[gate.verdict])
 
 
-def with_gate(values: dict[str, Any], gate: Gate | None) -> dict[str, Any]:
+def with_gate(values: dict[str, Any], gate: "Gate | None") -> dict[str, Any]:
     """Return the fields of a comparison, with the gate's result if requested."""
     if gate is None:
         return values

@@ -26,6 +26,7 @@ _VERBS = {
     "retry": "retry broken cases (with --status failed, wrong answers too)",
     "regrade": "grade runs again, by another judge, checker or data, without asking the model",
     "branch": "go on with a conversation from any step, with one thing changed",
+    "try": "try a change on the failures of a run and a guard, with its effect on the whole suite",
     "watch": "follow a run",
     "review": "step through the failures of a run",
     "runs": "list runs",
@@ -56,7 +57,7 @@ _VERBS = {
     "help": "show the help of a verb",
     "check": "grade saved outputs, one JSON line in, one out",
 }
-_MODULES = {"import": "imports"}
+_MODULES = {"import": "imports", "try": "try_fix"}
 """Modules of verbs that are not in `cli.verbs` under the name of the verb."""
 HIDDEN = {
     "engine": "play a prepared run (started by the app)",

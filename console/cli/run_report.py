@@ -15,7 +15,7 @@ from console.core.fault import UsageError
 from console.core.looks import BEST, REACHED
 from console.core.price import dollars
 from console.core.run import Summary
-from console.core.statistics.sequential import Decision
+from console.core.statistics.decision import Decision
 from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
 from console.insight.judging import JUDGE, Judging, judging_of

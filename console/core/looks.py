@@ -11,7 +11,7 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.ranges import Amount, Count
-from console.core.statistics.sequential import ALPHA, SHAPE, Boundary, Decision
+from console.core.statistics.decision import ALPHA, SHAPE, Decision
 
 
 class Rule(StrEnum):
@@ -93,14 +93,6 @@ class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
     def cases(self) -> int:
         """Graded cases in all."""
         return self.questions[0].at[-1] // self.rollouts
-
-    def boundary(self, question: Question, level: float = 1.0) -> Boundary:
-        """Return the boundary of a question at a share of alpha."""
-        until = self.until
-        alpha, shape = (until.alpha, until.shape) if until else (ALPHA, SHAPE)
-        if until is not None and until.rule is Rule.BEST:
-            level /= len(until.models) - 1  # each is compared with the leader
-        return Boundary(question.shares or (1.0,), alpha * level, shape)
 
 
 class Contender(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

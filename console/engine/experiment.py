@@ -9,11 +9,11 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from console.core.case import Case, Key
 from console.core.chat import Message, Reply, ScriptedAnswers
-from console.core.experiment import Arm, Beginning, Experiment, Stratum
+from console.core.experiment import REPLY, Arm, Beginning, Experiment, Stratum
 from console.core.fault import Fault, UsageError
 from console.core.live import Began
 from console.core.price import price_of
@@ -28,7 +28,10 @@ from console.store.runs import RunFolder
 from console.suites.chat import OUTSIDE_TOOL
 from console.suites.suite import Suite
 
-MOST_SEEDS = 1 << 31
+if TYPE_CHECKING:
+    from console.suites.code_run import CodeResult
+
+_MOST_SEEDS = 1 << 31
 
 
 def experiment_plan(
@@ -69,10 +72,11 @@ def experiment_plan(
     """
     manifest = run.manifest()
     check_playable(manifest)
-    if manifest.experiment is not None and any(manifest.experiment.arms):
+    arms_before = manifest.experiment.arms if manifest.experiment is not None else ()
+    if any(change.what != REPLY for arm in arms_before for change in arm):
         hint = f"Start from {manifest.parent}, and make both changes."
         raise UsageError("its requests were changed by an experiment", where=run.name, hint=hint)
-    drawn = random.randrange(1, MOST_SEEDS) if seed is None else seed  # noqa: S311 - not a secret
+    seed = new_seed() if seed is None else seed
     asked = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
     return Plan(
         model=model or manifest.model.name,
@@ -85,11 +89,16 @@ def experiment_plan(
         budget=budget or Budget(),
         name=name or f"{'changed' if any(arms) else 'again'} {asked} {model or manifest.model.name}",
         parent=run.name,
-        experiment=Experiment(arms, dict(beginnings or {}), strata, drawn, label),
+        experiment=Experiment(arms, dict(beginnings or {}), strata, seed, label),
         models_path=models_path,
         data_path=data_path,
         runs_path=run.path.parent,
     )
+
+
+def new_seed() -> int:
+    """Draw the seed of an experiment."""
+    return random.randrange(1, _MOST_SEEDS)  # noqa: S311 - not a secret
 
 
 @dataclass(slots=True)
@@ -186,12 +195,15 @@ async def _rehearse(
     except _PointReached:
         return
     except Exception as error:
-        if stage.is_reached:
+        if stage.is_reached:  # raised in a task of the suite's own
             return
         words = error.message if isinstance(error, Fault) else f"{type(error).__name__}: {error}"
         raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint) from None
-    words = "the conversation now ends before it"
-    raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint)
+    finally:
+        await suite.aclose()
+    if not stage.is_reached:
+        words = "the conversation now ends before it"
+        raise UsageError(f"the state at {beginning.place} cannot be rebuilt: {words}", where=where, hint=hint)
 
 
 class _PointReached(BaseException):
@@ -236,6 +248,11 @@ class _Rehearsal:
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         return await self._stage.perform(kind, request, action)
+
+    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
+        from console.suites.code_run import run_code  # slow to import
+
+        return await run_code(self, code, **settings)
 
     def output_of(self, case_id: str) -> Any:
         return self._stage.output_of(case_id)

@@ -12,17 +12,15 @@ from console.core.looks import REACHED, Expected, Look, LookPlan, Question, Rule
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Started
 from console.core.run import Manifest
+from console.core.statistics.decision import ALPHA, LEFT_OUT_SHARE, SHAPE, Decision, decide
 from console.core.statistics.intervals import WEIGHTED, Interval, mean_interval, rate_interval
 from console.core.statistics.power import Detectable
 from console.core.statistics.sample import Observation, sample_of
 from console.core.statistics.sequential import (
     LEAST_CASES,
     LEAST_CLUSTERS,
-    LEFT_OUT_SHARE,
     Boundary,
-    Decision,
     cases_for_width,
-    decide,
     even_looks,
     expected_cases,
     is_narrow,
@@ -90,6 +88,15 @@ def _question_of_category(graded: Sequence[Case], category: str, rollouts: int, 
     return msgspec.structs.replace(question, at=at, rollouts=question.at, category=category)
 
 
+def boundary_of(plan: LookPlan, question: Question, level: float = 1.0) -> Boundary:
+    """Return the boundary of a question at a share of alpha."""
+    until = plan.until
+    alpha, shape = (until.alpha, until.shape) if until else (ALPHA, SHAPE)
+    if until is not None and until.rule is Rule.BEST:
+        level /= len(until.models) - 1  # each is compared with the leader
+    return Boundary(question.shares or (1.0,), alpha * level, shape)
+
+
 def forecast_ends(plan: LookPlan, detectable: Detectable, earlier: Interval | None) -> LookPlan:
     """Return the plan with a forecast of when its rule ends the run.
 
@@ -107,7 +114,7 @@ def forecast_ends(plan: LookPlan, detectable: Detectable, earlier: Interval | No
         rates += [0.5] * (rates[1] < 0.5 < rates[2])
         cases = [cases_for_width(rate, until.half_width, at) for rate in rates]
         return msgspec.structs.replace(plan, expected=(Expected(cases[0], None, min(cases), max(cases)),))
-    boundary = plan.boundary(question, 1 / max(len(plan.questions) - 1, 1))
+    boundary = boundary_of(plan, question, 1 / max(len(plan.questions) - 1, 1))
     looks = list(zip(at, question.shares, strict=True))
     share = detectable.within_share
     expected = tuple(
@@ -372,7 +379,7 @@ class Looks:
         decision = Decision.CANNOT_TELL
         if sample.cluster_count > 1:
             open_questions = sum(bool(other.category) for other in self._questions) - len(self.decided_categories)
-            boundary = self._plan.boundary(question, 1 / max(open_questions, 1))
+            boundary = boundary_of(self._plan, question, 1 / max(open_questions, 1))
             low, high = boundary.interval(sample, look.number)
             look = msgspec.structs.replace(look, difference=sample.mean, below=low, above=high)
             if look.left_out <= LEFT_OUT_SHARE * look.rollouts:

@@ -19,9 +19,10 @@ from console.core.fault import UsageError
 from console.core.looks import BEST, Contender, Look, Rule
 from console.core.record import Finished, Looked
 from console.core.run import Manifest
+from console.core.statistics.decision import LEFT_OUT_SHARE, Decision
 from console.core.statistics.sample import Observation, sample_of
-from console.core.statistics.sequential import LEFT_OUT_SHARE, Decision, race
-from console.engine.looks import headline_value
+from console.core.statistics.sequential import race
+from console.engine.looks import boundary_of, headline_value
 from console.engine.plan import PreparedRun
 from console.engine.process import spawn_engine
 from console.store.journal import JournalReader
@@ -196,7 +197,7 @@ class Race:
                 values[model] = self._observations(lane.seen.pop(number))
                 if planned - len(values[model]) > LEFT_OUT_SHARE * planned:
                     unsafe.add(model)
-        leader, compared = race(values, self._plan.boundary(self._question), number)
+        leader, compared = race(values, boundary_of(self._plan, self._question), number)
         standing: list[Contender] = []
         for model, listed in values.items():
             one = Contender(model, sample_of(listed).mean if listed else None)

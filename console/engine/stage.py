@@ -3,7 +3,7 @@
 import struct
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import msgspec
 
@@ -20,6 +20,9 @@ from console.engine.journal_door import check_request
 from console.engine.recorded_effects import JUDGES, ConversationEffects, Effect
 from console.llm.endpoint import Endpoint
 from console.suites.suite import AFTER_REPLY
+
+if TYPE_CHECKING:
+    from console.suites.code_run import CodeResult
 
 EffectT = TypeVar("EffectT", bound=Effect)
 RecordT = TypeVar("RecordT", bound=AnyRecord)
@@ -390,6 +393,12 @@ class JournaledStage:
         )
         self._host.append(record)
         return record.result
+
+    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
+        """Run code in the sandbox, with tests; see suites/stage.py."""
+        from console.suites.code_run import run_code  # slow to import
+
+        return await run_code(self, code, **settings)
 
     def _watch(self, n: int, role: str) -> CallWatch:
         return CallWatch(self._host, self._key, n, role)

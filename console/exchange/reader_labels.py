@@ -11,8 +11,9 @@ from console.core.case import Key, Slot
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
 from console.exchange.run_reader import RunReader
+from console.exchange.suspects import expected_lines
 from console.insight.conversation import Conversation, actual_text
-from console.insight.message import normalized_message
+from console.insight.message import NormalizedMessage, normalized_message
 from console.insight.reader_labels import ReaderScore, next_to_label, reader_score, unsettled
 from console.insight.rollout import Rollout
 from console.store.journal_line import scrub
@@ -62,7 +63,7 @@ class LabelQueue:
         """Return what the answer is graded by, without the verdict, and the answer."""
         conversation = self._run.conversation(rollout.key)
         comparison = self._suite.compare(conversation.case, conversation.finished)
-        expected = [pair.expected for pair in comparison.pairs if pair.expected] if comparison is not None else []
+        expected = expected_lines(comparison)
         shown = [_question(conversation), *(["expected:\n" + "\n".join(expected)] if expected else [])]
         return "\n\n".join(shown), actual_text(conversation)
 
@@ -99,7 +100,12 @@ def _question(conversation: Conversation) -> str:
     asked = judged[-1:] or [exchange for exchange in exchanges if exchange.asked.role == "model"][-1:]
     messages = asked[0].messages if asked else []
     shown = [normalized_message(message) for message in messages]
-    return "\n\n".join(message.text if judged else f"{message.role}: {message.text}" for message in shown)
+    return "\n\n".join(message.text if judged else _said(message) for message in shown)
+
+
+def _said(message: NormalizedMessage) -> str:
+    calls = [f"calls {call.name}({call.arguments})" for call in message.calls]
+    return f"{message.role}: " + "\n".join(filter(None, (message.text, *calls)))
 
 
 class LabelLine(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -20,6 +20,8 @@ from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
 from console.suites.stage import repeat_prefix
 
+_NO_CALLS = ("answer", "judge", "result")
+"""Kinds of pairs whose rows are no arguments."""
 _SPACE = re.compile(r"\s+")
 
 
@@ -67,7 +69,8 @@ def read_answers(runs: Sequence[RunFolder], data: Path | None) -> SuiteAnswers:
             conversation = reader.conversation(played.key)
             answers.by_case.setdefault(case, {})[model] = given_answer(suite, conversation, played)
             if case not in answers.keys:
-                answers.keys[case] = _key(suite.compare(conversation.case, conversation.finished))
+                key = expected_lines(suite.compare(conversation.case, conversation.finished))
+                answers.keys[case] = "; ".join(key)
                 answers.prompts[case] = conversation.case.title if conversation.case is not None else ""
                 answers.digests[case] = case_digest(conversation.case) if conversation.case is not None else ""
     return answers
@@ -102,14 +105,15 @@ def _answer(comparison: Comparison | None, text: str) -> str:
     return "; ".join(parts) or plain(text)
 
 
-def _key(comparison: Comparison | None) -> str:
+def expected_lines(comparison: Comparison | None) -> list[str]:
+    """Return what was expected, calls with their arguments. Foreign text."""
     parts: list[str] = []
     for pair in comparison.pairs if comparison is not None else ():
         if pair.expected:
-            rows = (f"{row.name}={' | '.join(row.expected)}" for row in pair.rows if row.expected)
-            shown = ", ".join(rows)
-            parts.append(f"{pair.expected}({shown})" if shown else pair.expected)
-    return "; ".join(parts)
+            rows = [f"{row.name}={' | '.join(row.expected)}" for row in pair.rows if row.expected]
+            is_call = rows and pair.kind not in _NO_CALLS
+            parts.append(f"{pair.expected}({', '.join(rows)})" if is_call else pair.expected)
+    return parts
 
 
 def errata_file(data: Path | None, suite: str) -> Path:

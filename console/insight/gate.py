@@ -11,8 +11,9 @@ from console.core.fault import UsageError
 from console.core.grading import grading_differences, regrade_command
 from console.core.looks import Look, Margin
 from console.core.run import Summary
+from console.core.statistics.decision import LEFT_OUT_SHARE, Decision, decide
+from console.core.statistics.intervals import REPEATED
 from console.core.statistics.paired import Difference
-from console.core.statistics.sequential import LEFT_OUT_SHARE, REPEATED, Decision, decide
 from console.core.suggestion import nearest
 from console.insight.comparison import RunComparison, planned_look
 from console.insight.comparison_report import verdict_words

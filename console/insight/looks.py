@@ -8,7 +8,7 @@ import msgspec
 from console.core.looks import BEST, REACHED, Contender, Look, LookPlan, Rule, Until
 from console.core.price import dollars
 from console.core.run import Manifest, Summary
-from console.core.statistics.sequential import Decision
+from console.core.statistics.decision import Decision
 from console.insight.number_format import bounds, count, plural, rate, score_value, signed, with_interval
 from console.insight.report import Row, Section
 

@@ -204,6 +204,34 @@ def reader_lines(score: ReaderScore) -> list[str]:
     return lines
 
 
+def evidence(
+    gradings: Sequence[Iterable[Rollout]], annotations: Mapping[Slot, Annotation], repeats: int
+) -> list[ReaderScore]:
+    """Return two gradings of the same answers against people's labels; empty without labels on both.
+
+    Args:
+        gradings: rollouts of the old grading and of the new one.
+        annotations: annotations of the old run.
+        repeats: how often the new one graded each answer.
+    """
+    old, new = (list(each) for each in gradings)
+    of_new = {rollout.slot: (rollout.slot[0], rollout.slot[1] // repeats) for rollout in new}
+    labels = {slot: annotations[before] for slot, before in of_new.items() if before in annotations}
+    scores = (reader_score(old, annotations), reader_score(new, labels))
+    return [score for score in scores if score is not None] if None not in scores else []
+
+
+def evidence_words(score: ReaderScore) -> str:
+    """Say how a grading agrees with people."""
+    parts = [
+        f"agrees with people on {score.labeled - score.disagreements} of {plural(score.labeled, 'labeled answer')}"
+    ]
+    if score.judge is not None and score.judge.kappa is not None:
+        parts.append(f"κ {with_interval(score.judge.kappa, score.judge.low, score.judge.high)}")
+    measures = (("sensitivity", score.sensitivity), ("specificity", score.specificity))
+    return ", ".join([*parts, *(f"{name} {rate(each.value)}" for name, each in measures if each)])
+
+
 def reader_object(score: ReaderScore | None) -> dict[str, Any] | None:
     """Return all numbers as JSON values."""
     if score is None:

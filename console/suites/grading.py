@@ -1,11 +1,13 @@
 """Builds the identity of a run's grader from its suite, cases and models."""
 
+import ast
 import hashlib
 import importlib.util
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 
@@ -67,15 +69,40 @@ def _code_digest(suite: Suite) -> str:
 
 @cache
 def _sources_digest(names: tuple[str, ...]) -> str:
-    """Return the digest of the source files of modules and whole packages."""
+    """Return the digest of the code of modules and whole packages, whatever their layout, comments and docstrings."""
     digest = hashlib.sha256()
     for name in names:
         for place, path in _files_of(name):
             try:
-                digest.update(f"{place}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-            except OSError:
+                digest.update(f"{place}\0{_shape(ast.parse(path.read_bytes()))}\n".encode())
+            except (OSError, SyntaxError, ValueError):
                 digest.update(f"{place}\0unreadable\n".encode())
     return digest.hexdigest()[:16]
+
+
+def _shape(node: ast.AST) -> str:
+    """Return a syntax tree as a text that does not depend on the version of Python: empty fields are left out."""
+    fields: list[str] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if value is None or value == [] or name in ("ctx", "kind", "type_comment"):
+            continue
+        if name == "body" and _is_documented(node):
+            value = value[1:]
+        if isinstance(value, ast.AST):
+            fields.append(_shape(value))
+        elif isinstance(value, list):
+            items = cast("list[Any]", value)
+            fields.append(",".join(_shape(each) if isinstance(each, ast.AST) else repr(each) for each in items))
+        else:
+            fields.append(repr(value))
+    return f"{type(node).__name__}({';'.join(fields)})"
+
+
+def _is_documented(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return ast.get_docstring(node, clean=False) is not None
 
 
 def _files_of(name: str) -> list[tuple[str, Path]]:

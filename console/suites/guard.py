@@ -20,10 +20,8 @@ from console.core.comparison import Comparison
 from console.core.fault import Fault, UsageError
 from console.core.outcome import Verdict
 from console.core.signalled import BySignal
-from console.suites.chat import STEP_LIMIT, STEPS_SPENT
 from console.suites.code_place import files_of
 from console.suites.returned import WrongType, check_item, checked
-from console.suites.simple import UNNAMED
 from console.suites.suite import Report, Suite
 
 _HINT = "This is a fault in the suite's own code."
@@ -152,7 +150,12 @@ def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Call
 def _with_reason(verdict: Verdict, case: Case, output: Any, *_: Any) -> Verdict:
     """Name the limit of replies as the reason of a failure if a `Chat` ran into it and the suite named none."""
     stopped = cast("dict[str, Any]", output).get("stopped") if isinstance(output, dict) else None
-    if verdict.reason != UNNAMED or not isinstance(stopped, str) or not stopped.startswith(STEPS_SPENT):
+    if not isinstance(stopped, str):
+        return verdict
+    from console.suites.chat import STEP_LIMIT, STEPS_SPENT  # here, as listing suites needs neither
+    from console.suites.simple import UNNAMED
+
+    if verdict.reason != UNNAMED or not stopped.startswith(STEPS_SPENT):
         return verdict
     return replace(verdict, reason=STEP_LIMIT, messages=(*verdict.messages, stopped))
 

@@ -7,10 +7,13 @@ should not catch them unless its rules require it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from console.core.case import Key
 from console.core.chat import Message, Reply, ScriptedAnswers
+
+if TYPE_CHECKING:
+    from console.suites.code_run import CodeResult
 
 SECOND_JUDGE = "second_judge"
 """Role of a judge that answers the same questions but does not affect verdicts."""
@@ -65,6 +68,17 @@ class Stage(Protocol):
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         """Perform another effect once: await `action()` unless its JSON result is in the journal."""
         ...
+
+    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
+        """Run Python code in the sandbox, and then each hidden test; see `code_run.run_code` for the settings.
+
+        Args:
+            code: the code; its names are known to the tests.
+            settings: `tests`, `files`, `stdin`, `timeout`, `packages` and `hidden`.
+        """
+        from console.suites.code_run import run_code  # slow to import
+
+        return await run_code(self, code, **settings)
 
     def output_of(self, case_id: str) -> Any:
         """Return the output of another case in the same rollout number, or None.

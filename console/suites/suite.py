@@ -11,12 +11,12 @@ from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
-from console.suites.own_row import OwnRow, RecordedCase, conversation_row
 from console.suites.stage import Stage
 
 if TYPE_CHECKING:
     from console.config.model import ModelConfig
     from console.suites.leaderboard import LeaderboardRules
+    from console.suites.own_row import OwnRow, RecordedCase
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -379,12 +379,14 @@ class Suite:
         """Compare expected with actual for review."""
         raise TypeError("this suite has no `compare`")
 
-    def own_row(self, recorded: RecordedCase) -> OwnRow:
+    def own_row(self, recorded: "RecordedCase") -> "OwnRow":
         """Return a played case as a row of a suite of questions, with equivalent checks if there are any.
 
         Raises:
             UsageError: a row cannot express the case; says why in a sentence.
         """
+        from console.suites.own_row import OwnRow, conversation_row
+
         return OwnRow(conversation_row(recorded), f"{self.entry.name} is graded by code of its own")
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:

@@ -12,7 +12,7 @@ from console.core.case import Setting
 from console.core.outcome import Outcome
 from console.core.statistics.repeats import CaseCount, pass_k, variance_split
 from console.suites.metrics import has_passed, interval_metric
-from console.suites.suite import CaseRepeats, Repeats, Report, Result, Suite
+from console.suites.suite import CaseRepeats, Metric, Repeats, Report, Result, Suite
 
 LETTERS = {
     Outcome.PASSED: "P",
@@ -26,9 +26,21 @@ LETTERS = {
 
 def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
     """Return the suite's report of a run, with statistics of repeats unless the suite has a headline score."""
-    report = suite.report(results, setting)
+    report = _with_headline_first(suite.report(results, setting), suite.headline)
     repeats = None if suite.headline else repeats_of(results)
     return report if repeats is None or report.fault else replace(report, repeats=repeats)
+
+
+def _with_headline_first(report: Report, headline: str) -> Report:
+    """Return the report with the metric of the headline score before the others, which suites may list anywhere."""
+    if not headline or report.fault or not any(metric.name == headline for metric in report.metrics[1:]):
+        return report
+
+    def in_order(metrics: Sequence[Metric]) -> tuple[Metric, ...]:
+        return tuple(sorted(metrics, key=lambda metric: metric.name != headline))
+
+    categories = {name: in_order(metrics) for name, metrics in report.categories.items()}
+    return replace(report, metrics=in_order(report.metrics), categories=categories)
 
 
 def repeats_of(results: Iterable[Result]) -> Repeats | None:

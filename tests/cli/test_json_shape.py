@@ -25,7 +25,7 @@ def _page_maker():
 KINDS: dict[str, JsonKind] = _page_maker().kinds()
 WRITTEN_IN_OTHER_TESTS = {
     *("added_model", "allowed_suite", "bfcl_evaluation", "bfcl_generation", "bfcl_scores", "pull", "served_models"),
-    *("started_run", "trial"),
+    *("deciding_step", "started_run", "trial"),
 }
 """Kinds that need more than one command line; `support.json_kinds` holds their fields to what they list."""
 RUN = ("run", "-m", "sim/hasty", "-s", "bfcl-starter/multiple", "-n", "2", "--quiet")
@@ -81,6 +81,7 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "run_document": ["export", runs[0]],
         "as_sent": ["branch", f"{runs[0]}#{case}", "--show", "opening"],
         "branch": ["branch", f"{runs[0]}#{case}"],
+        "tried": ["try", runs[0], "-m", "sim/careful", "--filter", "is:failed,passed"],
         "findings": ["doctor", "--offline"],
         "sandbox_attacks": ["doctor", "--sandbox-attacks"],
         "bfcl_models": ["bfcl", "models"],

@@ -90,3 +90,13 @@ def test_bad_lines_are_refused_and_nothing_is_written(console, judged, home, lin
     assert ended.code == 2
     assert words in ended.err
     assert lines(console, judged, home) == []
+
+
+def test_another_judge_is_measured_against_the_labels_at_once(console, judged, label):
+    label(" ".join("pf" * 12), "--reader", "ann", "--blind")
+    ended = console("regrade", judged, "--judge", "sim/judge")
+    said = " ".join(ended.out.split())
+    assert "old grading agrees with people on" in said
+    assert "new grading agrees with people on" in said
+    people = console("regrade", judged, "--judge", "sim/judge", "--json").data["people"]
+    assert [each["labeled"] for each in people] == [24, 24]

@@ -60,6 +60,45 @@ def test_planted_keys_are_listed_first_and_errata_bring_the_right_score_back(con
     assert {each["case"] for each in console("suspects", "harbor", *data, "--json").data["errata"]} == set(harbor)
 
 
+QUAY = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
+WRONG_KEYS = {
+    '"number": 92.4': '"number": 95.4',
+    '"equals": ["red"]': '"equals": ["blue"]',
+    '"contains": "mayday"': '"contains": "hello"',
+    '"choice": "B"': '"choice": "D"',
+    '"choice": "C"': '"choice": "A"',
+}
+
+
+def test_planted_keys_of_questions_are_found_and_the_right_score_comes_back(console, home):
+    shutil.copytree(QUAY, home / "data" / "quay")
+    path = home / "data" / "quay" / "cases.jsonl"
+    tables = [f'["m-{name}"]\nmodel_id = "{name}"\nprovider = "simulated"\n' for name in MODELS]
+    (home / "models.toml").write_text("\n".join(tables))
+    models = [option for name in MODELS for option in ("-m", f"m-{name}")]
+    places = ("--models", home / "models.toml", "--data", home / "data")
+    played = console("run", *models, "-s", "quay", "--category", "facts,choices", *places, "--json", "--quiet")
+    runs = [line["run"] for line in played.lines if line["kind"] == "run"]
+    before = console("suspects", "quay", "--data", home / "data", "--json").data["scores"]
+    text, planted = path.read_text(), []
+    for right, wrong in WRONG_KEYS.items():
+        planted += [json.loads(line)["id"] for line in text.splitlines() if right in line][:1]
+        text = text.replace(right, wrong, 1)
+    path.write_text(text)
+    assert console("regrade", *runs, *places, "--quiet", "--json").code in (0, 3)
+    found = console("suspects", "quay", "-n", "10", "--data", home / "data", "--json").data
+    listed = [each["case"] for each in found["suspects"]]
+    assert len(set(planted) & set(listed)) >= 4
+    for case in planted:
+        assert console("suspects", "quay", "--wrong", case, "--data", home / "data").code == 0
+    after = console("suspects", "quay", "--data", home / "data", "--json").data["scores"]
+    good = [model for model in before if before[model]["official"] > 0.8]
+    assert good
+    for model in good:
+        assert after[model]["official"] < before[model]["official"]
+        assert after[model]["corrected"] == pytest.approx(before[model]["official"], abs=0.15)
+
+
 def test_errata_are_shared_and_go_stale_with_their_case(console, home, harbor):
     data = ("--data", home / "data")
     case = harbor[0]

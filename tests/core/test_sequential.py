@@ -7,14 +7,13 @@ from collections import Counter
 
 import pytest
 
+from console.core.statistics.decision import Decision, decide
 from console.core.statistics.distributions import t_quantile
 from console.core.statistics.intervals import rate_interval
 from console.core.statistics.sample import Cluster, Observation, Sample
 from console.core.statistics.sequential import (
     Boundary,
-    Decision,
     boundary_constant,
-    decide,
     even_looks,
     is_narrow,
     paired,

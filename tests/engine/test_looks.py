@@ -24,7 +24,7 @@ from console.core.run import Summary
 from console.core.statistics.sample import Observation, sample_of
 from console.engine import endpoints
 from console.engine.engine import Engine
-from console.engine.looks import plan_looks
+from console.engine.looks import boundary_of, plan_looks
 from console.engine.plan import PreparedRun
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
@@ -317,7 +317,7 @@ async def test_a_category_that_is_answered_passes_its_share_on(tmp_path: Path, m
         lost = round(-look.difference * look.rollouts)
         sample = sample_of(Observation(str(n), -float(n < lost)) for n in range(look.rollouts))
         question = next(item for item in plan.questions if item.category == look.category)
-        low, _ = plan.boundary(question, 1 / (3 - len(decided))).interval(sample, look.number)
+        low, _ = boundary_of(plan, question, 1 / (3 - len(decided))).interval(sample, look.number)
         assert look.below == pytest.approx(low)
         decided += [look.category] if look.decision in ("worse", "not worse") else []
         middle += [look] if look.category == "middle" else []

@@ -15,7 +15,7 @@ from console.core.grading import grading_words
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Embedded, Finished, Performed
 from console.core.run import Selection
-from console.core.statistics.sequential import Decision
+from console.core.statistics.decision import Decision
 from console.engine.engine import Engine
 from console.engine.launch import run_in_foreground, start
 from console.engine.plan import Plan, PreparedRun, prepare, reopen

@@ -10,11 +10,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {"litellm", "openai", "numpy", "aiohttp", "httpx"}
 NOT_FOR_VERBS = {*HEAVY, "textual", "asyncio"}
+HOME = "console.tui.start, console.tui.app, console.tui.screens.home.screen"
+REVIEW = "console.tui.screens.review.screen"
+NOT_FOR_FIRST_FRAME = {*HEAVY, "sqlite3", "html", "zipfile"}
 
 
 def loaded_after(code: str, tmp_path: Path) -> set[str]:
     """Return the top-level modules loaded after running code in a fresh interpreter."""
-    tail = "\nimport sys, json; print('\\n' + json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
+    return {name.partition(".")[0] for name in modules_after(code)}
+
+
+def modules_after(code: str) -> set[str]:
+    """Return all modules loaded after running code in a fresh interpreter."""
+    tail = "\nimport sys, json; print('\\n' + json.dumps(list(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", code + tail], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
     )
@@ -51,8 +59,12 @@ def test_playing_here_loads_no_cluster(tmp_path, monkeypatch):
     assert "ray" not in loaded_after(code, tmp_path)
 
 
-def test_the_app_starts_without_clients(tmp_path):
-    assert not loaded_after("import console.tui.start, console.tui.app", tmp_path) & HEAVY
+@pytest.mark.parametrize(("screens", "most"), [(HOME, 145), (f"{HOME}, {REVIEW}", 215)], ids=["home", "review"])
+def test_the_first_frame_waits_for_little(screens, most):
+    loaded = modules_after(f"import console.__main__, {screens}")
+    assert not {name.partition(".")[0] for name in loaded} & NOT_FOR_FIRST_FRAME
+    own = sorted(name for name in loaded if name.startswith("console."))
+    assert len(own) <= most, f"import what only an action needs inside the action; loaded are {own}"
 
 
 @pytest.mark.parametrize("room", ["core", "config", "store", "insight"])

@@ -9,7 +9,7 @@ import pytest
 from console.authoring import Criterion, Judge, Rubric
 from console.core.chat import Message, Reply
 from console.suites.judging.judge import UnreadableReply, read_grades
-from console.suites.judging.rubric import Grade, problem_in, scores_of, threshold_of, weighted_mean
+from console.suites.judging.rubric import Grade, calls_of, problem_in, scores_of, threshold_of, weighted_mean
 
 QA = Rubric("?", categories={"RIGHT": "passed", "WRONG": "failed", "SKIPPED": 0.25})
 POINTS = Rubric(
@@ -88,6 +88,7 @@ async def test_each_criterion_is_asked_alone_with_the_settings_of_the_rubric() -
     judgement = await Judge(stage).judge(rubric, "Call 112.", conversation="User: help")
     assert {grade.name: grade.grade for grade in judgement.grades} == {"urgent": 1, "drugs": 0, "kind": 0.5}
     assert len(stage.asked) == 4, "the unreadable reply is asked again"
+    assert calls_of(rubric) == 3
     first = stage.asked[0]
     assert first["params"]["temperature"] == 0.5
     assert first["params"]["response_format"]["type"] == "json_schema"
@@ -116,3 +117,29 @@ def test_a_rubric_that_cannot_work_is_refused(rubric: Rubric, field: str) -> Non
     problem = problem_in(rubric)
     assert problem is not None
     assert problem[0] == field
+
+
+@pytest.mark.parametrize(
+    ("replies", "rate", "category", "chose_first"),
+    [
+        (("FIRST", "SECOND"), 1.0, "BETTER", 0.5),
+        (("FIRST", "FIRST"), 0.5, "TIE", 1.0),
+        (("TIE", "SECOND"), 0.75, "BETTER", 0.25),
+        (("SECOND", "FIRST"), 0.0, "WORSE", 0.5),
+    ],
+)
+async def test_a_baseline_is_compared_in_both_orders(
+    replies: tuple[str, str], rate: float, category: str, chose_first: float
+) -> None:
+    stage = Judged(*replies)
+    rubric = Rubric("Kind.", against="The old answer.")
+    judgement = await Judge(stage).judge(rubric, "The new answer.", conversation="User: hello")  # type: ignore[arg-type]
+    [grade] = judgement.grades
+    assert (grade.grade, grade.category) == (rate, category)
+    scores = scores_of(judgement.grades, rubric)
+    assert (scores["win rate"], scores["chose the first answer"]) == (rate, chose_first)
+    first, second = [asked["messages"][0]["content"] for asked in stage.asked]
+    assert first.index("The new answer.") < first.index("The old answer.")
+    assert second.index("The old answer.") < second.index("The new answer.")
+    assert threshold_of(rubric) == 0.5
+    assert problem_in(Rubric("Kind.", against="x", categories={"A": "passed", "B": "failed"})) is not None

@@ -16,6 +16,7 @@ from console.core.outcome import Verdict
 from console.core.record import Asked, Finished, Noted, Scored
 from console.core.request import Thread
 from console.store.runs import RunFolder
+from console.suites.code_run import run_code
 from console.suites.suite import SuiteEntry
 
 SETTING = Setting(mode="fc")
@@ -69,7 +70,10 @@ class ScriptedStage:
         raise AssertionError("nothing is embedded")
 
     async def perform(self, kind: str, request: Any, action: Any) -> Any:
-        raise AssertionError("nothing else is done")
+        return await action()
+
+    async def run_code(self, code: str, **settings: Any) -> Any:
+        return await run_code(self, code, **settings)
 
     def output_of(self, case_id: str) -> Any:
         raise AssertionError("nothing builds on another case")

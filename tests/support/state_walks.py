@@ -136,7 +136,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
         await see("No matching", "ctrl+t", *"zzz")
         yield "finder-empty"
         await see(stage.at("home"), "escape")
-        await see("Copy: name of this run", "colon")
+        await see("Go: a run or a case", "colon")
         yield "palette"
         await see("Theme: next", *"them")
         yield "palette-narrowed"

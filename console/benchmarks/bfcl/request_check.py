@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 from urllib.parse import urlsplit
 
 import msgspec
@@ -40,6 +40,9 @@ from console.llm.wires.completeness import finish_of
 from console.llm.wires.gemini import gemini_body, read_candidates
 from console.llm.wires.responses import read_response, responses_body
 from console.suites.suite import Row
+
+if TYPE_CHECKING:
+    from console.suites.code_run import CodeResult
 
 
 class SavedExchange(Protocol):
@@ -248,6 +251,12 @@ class RecordedStage:
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         del kind, request
         return await action()
+
+    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
+        """Run code in the sandbox, with tests; see suites/stage.py."""
+        from console.suites.code_run import run_code  # slow to import
+
+        return await run_code(self, code, **settings)
 
     def output_of(self, case_id: str) -> Any:
         del case_id

@@ -6,6 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from console.benchmarks.dialogue.rules.answer import read_output
+from console.benchmarks.dialogue.rules.choices import arranged
 from console.benchmarks.dialogue.rules.evaluate import evaluate
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.script import Script
@@ -24,7 +25,7 @@ def compare(script: Script, value: Any, verdict: Verdict) -> Comparison:
         output = read_output(value)
     except UsageError as error:
         return Comparison(error.message, raw=repr(value)[:_SHOWN])
-    turns, at_end = evaluate(script, output)
+    turns, at_end = evaluate(arranged(script, output.order), output)
     has_end = len(turns) > 1 and bool(at_end)
     parts = [*turns, at_end] if has_end else turns if len(turns) > 1 else [[*chain(*turns), *at_end]]
     pairs = tuple(

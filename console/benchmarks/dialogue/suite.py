@@ -30,6 +30,7 @@ class DialogueSuite(Suite):
     grader_sources = (
         "console.benchmarks.dialogue.rules",
         "console.suites.judging",
+        "console.suites.code_run",
         "console.suites.call_matching",
     )
 
@@ -43,6 +44,14 @@ class DialogueSuite(Suite):
         if not self.dataset.is_read:
             return self._entry
         return replace(self._entry, source={**self._entry.source, "digest": self.dataset.digest})
+
+    @property
+    def headline(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Name of the headline score in suite.toml; empty for an invalid file, which is reported elsewhere."""
+        try:
+            return self.dataset.defaults.headline
+        except UsageError:
+            return ""
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the judge, second judge and user that the rows and options need; none for invalid rows."""
@@ -68,6 +77,7 @@ class DialogueSuite(Suite):
             UsageError: an invalid option or unreadable file.
         """
         read_options(options)
+        self._check_headline()
         settled = {**options, "vary": settled_vary(options.get("vary"))}
         if SECOND_JUDGE in roles:
             settled["second_judge_model"] = roles[SECOND_JUDGE]
@@ -115,6 +125,7 @@ class DialogueSuite(Suite):
             max_steps=options.max_steps,
             has_second_judge=options.has_second_judge,
             judge_repeats=options.judge_repeats,
+            folder=self._entry.folder,
         )
         return await player.play()
 
@@ -154,6 +165,22 @@ class DialogueSuite(Suite):
         from console.benchmarks.dialogue.data.schema import row_schema
 
         return row_schema()
+
+    def _check_headline(self) -> None:
+        """Check that some row can have the headline score.
+
+        Raises:
+            UsageError: none can; suggests a name.
+        """
+        if not self.headline:
+            return
+        from console.benchmarks.dialogue.rules.score import score_names
+
+        names = score_names(map(script_of, self.dataset.cases()))
+        if self.headline not in names:
+            hint = f"Scores of its checks: {', '.join(sorted(names)) or 'none'}."
+            place = str(self._entry.folder / "suite.toml")
+            raise UsageError(f"headline: no case has a score {self.headline!r}", where=place, hint=hint)
 
     @cached_property
     def _needs(self) -> tuple[bool, bool]:

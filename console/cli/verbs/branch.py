@@ -7,6 +7,7 @@ what comes after is asked. Without --at the case is played again from the start.
   eval-console branch latest#CASE --at 2.1 --show reply       the reply as it was, to edit
   eval-console branch latest#CASE --at 2.1 --reply edited.txt
   eval-console branch latest#CASE --at 2.1 --set system=prompt.txt
+  eval-console branch latest#CASE --decide                    which step decided it?
 
 The new run is linked to the old one and never enters a score; `eval-console compare` shows both side by side.
 """
@@ -15,20 +16,25 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
+from console.cli.budget_arguments import add_budget_arguments, budget_of
+from console.cli.decide import ContinuationArguments, decide
 from console.cli.exitcode import Exit
 from console.cli.parser import read_input
 from console.cli.verbs.tag import add_rollout, find_rollout
 from console.cli.what_if import CHANGES_HELP, accept_cost, change_fields, read_settings, show_changes
 from console.core.experiment import OPENING, REPLY, RESULT
 from console.core.fault import UsageError
+from console.core.outcome import Outcome
 from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from console.core.experiment import Arm, Beginning
     from console.exchange.run_reader import RunReader
     from console.insight.as_sent import Point
     from console.insight.conversation import Conversation
+    from console.insight.deciding import Curve
     from console.insight.rollout import Rollout
 
 AS_SENT = JsonKind(
@@ -36,6 +42,18 @@ AS_SENT = JsonKind(
     "branch --show",
     "What was sent or answered at a step, as text to edit.",
     {"what": "what it is, such as `system`", "at": "turn and step, from 1", "text": "in the format of --set"},
+)
+DECIDING_STEP = JsonKind(
+    "deciding_step",
+    "branch --decide",
+    "Which step decided a failed conversation.",
+    {
+        "run": "the recorded run",
+        "case": "the case",
+        "curve": "for each point: at, passed, graded, and the branch",
+        "step": "turn and step that decided it, from 1; null if none was found",
+        "sentence": "all of it in a sentence",
+    },
 )
 BRANCH = JsonKind(
     "branch",
@@ -59,18 +77,17 @@ BRANCH = JsonKind(
 )
 
 
-class BranchArguments(BudgetArguments):
+class BranchArguments(ContinuationArguments):
     """Options of `branch`."""
 
     which: str
     at: str
-    model: str
     reply: Path | None
     result: Path | None
     set: list[str]
     from_: str
-    repeats: int
     show: str
+    decide: bool
     rollout: int
 
 
@@ -84,9 +101,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="WHAT=FILE", help=CHANGES_HELP)
     parser.add_argument("--from", dest="from_", choices=("step", "start"), default="step",
                         help="make changes from this step on, or play it all again with them")  # fmt: skip
-    parser.add_argument("-r", "--repeats", type=int, metavar="K", default=1, help="number of continuations")
+    parser.add_argument("-r", "--repeats", type=int, metavar="K", help="number of continuations (default: 1)")
     parser.add_argument("--show", metavar="WHAT", default="",
                         help="write reply, result or anything --set can change as it was sent; no calls")  # fmt: skip
+    parser.add_argument("--decide", action="store_true",
+                        help="find the step that decided a failed case; 8 continuations each, or K")  # fmt: skip
     add_rollout(parser)
     add_budget_arguments(parser)
 
@@ -104,6 +123,10 @@ def run(args: BranchArguments) -> int:
     points = points_of(conversation)
     if not points:
         raise UsageError("this case has no finished call, so there is nothing to go on from", where=args.which)
+    if args.decide:
+        _check_decidable(args, rollout)
+        curve = decide(args, reader, rollout, points)
+        return curve if isinstance(curve, int) else _show_decided(args, reader, rollout.key.case, points, curve)
     point = point_at(conversation, args.at) if args.at else points[0]
     if args.show:
         return _show(args, conversation, point)
@@ -154,7 +177,7 @@ def _play(
         arms=(arm,),
         beginnings={case: beginning} if beginning is not None else None,
         model=args.model,
-        repeats=args.repeats,
+        repeats=args.repeats or 1,
         budget=budget_of(args),
         models_path=args.models,
         data_path=args.data,
@@ -185,4 +208,32 @@ def _play(
         output.info(f"compare: eval-console compare {reader.folder.name} {folder.name}")
     if ending.signal is not None:
         return 128 + ending.signal
-    return Exit.OK if tally.graded == args.repeats else Exit.INCONCLUSIVE
+    return Exit.OK if tally.graded == (args.repeats or 1) else Exit.INCONCLUSIVE
+
+
+def _check_decidable(args: BranchArguments, rollout: "Rollout") -> None:
+    if args.at or args.set or args.reply or args.result:
+        hint = "Leave --at and changes out."
+        raise UsageError("goes through all steps and changes nothing", where="--decide", hint=hint)
+    if rollout.outcome is not Outcome.FAILED:
+        raise UsageError("only what failed was decided by a step", where=str(rollout.key))
+
+
+def _show_decided(
+    args: BranchArguments, reader: "RunReader", case: str, points: "Sequence[Point]", curve: "Curve"
+) -> int:
+    from console.cli.sections import show_section
+    from console.insight.deciding import curve_section, decided_words, fall_of
+
+    fall = fall_of(curve, len(points))
+    if args.json:
+        listed = [
+            {"at": points[place].beginning.place, "passed": chance.passed, "graded": chance.graded, "run": chance.run}
+            for place, chance in sorted(curve.items())
+        ]
+        step = points[fall.replies].beginning.place if fall is not None else None
+        fields = {"run": reader.folder.name, "case": case, "curve": listed, "step": step}
+        args.output.data(DECIDING_STEP, fields | {"sentence": decided_words(points, curve)})
+    else:
+        show_section(args.output, curve_section(points, curve))
+    return Exit.OK if fall is not None or len(points) == 1 else Exit.INCONCLUSIVE

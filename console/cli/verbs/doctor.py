@@ -26,7 +26,7 @@ FINDINGS = JsonKind(
 TRIAL = JsonKind(
     "trial",
     "doctor --try",
-    "Result of calling a model with and without tools.",
+    "Result of checking a model's endpoint: its parameters (`trial`), and what it makes of calls and texts (`check`).",
     {"findings": "as in `findings`", "entry": "a working entry for models.toml"},
 )
 
@@ -68,7 +68,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         dest="model_to_try",
         metavar="MODEL",
         default="",
-        help="call one model with and without tools, and print a working entry for models.toml",
+        help="check a model's endpoint with 20 requests (14,000 tokens), and print a working entry for models.toml",
     )
     add_target_arguments(parser)
 

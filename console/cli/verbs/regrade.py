@@ -39,6 +39,7 @@ REGRADED = JsonKind(
         "flips": "changed verdicts by outcomes, reason and category",
         "unchanged": "number of verdicts that did not change",
         "difference": "new minus old score, paired by case, with interval and p",
+        "people": "both gradings against people's labels, the old one first; empty without labels",
     },
     is_stream=True,
 )
@@ -145,10 +146,15 @@ def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
     from console.exchange.exports.comparison import difference_fields
     from console.insight.comparison import compare
     from console.insight.comparison_side import ComparisonSide
+    from console.insight.reader_labels import evidence, evidence_words, reader_object
     from console.insight.regrading import flips
+    from console.store.notes import Notes
 
     comparison = compare(*(ComparisonSide(run.manifest(), read_overview(run)) for run in (old, new)))
     changed, summary = flips(comparison), new.summary()
+    labels = Notes(old.path).annotations()
+    gradings = [side.rollouts.values() for side in (comparison.a, comparison.b)]
+    scores = evidence(gradings, labels, comparison.b.manifest.judge_repeats)
     differs = grading_differences(comparison.a.manifest, comparison.b.manifest)
     if args.json:
         args.output.data(
@@ -162,6 +168,7 @@ def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
                 "flips": [dict(zip(changed.headings, row.cells, strict=True)) for row in changed.rows],
                 "unchanged": sum(pair.a.outcome is pair.b.outcome for pair in comparison.pairs),
                 "difference": difference_fields(comparison.counts.difference),
+                "people": [reader_object(each) for each in scores],
             },
         )
         return
@@ -175,6 +182,8 @@ def _show(args: RegradeArguments, old: "RunFolder", new: "RunFolder") -> None:
     _show_difference(args, comparison)
     show_section(output, changed)
     _show_noise(args, comparison.b)
+    for which, each in zip(("old", "new"), scores, strict=False):
+        output.prose(f"{which} grading {evidence_words(each)}")
     output.info(f"compare: eval-console compare {old.name} {new.name}")
 
 

@@ -20,6 +20,8 @@ CLUSTERED_T = "clustered t"
 BOOTSTRAP = "bootstrap"
 REPEATS_T = "t over repeats"
 WEIGHTED = "weighted"
+REPEATED = "repeated t"
+"""Of an interval that covers the truth at all looks together."""
 _FEW_EXCEPTIONS = 5
 """Minimum number of clusters with a success, and with a failure, for estimating within-cluster correlation."""
 _NO_SPREAD = 1e-9

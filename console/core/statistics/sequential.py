@@ -10,49 +10,19 @@ comparison that is looked at once, at its end, is the same design with a single 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 
+from console.core.statistics.decision import ALPHA, SHAPE, Decision, decide
 from console.core.statistics.distributions import normal_quantile, t_quantile
 from console.core.statistics.intervals import Interval, wilson
 from console.core.statistics.sample import Observation, Sample, sample_of
 
-ALPHA = 0.05
-"""Probability that any of the looks leads to a wrong claim, on both sides together."""
-SHAPE = 0.25
-"""Between 0 (O'Brien and Fleming: late stops) and 0.5 (Pocock: early stops, and less power at the end)."""
 LOOKS = 20
 LEAST_CLUSTERS, LEAST_CASES = 10, 30
 """No look before these, as a standard error of fewer is too rough to decide by."""
 WIDTH_FIRST, WIDTH_STEP = 40, 20
 """Cases at the first look of a run that ends at a given width, and between looks."""
-LEFT_OUT_SHARE = 0.05
-"""Largest share of broken and undecided rollouts at which anything is decided."""
-REPEATED = "repeated t"
-"""Method of an interval that covers the truth at all looks together."""
 _NODES = 20
-
-
-class Decision(StrEnum):
-    """Answer to the question whether B is worse than A."""
-
-    NOT_WORSE = "not worse"
-    WORSE = "worse"
-    CANNOT_TELL = "cannot tell"
-
-
-def decide(low: float, high: float, worse_below: float, not_worse_from: float) -> Decision:
-    """Return what an interval of B - A proves; the same rule for a look and for the gate.
-
-    Args:
-        low: lower bound of the interval.
-        high: upper bound.
-        worse_below: B is worse if all of the interval lies below this (usually the negative margin).
-        not_worse_from: B is not worse if all of the interval lies at or above this.
-    """
-    if high < worse_below:
-        return Decision.WORSE
-    return Decision.NOT_WORSE if low >= not_worse_from else Decision.CANNOT_TELL
 
 
 @lru_cache(maxsize=256)

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from console.core.grading import grading_differences
+from console.core.statistics.decision import Decision
 from console.core.statistics.intervals import bounds as interval_fields
 from console.core.statistics.paired import Difference
-from console.core.statistics.sequential import Decision
 from console.exchange.exports.csv_table import cell
 from console.exchange.exports.junit import safe_xml
 from console.exchange.exports.markdown import escaped, section_parts, table

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from console.core.case import Slot
 from console.core.outcome import Outcome
-from console.exchange.search.hits import ConversationFacts, Search
-from console.exchange.search.indexing import RunFacts
 from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
+
+if TYPE_CHECKING:
+    from console.exchange.search.hits import ConversationFacts, Search
+    from console.exchange.search.indexing import RunFacts
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,7 @@ class CaseRun:
     """A case in one run."""
 
     folder: RunFolder
-    facts: RunFacts
+    facts: "RunFacts"
     rollouts: tuple[Rollout, ...]
     """Latest attempt at each repeat, without messages."""
     digest: str
@@ -39,7 +42,7 @@ class CaseRun:
         return outcomes.pop() if len(outcomes) == 1 else None
 
 
-def case_history(search: Search, suite: str, case: str) -> list[CaseRun]:
+def case_history(search: "Search", suite: str, case: str) -> list[CaseRun]:
     """Return the runs that played a case, newest first.
 
     Raises:
@@ -56,7 +59,7 @@ def case_history(search: Search, suite: str, case: str) -> list[CaseRun]:
     return runs[::-1]
 
 
-def _rollouts(latest: dict[Slot, ConversationFacts]) -> tuple[Rollout, ...]:
+def _rollouts(latest: "dict[Slot, ConversationFacts]") -> tuple[Rollout, ...]:
     return tuple(sorted((facts.rollout for facts in latest.values()), key=lambda rollout: rollout.key.rollout))
 
 

@@ -5,11 +5,18 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 Text = Annotated[str, Meta(min_length=1)]
 Credit = Literal["passed", "failed"] | Annotated[float, Meta(ge=0, le=1)]
 USUAL_SHARE = 0.75
 """Default threshold as a fraction of the scale."""
+WIN_RATE = "win rate"
+"""Criterion name of a comparison with a baseline."""
+CHOSE_FIRST = "chose the first answer"
+"""Score with the share of calls that preferred the answer shown first; one half without a bias by position."""
+TIED = 0.5
+_OF_BASELINE: dict[str, Literal["passed", "failed"] | float] = {"BETTER": 1.0, "TIE": TIED, "WORSE": 0.0}
 WHOLE = "rubric"
 """Criterion name of a rubric in words."""
 
@@ -46,6 +53,8 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """Reference answer for the judge."""
     categories: dict[Text, Credit] = field(default_factory=dict[str, Literal["passed", "failed"] | float])
     """Names that replace the grades of the scale, each `passed`, `failed`, or a credit from 0 to 1."""
+    against: str = ""
+    """Baseline answer: the judge says which of the two answers is better, once in each order."""
     each: bool = False
     """Judge each criterion in a call of its own."""
     clip: bool = True
@@ -83,12 +92,20 @@ class Judgement(Struct, frozen=True, omit_defaults=True):
 
 def criteria_of(rubric: Rubric) -> list[Criterion]:
     """Return the criteria; a rubric in words is one criterion."""
+    if rubric.against:
+        return [Criterion(WIN_RATE, rubric.rubric)]
     return rubric.criteria or [Criterion(WHOLE, rubric.rubric)]
+
+
+def calls_of(rubric: Rubric) -> int:
+    """Return how often a judge is asked about one answer."""
+    parts = 2 if rubric.against else max(len(rubric.criteria), 1) if rubric.each else 1
+    return parts * rubric.repeats
 
 
 def scale_of(rubric: Rubric) -> tuple[float, float]:
     """Return the worst and the best grade; those of categories are 0 and 1."""
-    return (0.0, 1.0) if rubric.categories else (rubric.scale[0], rubric.scale[1])
+    return (0.0, 1.0) if rubric.categories or rubric.against else (rubric.scale[0], rubric.scale[1])
 
 
 def credit_of(rubric: Rubric, category: str) -> float:
@@ -100,7 +117,7 @@ def credit_of(rubric: Rubric, category: str) -> float:
 def threshold_of(rubric: Rubric) -> float:
     """Return the minimum weighted mean that passes."""
     low, high = scale_of(rubric)
-    usual = high if rubric.categories else low + USUAL_SHARE * (high - low)
+    usual = TIED if rubric.against else high if rubric.categories else low + USUAL_SHARE * (high - low)
     return usual if rubric.threshold is None else rubric.threshold
 
 
@@ -131,6 +148,10 @@ def weighted_mean(grades: Sequence[Grade], rubric: Rubric, tag: str = "") -> flo
 def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
     """Return the scores of a judgement: grades or shares of categories, means of tags, and the mean of several."""
     criteria = criteria_of(rubric)
+    if rubric.against:
+        votes = [{"FIRST": 1.0, "SECOND": 0.0}.get(str(vote), TIED) for vote in grades[0].votes]
+        scores = {name: float(name == grades[0].category) for name in _OF_BASELINE}
+        return {WIN_RATE: grades[0].grade, **scores, CHOSE_FIRST: sum(votes) / len(votes)}
     scores: dict[str, float] = {}
     for grade in grades:
         about = f"{grade.name}: " if len(criteria) > 1 else ""
@@ -143,6 +164,21 @@ def scores_of(grades: Sequence[Grade], rubric: Rubric) -> dict[str, float]:
         scores |= {} if mean is None else {tag: mean}
     mean = weighted_mean(grades, rubric)
     return scores | ({"judge": mean} if len(criteria) > 1 and mean is not None else {})
+
+
+def in_order(rubric: Rubric, *, is_first: bool) -> Rubric:
+    """Return the rubric of one call that compares an answer with the baseline, in one order."""
+    first, second = (1.0, 0.0) if is_first else (0.0, 1.0)
+    return replace(rubric, against="", categories={"FIRST": first, "TIE": TIED, "SECOND": second})
+
+
+def compared(votes: Sequence[Grade]) -> Grade:
+    """Return the grade of an answer from the calls in both orders."""
+    rate = sum(vote.grade for vote in votes) / len(votes)
+    category = "TIE" if rate == TIED else "BETTER" if rate > TIED else "WORSE"
+    return Grade(
+        WIN_RATE, rate, " / ".join(vote.why for vote in votes if vote.why), category, [vote.category for vote in votes]
+    )
 
 
 def combined(votes: Sequence[Sequence[Grade]]) -> list[Grade]:
@@ -169,6 +205,12 @@ def problem_in(rubric: Rubric) -> tuple[str, str, str] | None:
         return "scale", f"must be ascending, not from {low:g} to {high:g}", "Write the worst grade first."
     if not rubric.rubric.strip() and not rubric.criteria:
         return "", "has no criteria", "Add a `rubric` in words, or `criteria`."
+    if rubric.against and (rubric.criteria or rubric.categories or rubric.wording):
+        return (
+            "against",
+            "excludes `criteria`, `categories` and `wording`",
+            "Write what makes an answer better in `rubric`.",
+        )
     names = [criterion.name for criterion in rubric.criteria]
     tags = {tag for criterion in rubric.criteria for tag in criterion.tags}
     if len(set(names)) < len(names):

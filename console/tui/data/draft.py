@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from console.config.redaction import Redactor, sounds_secret
 from console.core.ready_type import ready_type
 from console.tui.data.ui_state import UiState
 
@@ -44,6 +43,8 @@ def keep_draft(draft: Draft | None, state: UiState) -> None:
     """Store a draft for the next start, unless it contains an actual or apparent API key; None deletes it."""
     text = ""
     if draft is not None:
+        from console.config.redaction import Redactor, sounds_secret
+
         suites = {suite: sorted(ticked) for suite, ticked in draft.suites.items()}
         text = msgspec.json.encode(_Written(list(draft.models), suites, dict(draft.texts))).decode()
         keys = (value for name, value in os.environ.items() if sounds_secret(name))

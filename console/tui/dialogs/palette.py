@@ -89,7 +89,7 @@ class CommandRows:
     def narrowed(self, text: str) -> list[str]:
         """Return the keys of the matching commands, best match first."""
         if not text.strip():
-            listed = sorted(self._here, key=lambda command: (self._place(command), command.title))
+            listed = sorted(self._here, key=lambda command: (self._place(command), bool(command.why_not)))
             self._shown = {command.title: (command, one_line(command.title, 100)) for command in listed}
             return list(self._shown)
         if self._all is None:

@@ -18,6 +18,7 @@ from console.insight.rollout import Rollout
 from console.store.runs import STARTING_S
 from console.suites.headline import headline_of
 from console.tui.render.lines import stacked
+from console.tui.render.row_cells import not_run_words
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 
@@ -102,11 +103,6 @@ def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
     if tally.setup and with_setup:
         cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup (not graded)"))
     return Content("  ").join(cells)
-
-
-def not_run_words(tally: Tally) -> list[Content]:
-    """Return `· 7 not run` for cases given up before they were played; empty without any."""
-    return [muted(f"{SYMBOLS.not_run} {number_format.count(tally.not_run)} not run")] * bool(tally.not_run)
 
 
 def rollouts_left(overview: Overview, manifest: Manifest) -> int:

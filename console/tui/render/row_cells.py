@@ -15,7 +15,6 @@ from console.tui.data.models import ModelLine
 from console.tui.data.runs import RunLine
 from console.tui.data.suites import SuiteLine
 from console.tui.render.columns import GAP, Column, Face
-from console.tui.render.progress import not_run_words
 from console.tui.sanitize import one_line
 from console.tui.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 
@@ -215,6 +214,11 @@ def _result(line: RunLine) -> Content:
     if tally.setup:
         cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
     return Content(" ").join(cells)
+
+
+def not_run_words(tally: Tally) -> list[Content]:
+    """Return `· 7 not run` for cases given up before they were played; empty without any."""
+    return [muted(f"{SYMBOLS.not_run} {number_format.count(tally.not_run)} not run")] * bool(tally.not_run)
 
 
 def _cost(line: RunLine) -> Content:

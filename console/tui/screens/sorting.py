@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from functools import partialmethod
 from typing import Protocol
 
-from console.insight.sort_orders import BY_ID, BY_REPEATS
-
 
 class SortedList(Protocol):
     """A list that is sorted by a column."""
@@ -39,8 +37,8 @@ class SortActions:
     action_sort_cost = partialmethod(_sort, "cost")
     action_sort_tokens = partialmethod(_sort, "tokens")
     action_sort_turns = partialmethod(_sort, "turns")
-    action_sort_id = partialmethod(_sort, BY_ID)
-    action_sort_repeats = partialmethod(_sort, BY_REPEATS)
+    action_sort_id = partialmethod(_sort, "id")
+    action_sort_repeats = partialmethod(_sort, "repeats")
     action_sort_none = partialmethod(_sort, "")
 
     def action_sort_reverse(self) -> None:

@@ -49,7 +49,10 @@ class ListTitle(Static):
         self.refresh()
 
     def render(self) -> Content:
-        return lines.spread(self._left, self._right, self.content_size.width)
+        width, aside = self.content_size.width, self._right
+        while self._left.cell_length + aside.cell_length >= width and (gap := aside.plain.find("   ")) > 0:
+            aside = aside[gap + 3 :]  # the first hints give way to the name
+        return lines.spread(self._left, aside, width)
 
 
 class PaneTitle(Widget):

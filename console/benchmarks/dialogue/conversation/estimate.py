@@ -3,8 +3,9 @@
 import msgspec
 
 from console.benchmarks.dialogue.options import DialogueOptions
-from console.benchmarks.dialogue.rules.checks import judged_in, read_checks
+from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
 from console.benchmarks.dialogue.rules.script import Script, expectations
+from console.suites.judging.rubric import Rubric, calls_of
 from console.suites.suite import Estimate
 
 _CHARACTERS_A_TOKEN = 4.0
@@ -27,7 +28,8 @@ def estimate(script: Script, options: DialogueOptions) -> Estimate:
         for _ in range(2 if script.tool_results else 1):
             calls, sent, tokens = calls + 1, sent + tokens, tokens + _ANSWER_TOKENS
     roles: dict[str, Estimate] = {}
-    judgements = sum(1 for _ in judged_in(read_checks(expectations(script))))
+    judged = judged_in(read_checks(expectations(script)))
+    judgements = sum(calls_of(own_rubric(check) or script.rubric or Rubric()) for check in judged)
     if judgements:
         roles["judge"] = _judging(judgements * options.judge_repeats, tokens)
         if options.has_second_judge:

@@ -5,6 +5,8 @@ In a row without canned results, calls end their turn, as they cannot be answere
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple, cast
 
 import msgspec
@@ -14,12 +16,16 @@ from console.benchmarks.dialogue.conversation.scripted_answers import (
     scripted_judge,
     scripted_user_for,
 )
+from console.benchmarks.dialogue.data.hidden_tests import read_tests
 from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedTurn, read_arguments
-from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
-from console.benchmarks.dialogue.rules.row import CannedResult
+from console.benchmarks.dialogue.rules.checks import checks_in, judged_in, own_rubric, read_checks
+from console.benchmarks.dialogue.rules.choices import arranged
+from console.benchmarks.dialogue.rules.code_tests import code_in, has_tests
+from console.benchmarks.dialogue.rules.row import CannedResult, PythonTests
 from console.benchmarks.dialogue.rules.script import Script
 from console.core.chat import Message, Reply, ToolCall
 from console.suites.chat import note_step_limit
+from console.suites.code_run import CodeResult
 from console.suites.judging.judge import Judge
 from console.suites.judging.rubric import Judgement, Rubric
 from console.suites.simulated_user import SimulatedUser, lead
@@ -33,7 +39,14 @@ class Player:
     """Plays one conversation."""
 
     def __init__(
-        self, script: Script, stage: Stage, *, max_steps: int, has_second_judge: bool, judge_repeats: int
+        self,
+        script: Script,
+        stage: Stage,
+        *,
+        max_steps: int,
+        has_second_judge: bool,
+        judge_repeats: int,
+        folder: Path,
     ) -> None:
         """Store script and stage.
 
@@ -43,8 +56,10 @@ class Player:
             max_steps: maximum model replies per turn.
             has_second_judge: also call the second judge.
             judge_repeats: how often the judge grades an answer.
+            folder: the suite's folder, which has the hidden tests.
         """
         self._script, self._stage, self._max_steps = script, stage, max_steps
+        self._folder = folder
         self._judge = Judge(stage, has_second=has_second_judge, repeats=judge_repeats)
         self._messages: list[Message] = []
         self._turns: list[PlayedTurn] = []
@@ -55,6 +70,8 @@ class Player:
         Raises:
             Fault: a model call failed; the conversation can be resumed.
         """
+        order = await self._order()
+        self._script = arranged(self._script, order)
         script, stopped = self._script, ""
         if script.system:
             self._messages.append({"role": "system", "content": script.system})
@@ -64,9 +81,24 @@ class Player:
         for number, turn in enumerate(script.turns):
             played = await self._play_turn(number, turn.user)
             judged = await self._judged(turn.expect, [*self._turns, played])
-            self._turns.append(msgspec.structs.replace(played, judged=judged))
+            ran = await self._ran(turn.expect, played.answer)
+            self._turns.append(msgspec.structs.replace(played, judged=judged, ran=ran))
         at_end = await self._judged(script.expect, self._turns) if self._turns else []
-        return msgspec.to_builtins(Output(self._turns, at_end, stopped))
+        ran = await self._ran(script.expect, self._turns[-1].answer) if self._turns else []
+        return msgspec.to_builtins(Output(self._turns, at_end, ran, order, stopped))
+
+    async def _order(self) -> list[int]:
+        """Return a random order of the choices, which is the same whenever this rollout is played again."""
+        script, key = self._script, self._stage.key
+        if not script.shuffle or not script.choices:
+            return []
+
+        async def shuffled() -> list[int]:
+            order = list(range(len(script.choices)))
+            Random(f"{key.case} {key.rollout}").shuffle(order)  # noqa: S311 - not a secret
+            return order
+
+        return await self._stage.perform("choices", {"case": key.case, "choices": len(script.choices)}, shuffled)
 
     async def _play_with(self, user: SimulatedUser) -> str:
         """Play with a simulated user; return the reason why it stopped."""
@@ -131,6 +163,25 @@ class Player:
                 simulated=lambda rubric: scripted_judge(self._script, rubric, answer, turn),
             )
             for check in judged_in(read_checks(expect))
+        ]
+
+    async def _ran(self, expect: Sequence[dict[str, Any]], answer: str) -> list[CodeResult]:
+        """Run the code of an answer for each check with tests, in order.
+
+        Raises:
+            Fault: the sandbox failed, or the tests are not those of the row.
+        """
+        if not has_tests(expect):
+            return []
+        return [
+            await self._stage.run_code(
+                code_in(answer),
+                tests=read_tests(self._folder, check),
+                timeout=check.timeout,
+                packages=self._folder / check.packages if check.packages else None,
+                hidden=self._folder,
+            )
+            for check in checks_in(PythonTests, read_checks(expect))
         ]
 
 

@@ -10,11 +10,13 @@ from typing import Any, cast
 
 import msgspec
 from msgspec.structs import fields as fields_of
+from msgspec.structs import replace
 
 from console.benchmarks.dialogue.data.cells import read_cells
 from console.benchmarks.dialogue.data.row_files import RawRow, cases_file, read_rows
 from console.benchmarks.dialogue.data.template import fill, variables_in
 from console.benchmarks.dialogue.rules.checks import read_check, verify, verify_rubric
+from console.benchmarks.dialogue.rules.code_tests import has_tests
 from console.benchmarks.dialogue.rules.mistakes import FieldError, Mistakes, convert, did_you_mean, shown
 from console.benchmarks.dialogue.rules.row import OPTIONS, SHORTHANDS, Row, ScriptedTurn
 from console.benchmarks.dialogue.rules.script import VARIANT_MARK, Script, Turn, Variants, data_of
@@ -33,7 +35,7 @@ _TEXTS = ("id", "category", "cluster", "prompt", "system")
 """String fields, in which numbers are converted to strings."""
 _MERGED = ("judge", "user")
 """Tables of a row that are merged with the defaults."""
-_TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns"})
+_TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns", "headline"})
 _SETTINGS = tuple(field.name for field in fields_of(Rubric) if field.name not in ("rubric", "criteria"))
 """Keys of `judge` besides the rubric."""
 _ALIKE = 0.8
@@ -130,6 +132,10 @@ class Defaults:
             else:
                 hint = did_you_mean(str(target), KNOWN)
                 mistakes.add(place, f"columns.{name}", f"{shown(target)} is not a field of a row", hint)
+        self.headline = table.get("headline", "")
+        """Name of the score reported in place of the pass rate; empty: the pass rate."""
+        if not isinstance(self.headline, str):
+            mistakes.add(place, "headline", "must be the name of a score", 'Such as headline = "instructions".')
         mistakes.raise_if_any(place)
         self.variables = {name: list(dict.fromkeys(variables_in(value))) for name, value in self.fields.items()}
         """Names of the variables in each default."""
@@ -250,8 +256,11 @@ class CaseBuilder:
         expect = cast(list[Any], checks) + [{name: merged.pop(name)} for name in SHORTHANDS if name in merged]
         settings = _judge_settings(merged)
         row = convert({**merged, "expect": []}, Row, "")
-        script = _script(row, _with_settings(expect, settings), settings, columns, variant)
+        expect = _with_settings(expect, settings)
+        script = _script(row, expect, settings, columns, variant)
         case_id = self._id(raw, row, variant)
+        if has_tests([*script.expect, *(check for turn in script.turns for check in turn.expect)]):
+            script = self._with_tests(script, self._row_name(raw, row))
         title = script.turns[0].user if script.turns else script.user.goal if script.user else ""
         return Case(
             id=case_id,
@@ -260,6 +269,13 @@ class CaseBuilder:
             title=title if len(title) <= _TITLE else f"{title[:_TITLE_START]} … {title[_TITLE_START - _TITLE :]}",
             cluster=row.cluster or (self._row_name(raw, row) if variant else ""),
         )
+
+    def _with_tests(self, script: Script, name: str) -> Script:
+        from console.benchmarks.dialogue.data.hidden_tests import with_digests
+
+        folder = Path(self._defaults.place).parent
+        turns = [replace(turn, expect=with_digests(turn.expect, folder, name)) for turn in script.turns]
+        return replace(script, turns=turns, expect=with_digests(script.expect, folder, name))
 
     def _row_name(self, raw: RawRow, row: Row) -> str:
         return row.id or f"row-{raw.number}"
@@ -348,6 +364,8 @@ def _script(
     if not kinds:
         hint = 'Add one, such as expect = [{"contains": "…"}], a column named like a check, or a `judge`.'
         raise FieldError("expect", "has no check", hint)
+    if row.choices:
+        _verify_choices(row.choices, turns, expect)
     return Script(
         turns=turns,
         system=row.system,
@@ -357,11 +375,25 @@ def _script(
         user=row.user,
         expect=expect,
         rubric=rubric,
+        choices=row.choices or [],
+        shuffle=row.shuffle and bool(row.choices),
         simulated=row.simulated,
         columns={name: value for name, value in columns.items() if name not in KNOWN},
         variant=variant,
         kept=row.kept,
     )
+
+
+def _verify_choices(choices: Sequence[str], turns: Sequence[Turn], expect: Sequence[Any]) -> None:
+    letters = [
+        str(check["choice"]).upper() for check in [*expect, *(turns[-1].expect if turns else [])] if "choice" in check
+    ]
+    if not turns or not letters:
+        hint = "Write the right letter as `choice`; a simulated user cannot ask with choices."
+        raise FieldError("choices", "need a question and a check `choice`", hint)
+    last = chr(ord("A") + len(choices) - 1)
+    if wrong := next((letter for letter in letters if letter > last), ""):
+        raise FieldError("choice", f"{shown(wrong)} is none of the choices, A to {last}")
 
 
 def _tool_hint(name: str, names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
+from console.suites.code_run import CodeResult
 from console.suites.judging.rubric import Judgement
 
 
@@ -31,6 +32,8 @@ class PlayedTurn(Struct, frozen=True, omit_defaults=True):
     """All calls of the turn, in order."""
     judged: list[Judgement] = field(default_factory=list[Judgement])
     """One per judged check of the turn, in order."""
+    ran: list[CodeResult] = field(default_factory=list[CodeResult])
+    """One per check with tests of the turn, in order."""
     spent: str = ""
     """Set if the model still called tools with its last permitted reply."""
 
@@ -41,6 +44,10 @@ class Output(Struct, frozen=True, omit_defaults=True):
     turns: list[PlayedTurn]
     judged: list[Judgement] = field(default_factory=list[Judgement])
     """One per judged check at the end, in order."""
+    ran: list[CodeResult] = field(default_factory=list[CodeResult])
+    """One per check with tests at the end, in order."""
+    order: list[int] = field(default_factory=list[int])
+    """Number in the row of the choice at each place; empty: their order was that of the row."""
     stopped: str = ""
     """Reason for which the simulated user ended the conversation."""
 
@@ -51,6 +58,7 @@ class Seen(Struct, frozen=True):
     text: str
     calls: list[PlayedCall]
     judged: list[Judgement]
+    ran: list[CodeResult]
 
 
 def read_output(value: Any) -> Output:
@@ -72,13 +80,13 @@ def read_output(value: Any) -> Output:
 
 def seen_in_turn(turn: PlayedTurn) -> Seen:
     """Return the input of a turn's checks."""
-    return Seen(turn.answer, turn.calls, turn.judged)
+    return Seen(turn.answer, turn.calls, turn.judged, turn.ran)
 
 
 def seen_at_end(output: Output) -> Seen:
     """Return the input of the checks at the end: the last answer, and the calls of all turns."""
     last = output.turns[-1].answer if output.turns else ""
-    return Seen(last, [call for turn in output.turns for call in turn.calls], output.judged)
+    return Seen(last, [call for turn in output.turns for call in turn.calls], output.judged, output.ran)
 
 
 def read_arguments(text: str) -> dict[str, Any] | None:

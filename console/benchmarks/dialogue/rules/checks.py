@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -24,6 +24,8 @@ from console.benchmarks.dialogue.rules.row import (
     Regex,
 )
 from console.suites.judging.rubric import Rubric, problem_in
+
+CheckT = TypeVar("CheckT", bound=msgspec.Struct)
 
 
 def read_check(value: Any, where: str) -> AnyCheck:
@@ -62,13 +64,18 @@ def own_rubric(check: Judged) -> Rubric | None:
     return check.judge if isinstance(check.judge, Rubric) else None
 
 
-def judged_in(checks: Sequence[AnyCheck]) -> Iterator[Judged]:
-    """Yield the judged checks, in order."""
+def checks_in(kind: type[CheckT], checks: Sequence[AnyCheck]) -> Iterator[CheckT]:
+    """Yield the checks of a kind, in order, including those inside `any`."""
     for check in checks:
-        if isinstance(check, Judged):
+        if isinstance(check, kind):
             yield check
         elif isinstance(check, AnyOf):
-            yield from judged_in(parts_of(check))
+            yield from checks_in(kind, parts_of(check))
+
+
+def judged_in(checks: Sequence[AnyCheck]) -> Iterator[Judged]:
+    """Yield the judged checks, in order."""
+    return checks_in(Judged, checks)
 
 
 def verify(check: AnyCheck, where: str, tools: Collection[str], rubric: Rubric | None) -> None:

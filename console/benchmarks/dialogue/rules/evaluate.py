@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from console.benchmarks.dialogue.rules.answer import Output, Seen, seen_at_end, seen_in_turn
 from console.benchmarks.dialogue.rules.checks import own_rubric, parts_of, read_checks
+from console.benchmarks.dialogue.rules.code_tests import check_code
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.judging import check_judged
 from console.benchmarks.dialogue.rules.row import (
@@ -21,7 +22,9 @@ from console.benchmarks.dialogue.rules.row import (
     Judged,
     NotCalled,
     NumberIs,
+    PythonTests,
     Regex,
+    TextCheck,
 )
 from console.benchmarks.dialogue.rules.script import Script
 from console.benchmarks.dialogue.rules.text_checks import (
@@ -31,6 +34,7 @@ from console.benchmarks.dialogue.rules.text_checks import (
     check_number,
     check_regex,
 )
+from console.suites.code_run import CodeResult
 from console.suites.judging.rubric import Judgement, Rubric
 
 
@@ -65,23 +69,34 @@ def _not_played() -> Finding:
 
 
 def _evaluate(checks: Sequence[AnyCheck], seen: Seen, script: Script) -> list[Finding]:
-    judgements = iter(seen.judged)
-    return [_finding(check, seen, script, judgements) for check in checks]
+    played = _Played(iter(seen.judged), iter(seen.ran))
+    return [_finding(check, seen, script, played) for check in checks]
 
 
-def _finding(check: AnyCheck, seen: Seen, script: Script, judgements: Iterator[Judgement]) -> Finding:
+class _Played(NamedTuple):
+    """What was done for the checks while playing, in their order."""
+
+    judgements: Iterator[Judgement]
+    runs: Iterator[CodeResult]
+
+
+def _finding(check: AnyCheck, seen: Seen, script: Script, played: _Played) -> Finding:
     match check:
         case Judged():
-            return check_judged(own_rubric(check) or script.rubric or Rubric(), next(judgements, None), seen.text)
+            return check_judged(
+                own_rubric(check) or script.rubric or Rubric(), next(played.judgements, None), seen.text
+            )
+        case PythonTests():
+            return check_code(check, next(played.runs, None), seen.text)
         case AnyOf():
-            return _any_of([_finding(part, seen, script, judgements) for part in parts_of(check)])
+            return _any_of([_finding(part, seen, script, played) for part in parts_of(check)])
         case Calls() | NotCalled():
             return _check_calls(check, seen, script.tools)
         case _:
             return _check_text(check, seen.text)
 
 
-def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Instructed, text: str) -> Finding:
+def _check_text(check: TextCheck, text: str) -> Finding:
     match check:
         case Equals():
             return check_equals(check, text)

@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
+from console.benchmarks.dialogue.rules.code_tests import SCORE as TESTS
 from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.instructions import FOLLOWED, LOOSELY
 from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.core.comparison import Mark, Pair, Row
 from console.suites.judging.rubric import (
+    CHOSE_FIRST,
     Criterion,
     Grade,
     Judgement,
@@ -56,16 +59,17 @@ def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Fi
         return Finding("judge", True, expected, actual, make_pairs=make_pairs, scores=scores)
     worst = low or _worst(criteria, grades, rubric)
     grade = grades[worst.name]
-    message = f"{worst.name} {grade_words(grade)}" if low else f"the judge gives {actual}, {expected} is needed"
+    needed = "" if rubric.against else f", {expected} is needed"
+    message = f"{worst.name} {grade_words(grade)}" if low else f"the judge gives {actual}{needed}"
     message += f": {grade.why}" if grade.why else ""
     subject = grade.category or worst.name
-    reason = "wrong_category" if only else "low_grade"
+    reason = "worse_than_baseline" if rubric.against else "wrong_category" if only else "low_grade"
     return Finding("judge", False, expected, actual, reason, message, subject, make_pairs, scores)
 
 
 def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
-    """Return the scale of each score; of several, the narrowest that holds all."""
-    scales: dict[str, tuple[float, float]] = {}
+    """Return the scale of each score; of several, the narrowest that holds all. Shares have one in any suite."""
+    scales: dict[str, tuple[float, float]] = dict.fromkeys((FOLLOWED, LOOSELY, TESTS), (0.0, 1.0))
     for script in scripts:
         for check in judged_in(read_checks(expectations(script))):
             rubric = own_rubric(check) or script.rubric or Rubric()
@@ -73,7 +77,12 @@ def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
                 continue
             low, high = scale_of(rubric)
             tags = [tag for item in rubric.criteria for tag in item.tags]
-            for name in ("judge", *(item.name for item in criteria_of(rubric)), *tags):
+            for name in (
+                "judge",
+                *((CHOSE_FIRST,) if rubric.against else ()),
+                *(item.name for item in criteria_of(rubric)),
+                *tags,
+            ):
                 one = scales.get(name, (low, high))
                 scales[name] = (min(low, one[0]), max(high, one[1]))
     return scales
@@ -81,6 +90,8 @@ def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
 
 def _expected(rubric: Rubric) -> str:
     limit = threshold_of(rubric)
+    if rubric.against:
+        return "not worse than the baseline"
     if rubric.categories and not rubric.criteria:
         return " or ".join(name for name in rubric.categories if credit_of(rubric, name) >= limit)
     return f"at least {limit:g} of {scale_of(rubric)[1]:g}"
@@ -104,7 +115,8 @@ def _pair(criterion: Criterion, grade: Grade, rubric: Rubric, answer: str) -> Pa
     is_met = grade.grade >= limit
     mark = Mark.SAME if is_met == (criterion.weight >= 0) else Mark.DIFFERS
     reference = f"reference: {rubric.reference}" if rubric.reference else ""
-    wanted = tuple(text[:_SHOWN] for text in (rubric.rubric or criterion.about, reference) if text)
+    texts = (rubric.against,) if rubric.against else (rubric.rubric or criterion.about, reference)
+    wanted = tuple(text[:_SHOWN] for text in texts if text)
     rows = (Row(mark, "answer", wanted, answer[:_SHOWN]),) if answer else ()
     return Pair(mark, _wanted(criterion, rubric), grade_words(grade), rows, note=grade.why, kind="judge")
 

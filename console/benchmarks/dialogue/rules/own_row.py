@@ -13,6 +13,7 @@ def own_row(script: Script, recorded: RecordedCase) -> Row:
     row = _opening(script)
     row |= {"system": script.system, "tools": [tool["function"] for tool in script.tools]}
     row |= {"tool_results": msgspec.to_builtins(script.tool_results), "expect": script.expect}
+    row |= {"choices": script.choices, "shuffle": script.shuffle} if script.choices else {}
     row |= {"judge": msgspec.to_builtins(script.rubric)} if script.rubric is not None else {}
     answers: Row = msgspec.to_builtins(script.simulated) if script.simulated is not None else {}
     simulated = {**answers, "recorded": recorded_answers(recorded.requests)}

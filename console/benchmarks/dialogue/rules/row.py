@@ -124,6 +124,19 @@ class Instructed(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
     instructions: Instructions
 
 
+class PythonTests(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The code in the answer passes hidden tests, which run in the sandbox."""
+
+    python_tests: Text
+    """Path of a file with tests in the suite's folder; `{id}` is the id of the row."""
+    timeout: Annotated[float, Meta(gt=0, le=600)] = 10.0
+    """Seconds for the code, and for each test."""
+    packages: str = ""
+    """Folder with wheels that the code may import, in the suite's folder."""
+    digest: str = ""
+    """SHA-256 of the tests, set when the row is read."""
+
+
 class Calls(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The tool calls are exactly these, in any order; each has the allowed values of its arguments by name.
 
@@ -237,6 +250,10 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An existing chat that ends with a user message."""
     turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = field(default_factory=list[str | ScriptedTurn])
     user: SimulatedUser | None = None
+    choices: Annotated[list[Text], Meta(min_length=2, max_length=26)] | None = None
+    """Choices below the question, with letters; `choice` is the letter in this order."""
+    shuffle: bool = True
+    """Shuffle the choices in each rollout."""
     system: str = ""
     tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Tools in JSON schema: name, description, parameters."""
@@ -257,17 +274,20 @@ CHECKS: dict[str, type[Struct]] = {
     "choice": Choice,
     "json": JsonSchema,
     "instructions": Instructed,
+    "python_tests": PythonTests,
     "calls": Calls,
     "not_called": NotCalled,
     "judge": Judged,
     "any": AnyOf,
 }
 """Check types by field name."""
-AnyCheck = Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Instructed | Calls | NotCalled | Judged | AnyOf
+TextCheck = Equals | Contains | Regex | NumberIs | Choice | JsonSchema | Instructed
+AnyCheck = TextCheck | PythonTests | Calls | NotCalled | Judged | AnyOf
+
 SHORTHANDS = tuple(name for name in CHECKS if name not in ("judge", "any"))
 """Checks that can be fields of a row, such as columns of a table."""
 OPTIONS = {
     name: tuple(check for check in SHORTHANDS if name in CHECKS[check].__struct_fields__)
-    for name in ("ignore_case", "tolerance", "which")
+    for name in ("ignore_case", "tolerance", "which", "timeout", "packages")
 }
 """Checks that have an option, by its name."""

@@ -1,13 +1,20 @@
 """The verdict of a conversation: failed if a check fails, else undecided if one is, else passed."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from console.benchmarks.dialogue.rules.answer import read_output
+from console.benchmarks.dialogue.rules.checks import checks_in, judged_in, own_rubric, read_checks
+from console.benchmarks.dialogue.rules.choices import arranged, position_scores
+from console.benchmarks.dialogue.rules.code_tests import SCORE as TESTS
 from console.benchmarks.dialogue.rules.evaluate import evaluate
 from console.benchmarks.dialogue.rules.finding import Finding
-from console.benchmarks.dialogue.rules.script import Script
+from console.benchmarks.dialogue.rules.instructions import FOLLOWED, LOOSELY
+from console.benchmarks.dialogue.rules.row import Instructed, PythonTests
+from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
+from console.suites.judging.rubric import Rubric, criteria_of
 
 _MESSAGES = 5
 _LONGEST = 400
@@ -20,8 +27,9 @@ def score(script: Script, value: Any) -> Verdict:
         output = read_output(value)
     except UsageError as error:
         return Verdict(Outcome.FAILED, "unreadable_output", messages=(error.message,))
-    placed = evaluate(script, output).placed()
-    scores = _scores([finding for _, finding in placed])
+    placed = evaluate(arranged(script, output.order), output).placed()
+    findings = [finding for _, finding in placed]
+    scores = _scores(findings) | position_scores(findings, len(script.choices))
     failed = [(place, finding) for place, finding in placed if finding.holds is False]
     open_ = [(place, finding) for place, finding in placed if finding.holds is None]
     if not failed and not open_:
@@ -32,6 +40,21 @@ def score(script: Script, value: Any) -> Verdict:
         return Verdict(outcome, "step_limit", "", (spent, _message(*failed[0])), scores)
     messages = tuple(_message(place, finding) for place, finding in (failed or open_)[:_MESSAGES])
     return Verdict(outcome, decisive.reason, decisive.subject[:_LONGEST], messages, scores)
+
+
+def score_names(scripts: Iterable[Script]) -> set[str]:
+    """Return the names of the scores that the checks of these scripts can give."""
+    names: set[str] = set()
+    for script in scripts:
+        checks = read_checks(expectations(script))
+        names |= {FOLLOWED, LOOSELY} if any(True for _ in checks_in(Instructed, checks)) else set()
+        names |= {TESTS} if any(True for _ in checks_in(PythonTests, checks)) else set()
+        for check in judged_in(checks):
+            rubric = own_rubric(check) or script.rubric or Rubric()
+            criteria = criteria_of(rubric)
+            names |= {item.name for item in criteria} | {tag for item in criteria for tag in item.tags}
+            names |= set(rubric.categories) | ({"judge"} if len(criteria) > 1 else set())
+    return names
 
 
 def _message(place: str, finding: Finding) -> str:

@@ -39,6 +39,8 @@ class Script(Struct, frozen=True, omit_defaults=True):
     expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Checks at the end of the conversation."""
     rubric: Rubric | None = None
+    choices: list[str] = field(default_factory=list[str])
+    shuffle: bool = False
     simulated: SimulatedAnswers | None = None
     columns: dict[str, Any] = field(default_factory=dict[str, Any])
     """Columns of the row that are not fields."""

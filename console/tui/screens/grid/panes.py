@@ -19,6 +19,9 @@ from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
+_WHY = 18
+"""Cells kept free for why a key is suspect."""
+
 
 class CategoryTable(RowList):
     """A row for each category, a column for each run. The cursor marks a cell; the screen moves it between runs."""
@@ -98,7 +101,8 @@ class GridCaseList(RowList):
 
     @property
     def _shown(self) -> range:
-        return grid_rows.shown_marks(self._runs, self._place, max(self.room - 2, 40), self._repeats)
+        why = _WHY if self._suspects is not None else 0
+        return grid_rows.shown_marks(self._runs, self._place, max(self.room - 2 - why, 40), self._repeats)
 
     def _face(self, key: str) -> Face:
         case = self._rows[key]

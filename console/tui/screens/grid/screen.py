@@ -240,7 +240,7 @@ class GridScreen(BaseScreen):
         if keys is not None:
             self._set_cases_shown(True)
             self.cases.focus()
-        self._relist_from_first()
+        self.call_after_refresh(self._relist_from_first)  # the list may have been hidden
         self.refresh_keys()
 
     def _in_worker(self, question: Coroutine[Any, Any, None]) -> None:

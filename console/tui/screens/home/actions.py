@@ -19,7 +19,6 @@ from console.tui.data.runs import RunLine
 from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import HomeController, demo_runs
-from console.tui.screens.regrading import regrade
 from console.tui.screens.resuming import resume_run
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
@@ -193,6 +192,8 @@ class OrganizeActions:
     def action_branch_regrade(self) -> None:
         """Grade the run again, and compare the gradings."""
         if (run := self._run) is not None:
+            from console.tui.screens.regrading import regrade
+
             self.run_dialog(regrade(self.services, run, self.services.workspace.in_thread))
 
     @property
@@ -252,6 +253,19 @@ class ImportActions:
         services.workspace.read_runs()
         if name:
             services.navigator.open_review(RunFolder(root / name))
+
+
+@dataclass
+class ModelActions:
+    """Adds a model to models.toml."""
+
+    services: Services
+    run_dialog: Callable[[Awaitable[None]], object]
+
+    def action_models_add(self) -> None:
+        from console.tui.screens.home.adding import ModelAdding  # lazy, as adding is rare
+
+        self.run_dialog(ModelAdding(self.services).ask_and_add())
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Adding a model to models.toml: choose a server, then one of its models, and try it."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,17 +42,13 @@ class _Rows:
 
 
 @dataclass
-class ModelActions:
-    """Adds a model to models.toml."""
+class ModelAdding:
+    """The dialogs that add a model to models.toml."""
 
     services: Services
-    run_dialog: Callable[[Awaitable[None]], object]
 
-    def action_models_add(self) -> None:
+    async def ask_and_add(self) -> None:
         """Ask for a server and a model, add the model, and open the form for a run with it."""
-        self.run_dialog(self._ask_and_add())
-
-    async def _ask_and_add(self) -> None:
         try:
             name = await self._add()
         except UsageError as error:

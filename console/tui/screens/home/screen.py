@@ -15,8 +15,14 @@ from console.tui.data.filter_in_force import FilterInForce
 from console.tui.data.runs import RunLine, last_failures
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
-from console.tui.screens.home.actions import EngineActions, ImportActions, OrganizeActions, QueueActions, RunActions
-from console.tui.screens.home.adding import ModelActions
+from console.tui.screens.home.actions import (
+    EngineActions,
+    ImportActions,
+    ModelActions,
+    OrganizeActions,
+    QueueActions,
+    RunActions,
+)
 from console.tui.screens.home.controller import HomeController
 from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.screens.resuming import resume_run

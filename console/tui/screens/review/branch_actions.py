@@ -22,14 +22,12 @@ from console.insight.conversation import Conversation
 from console.insight.number_format import plural
 from console.insight.passage import Passage, PassageKind
 from console.store.runs import RunFolder
-from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.editor import edit_text
 from console.tui.render import row_cells
 from console.tui.render.columns import Column
 from console.tui.sanitize import one_line
 from console.tui.screens.branching import start_plan
-from console.tui.screens.regrading import regrade
 from console.tui.screens.review.case_pane import CasePane
 from console.tui.screens.review.controller import ReviewController
 from console.tui.services import Services
@@ -80,6 +78,8 @@ class BranchActions:
 
     def action_branch_regrade(self) -> None:
         """Grade the whole run again, and compare the gradings."""
+        from console.tui.screens.regrading import regrade
+
         work = regrade(self.services, self.run, lambda work: self.start(work, group="spawn"))
         self.start(work, group="branch")
 
@@ -218,6 +218,8 @@ class BranchActions:
         return command("branch", *words, places=self.services.paths)
 
     async def _edited(self, form: _Form, conversation: Conversation, points: list[Point]) -> _Form:
+        from console.tui.dialogs.filter_dialog import Chooser
+
         point = form.point or points[0]
         rows: dict[str, tuple[Content, Content]] = {}
         for what in _editable(point, is_at_step=form.point is not None):
@@ -242,6 +244,8 @@ class BranchActions:
         return replace(form, edits={**others, what: after})
 
     async def _moved(self, form: _Form, points: list[Point]) -> _Form:
+        from console.tui.dialogs.filter_dialog import Chooser
+
         rows = {_START: (Content("start"), muted("all of it is played again"))}
         rows |= {
             str(point.replies): (
@@ -257,6 +261,8 @@ class BranchActions:
 
     async def _chosen_model(self, own: str) -> str:
         """Choose another model that is ready; return an empty string if none was chosen."""
+        from console.tui.dialogs.filter_dialog import Chooser
+
         models = self.services.workspace.models
         ready = [line for line in (models.lines if models else ()) if line.ready and line.name != own]
         rows = {line.name: row_cells.model_cells(line) for line in ready}

@@ -215,6 +215,21 @@ def _passage_text(passage: Passage) -> str:
     return f"{head}{value}\n{passage.text}\n"
 
 
+@dataclass
+class KeepActions:
+    """Keeps the current case in one of the reader's own suites."""
+
+    services: Services
+    controller: ReviewController
+    start: StartWorker
+    """Starts a dialog."""
+
+    def action_keep(self) -> None:
+        from console.tui.screens.review.keeping import Keeping  # lazy, as keeping is rare
+
+        self.start(Keeping(self.services, self.controller).ask_and_keep(), group="keep")
+
+
 ASK_ABOVE_USD = 0.05
 """A single case is retried without confirmation below this cost in US dollars."""
 

@@ -15,7 +15,6 @@ from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.data.label_session import LabelForecast, LabelProgress, LabelResult, LabelSession
 from console.tui.data.models import read_models
-from console.tui.dialogs.filter_dialog import Chooser
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import one_line
@@ -124,6 +123,8 @@ class LabelActions:
 
     async def _choose_model(self) -> str:
         """Choose among the models that are ready; return an empty string if none was chosen."""
+        from console.tui.dialogs.filter_dialog import Chooser
+
         models = self.services.workspace.models
         if models is None:
             models = await asyncio.to_thread(read_models, self.services.paths)

@@ -27,8 +27,8 @@ from console.tui.render.history_line import history_line
 from console.tui.render.progress import title_words
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.branch_actions import BranchActions
-from console.tui.screens.review.case_actions import CopyActions, RetryActions, TagActions
-from console.tui.screens.review.case_history import CaseHistories, HistoryDialog
+from console.tui.screens.review.case_actions import CopyActions, KeepActions, RetryActions, TagActions
+from console.tui.screens.review.case_history import CaseHistories
 from console.tui.screens.review.case_list import (
     CaseList,
     empty_text,
@@ -40,7 +40,6 @@ from console.tui.screens.review.case_list import (
 from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
-from console.tui.screens.review.keep_actions import KeepActions
 from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RepeatActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
@@ -108,7 +107,7 @@ class ReviewScreen(RunScreen):
         self._pace = ListPace()
         self._wanted_text = find
         """Text to be found in the first case shown; empty once it was."""
-        self.histories = CaseHistories(run.path.parent, self._in_loop, self._draw_history)
+        self.histories = CaseHistories(run.path.parent, self.call_after_refresh, self._in_loop, self._draw_history)
 
     def compose_body(self) -> ComposeResult:
         with Container(id="review"):
@@ -330,6 +329,8 @@ class ReviewScreen(RunScreen):
             self.services.notify(Content("No run of this case has been indexed yet."))
             self.services.search_indexing.update()
             return
+        from console.tui.dialogs.history_dialog import HistoryDialog
+
         chosen = await self.services.ask(HistoryDialog(runs, self.run_folder))
         if chosen is not None and chosen.folder.path != self.run_folder.path:
             self.services.navigator.open_review(chosen.folder, chosen.rollouts[0].slot)

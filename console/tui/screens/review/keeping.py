@@ -1,9 +1,7 @@
 """Keeps the case shown in Review as a row in one of the reader's own suites, as it is or edited first."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from textual.content import Content
 
@@ -32,26 +30,15 @@ _NEW = "+"
 """Key of the row that creates a suite; no suite can have this name."""
 
 
-class StartWorker(Protocol):
-    """Starts a coroutine; a later one of the same group replaces it."""
-
-    def __call__(self, work: Coroutine[Any, Any, None] | Callable[[], None], *, group: str) -> None: ...
-
-
 @dataclass
-class KeepActions:
-    """Keeps the current case."""
+class Keeping:
+    """The dialogs that keep the current case."""
 
     services: Services
     controller: ReviewController
-    start: StartWorker
-    """Starts a dialog."""
 
-    def action_keep(self) -> None:
+    async def ask_and_keep(self) -> None:
         """Ask for the suite and keep the current case in it."""
-        self.start(self._keep(), group="keep")
-
-    async def _keep(self) -> None:
         try:
             await self._ask_and_keep()
         except (UsageError, ValueError) as error:

@@ -1,0 +1,67 @@
+"""The check with hidden tests: finds the code in an answer, and compares the results of its tests."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from console.benchmarks.dialogue.rules.finding import Finding
+from console.benchmarks.dialogue.rules.row import PythonTests
+from console.core.comparison import Mark, Pair
+from console.suites.code_run import CodeResult, TestResult
+
+SCORE = "tests"
+"""Score with the share of passed tests."""
+_FLAGS = re.DOTALL | re.MULTILINE | re.IGNORECASE
+_PYTHON = re.compile(r"^[^\S\n]*```(?:python|py|python3)[^\S\n]*\n(.*?)(?:^[^\S\n]*```|\Z)", _FLAGS)
+_ANY = re.compile(r"^[^\S\n]*```\w*[^\S\n]*\n(.*?)(?:^[^\S\n]*```|\Z)", _FLAGS)
+
+
+def has_tests(expect: Iterable[dict[str, Any]]) -> bool:
+    """Return whether some check has tests, without parsing it."""
+    return any("python_tests" in part for check in expect for part in (check, *check.get("any", ())))
+
+
+def code_in(answer: str) -> str:
+    """Return the first code block marked as Python, else the first block, else the whole answer."""
+    found = _PYTHON.search(answer) or _ANY.search(answer)
+    return found[1] if found else answer
+
+
+def check_code(check: PythonTests, result: CodeResult | None, answer: str) -> Finding:
+    """Compare the results of the tests with passing all."""
+    expected = f"all tests of {check.python_tests} pass"
+    if result is None:
+        return Finding("python_tests", None, expected, answer, "not_run", "the code was not run: this needs a run")
+    passed = sum(test.passed for test in result.tests)
+    scores = {SCORE: passed / len(result.tests) if result.tests else 0.0}
+
+    def make_pairs() -> list[Pair]:
+        broken = [Pair(Mark.DIFFERS, "the code runs", _placed(result.error, result.line), kind="check")]
+        return [*(broken if result.error else []), *map(_pair, result.tests)]
+
+    if result.passed:
+        return Finding("python_tests", True, expected, code_in(answer), make_pairs=make_pairs, scores=scores)
+    if result.error:
+        message, subject = _placed(result.error, result.line), result.error.partition(":")[0]
+        return Finding("python_tests", False, expected, "", "code_failed", message, subject, make_pairs, scores)
+    failed = next(test for test in result.tests if not test.passed)
+    message = f"{passed} of {len(result.tests)} tests pass; {failed.name}: {_what(failed)}"
+    return Finding("python_tests", False, expected, "", "tests_failed", message, failed.name, make_pairs, scores)
+
+
+def _what(test: TestResult) -> str:
+    if test.got or test.expected:
+        return f"expected {test.expected}, got {test.got}"
+    return _placed(test.error, test.line)
+
+
+def _placed(error: str, line: int) -> str:
+    return f"{error} (line {line} of the code)" if line else error
+
+
+def _pair(test: TestResult) -> Pair:
+    mark = Mark.SAME if test.passed else Mark.DIFFERS
+    expected = f"{test.name}: {test.expected}" if test.expected else test.name
+    actual = "passed" if test.passed else test.got or _placed(test.error, test.line)
+    note = f"{test.seconds:.2g} s" if test.seconds >= 0.1 else ""
+    return Pair(mark, expected, actual, note=note, kind="check")

@@ -1,0 +1,211 @@
+"""Try a change on the failures of a run and on a guard, and estimate its effect on the whole suite.
+
+The cases of the filter (without one, all that failed) are played again with the change, and a guard drawn at random
+from all others, passed and failed. The recorded run is the control, for nothing; --control plays an unchanged arm too.
+Several texts (--set system=a.txt,b.txt) are tried against the same control, with Holm's correction.
+
+  eval-console try latest --filter reason:unit --set tool.get_weather.description=new.txt
+  eval-console try latest --set system=prompt.txt -n 30 --guard 40
+
+Nothing that was recorded is changed. `resume` continues an experiment; `try --report RUN` shows it again.
+"""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
+from console.cli.exitcode import Exit
+from console.cli.what_if import CHANGES_HELP, accept_cost, read_settings, show_changes
+from console.core.fault import UsageError
+from console.exchange.json_kind import JsonKind
+
+if TYPE_CHECKING:
+    from console.core.experiment import Arm
+    from console.store.runs import RunFolder
+
+_MOST_CHECKED = 20
+"""Conversations in which is looked for what a change concerns."""
+TRIED = JsonKind(
+    "tried",
+    "try",
+    "What came of a change that was tried; one for each change.",
+    {
+        "run": "the experiment",
+        "parent": "the recorded run",
+        "changes": "each with `what` and its `diff`, as lines",
+        "effect": "on the whole suite: value, low, high, p, and p after Holm's correction; null if it cannot be said",
+        "why_not": "why it cannot be said; empty otherwise",
+        "chosen": "cases, those that pass now, and those expected to pass by chance; null if unknown",
+        "guard": "the same of the guard",
+        "cases": "ids of fixed, lost and unchanged cases",
+        "control": "true if an unchanged arm was played too",
+        "calls": "number of calls made",
+        "full_calls": "number of calls of the whole suite",
+        "sentence": "all of it in a sentence",
+    },
+    is_stream=True,
+)
+
+
+class TryArguments(BudgetArguments):
+    """Options of `try`."""
+
+    which: str
+    filter: str
+    set: list[str]
+    model: str
+    most: int | None
+    guard: int | None
+    repeats: int
+    control: bool
+    seed: int | None
+    report: bool
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", help="name, part of a name, or latest")
+    parser.add_argument("--filter", metavar="TERMS", default="", help="cases that the change is meant for, such as "
+                        "'reason:unit'; all failures")  # fmt: skip
+    parser.add_argument("--set", action="append", default=[], metavar="WHAT=FILE", help=CHANGES_HELP)
+    parser.add_argument("-m", "--model", metavar="NAME", default="", help="try another model of models.toml")
+    parser.add_argument("-n", "--most", type=int, metavar="N", help="draw at most so many of these cases")
+    parser.add_argument("--guard", type=int, metavar="N", help="cases drawn of all others (default: as many, min. 20)")
+    parser.add_argument("-r", "--repeats", type=int, metavar="R", default=1, help="rollouts of each case")
+    parser.add_argument("--control", action="store_true", help="play the same cases unchanged too, mixed in time")
+    parser.add_argument("--seed", type=int, metavar="S", help="seed of the draw, and of simulated models")
+    parser.add_argument("--report", action="store_true", help="show the report of an experiment that was played")
+    add_budget_arguments(parser)
+
+
+def run(args: TryArguments) -> int:
+    """Play the experiment and show its report; the exit code is 3 if nothing can be said.
+
+    Raises:
+        UsageError: no such run or case, a change that cannot be made, or that concerns nothing.
+    """
+    from console.config.paths import find_runs_root
+    from console.store.run_list import find_run
+
+    folder = find_run(find_runs_root(args.runs), args.which)
+    if args.report:
+        return show_tried(args, folder)
+    from console.cli.foreground import play
+    from console.engine.experiment import expected_use, experiment_plan, new_seed
+    from console.engine.plan import prepare
+    from console.exchange.tried import draw_strata
+    from console.store.runs import create_run
+
+    arms, chosen = _arms(args), _chosen(folder, args.filter)
+    _check_arms(folder, arms, chosen)
+    seed = new_seed() if args.seed is None else args.seed
+    strata = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
+    if args.control:
+        arms.insert(0, ())
+    plan = experiment_plan(
+        folder,
+        [case for stratum in strata for case in stratum.cases],
+        arms=tuple(arms),
+        strata=strata,
+        label=args.filter,
+        name=f"try {args.filter}".strip(),
+        model=args.model,
+        repeats=args.repeats,
+        seed=seed,
+        budget=budget_of(args),
+        models_path=args.models,
+        data_path=args.data,
+    )
+    prepared = prepare(plan)
+    for warning in prepared.warnings:
+        args.output.warn(warning)
+    if not args.json:
+        for arm in arms:
+            show_changes(args.output, arm)
+    drawn = [f"{len(stratum.cases)} of {stratum.size} {stratum.name}" for stratum in strata if stratum.size]
+    args.output.info(f"drawn: {', '.join(drawn)}")
+    accept_cost(args, expected_use(prepared), args.max_cost)
+    ending = play(create_run(prepared.runs_root, prepared.manifest), prepared, args.output)
+    code = show_tried(args, ending.folder)
+    return 128 + ending.signal if ending.signal is not None else code
+
+
+def _arms(args: TryArguments) -> "list[Arm]":
+    """Return one arm for each combination of texts; if several have several, they go in parallel."""
+    from console.insight.as_sent import shared_change
+
+    settings = [(what, values) for what, values in read_settings(args.set)]
+    if not settings and not args.model:
+        raise UsageError("nothing is changed", where="--set", hint="Write --set system=FILE, or -m NAME.")
+    if args.control and not settings:
+        raise UsageError("the unchanged arm would be played by the other model too", where="--control")
+    counts = {len(values) for _, values in settings if len(values) > 1}
+    if len(counts) > 1:
+        raise UsageError("the numbers of texts differ", where="--set", hint="Give each change as many, or one.")
+    arms = max(counts, default=1)
+    return [
+        tuple(shared_change(what, values[number % len(values)]) for what, values in settings) for number in range(arms)
+    ]
+
+
+def _check_arms(folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> None:
+    """Check that each change concerns a recorded request of the chosen cases.
+
+    Raises:
+        UsageError: it changes nothing.
+    """
+    from console.exchange.run_reader import RunReader
+    from console.insight.as_sent import check_change, points_of
+
+    reader = RunReader(folder)
+    keys = [rollout.key for rollout in reader.ordered if rollout.key.case in set(chosen)][:_MOST_CHECKED]
+    points = [point for key in keys for point in points_of(reader.conversation(key))]
+    for change in (change for arm in arms for change in arm):
+        refusals: list[UsageError] = []
+        for point in points:
+            try:
+                check_change(point, change)
+            except UsageError as refusal:
+                refusals.append(refusal)
+        if len(refusals) == len(points):
+            raise refusals[0] if refusals else UsageError("none of these cases has a finished call", where=folder.name)
+
+
+def _chosen(folder: "RunFolder", terms: str) -> list[str]:
+    """Return the ids of the cases that a filter selects, those that failed without one.
+
+    Raises:
+        UsageError: an invalid filter, or one that selects nothing.
+    """
+    from console.cli.listed_failures import listed_failures
+    from console.insight.filter import read_filter
+    from console.store.notes import Notes
+
+    _, matching = listed_failures(folder, read_filter(terms or "is:failed"), Notes(folder.path).annotations())
+    if not matching:
+        raise UsageError(f"no case of {folder.name} matches {terms or 'is:failed'}", where="--filter")
+    return list(dict.fromkeys(rollout.key.case for rollout in matching))
+
+
+def show_tried(args: TryArguments, folder: "RunFolder") -> int:
+    """Show the report of an experiment.
+
+    Raises:
+        UsageError: the run is no such experiment, or the recorded run is gone.
+    """
+    from console.cli.sections import show_section
+    from console.exchange.tried import read_tried
+    from console.insight.experiment import sections_of, tried_fields
+
+    tried = read_tried(folder)
+    if tried is None:
+        raise UsageError("is no experiment on many cases", where=folder.name, hint="Start one: `eval-console try RUN`.")
+    if args.json:
+        for fields in tried_fields(tried):
+            args.output.data(TRIED, fields)
+    else:
+        for section in sections_of(tried):
+            args.output.text()
+            show_section(args.output, section)
+        args.output.info(f"review: eval-console review {folder.name}")
+    return Exit.OK if any(result.effect is not None for result in tried.arms) else Exit.INCONCLUSIVE

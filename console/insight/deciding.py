@@ -1,0 +1,114 @@
+"""Which step decided a failed conversation: its chance to come right when gone on with from each step. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from console.core.statistics.intervals import rate_interval, wilson
+from console.core.statistics.sample import Counts, sample_of_counts
+from console.insight.as_sent import Point, called_words
+from console.insight.number_format import rate
+from console.insight.report import Bar, Row, Section
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """How often a conversation came right when it was gone on with from one point."""
+
+    passed: int
+    graded: int
+    run: str = ""
+    """Name of the branch; empty for the recorded end."""
+
+    @property
+    def share(self) -> float:
+        interval = rate_interval(sample_of_counts(Counts({1: {0: self.graded - self.passed, 1: self.passed}}, {}, {})))
+        return interval.value if interval is not None else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """The step at which the chance falls most, between two neighboring points."""
+
+    replies: int
+    """Replies before the one that decided it."""
+    before: Chance
+    after: Chance
+
+
+Curve = Mapping[int, Chance]
+"""Chances by the number of replies that are repeated."""
+
+
+def next_point(curve: Curve, replies: int) -> int | None:
+    """Return the point to go on from next, by halving; None if the step is found, or there is nothing to find.
+
+    Args:
+        curve: chances so far.
+        replies: replies of the whole conversation, which failed.
+    """
+    if 0 not in curve:
+        return 0
+    if not curve[0].passed:
+        return None
+    low, high = _bracket(curve, replies)
+    return (low + high) // 2 if high - low > 1 else None
+
+
+def fall_of(curve: Curve, replies: int) -> Fall | None:
+    """Return the step that decided it; None if it is not found, or the conversation never came right."""
+    if next_point(curve, replies) is not None or 0 not in curve or not curve[0].passed:
+        return None
+    low, high = _bracket(curve, replies)
+    return Fall(low, curve[low], _at(curve, high, replies))
+
+
+def _at(curve: Curve, place: int, replies: int) -> Chance:
+    """Return the chance at a point; the recorded conversation has ended, and failed."""
+    return Chance(0, curve[0].graded) if place == replies else curve[place]
+
+
+def _bracket(curve: Curve, replies: int) -> tuple[int, int]:
+    """Return the points between which the chance falls, as far as is known: the half with the larger fall, and on."""
+    low, high = 0, replies
+    while high - low > 1:
+        middle = (low + high) // 2
+        if middle not in curve:
+            break
+        is_before = curve[middle].share > (_at(curve, low, replies).share + _at(curve, high, replies).share) / 2
+        low, high = (middle, high) if is_before else (low, middle)
+    return low, high
+
+
+def decided_words(points: Sequence[Point], curve: Curve) -> str:
+    """Return which step decided a conversation, in a sentence. Foreign text."""
+    if 0 not in curve:
+        return "nothing was played yet"
+    start = curve[0]
+    if len(points) == 1:
+        did = called_words(points[0].exchange.asked.reply)
+        return f"asked again, it comes right in {start.passed} of {start.graded}: it {did}"
+    if not start.passed:
+        return f"from the start it comes right in 0 of {start.graded}: no single step decided it"
+    fall = fall_of(curve, len(points))
+    if fall is None:
+        return "the step is not found yet"
+    step = points[fall.replies]
+    after = f"after it in {fall.after.passed} of {fall.after.graded}"
+    if fall.replies + 1 == len(points):
+        after = "and after it the conversation is over"
+    before = f"up to step {step.beginning.place} it comes right in {fall.before.passed} of {fall.before.graded}"
+    return f"{before}, {after}: it {called_words(step.exchange.asked.reply)}"
+
+
+def curve_section(points: Sequence[Point], curve: Curve) -> Section:
+    """Return the curve as a table: steps, chances with their intervals, and the replies there; the fall is marked."""
+    fall = fall_of(curve, len(points))
+    rows: list[Row] = []
+    for replies, chance in sorted(curve.items()):
+        low, high = wilson(chance.passed, chance.graded)
+        mark = "decided it" if fall is not None and fall.replies == replies else ""
+        cells = (points[replies].beginning.place, f"{chance.passed} of {chance.graded}",
+                 f"[{rate(low)}, {rate(high)}]", called_words(points[replies].exchange.asked.reply), mark)  # fmt: skip
+        rows.append(Row(cells, bar=Bar(chance.share, low, high)))
+    headings = ("from step", "right", "95 %", "what it did there", "")
+    return Section("Going on from each step", headings, tuple(rows), lines=(decided_words(points, curve),))

@@ -1,0 +1,371 @@
+"""Asks an endpoint a dozen short questions whose right answers are known, to tell a server's faults from a model's.
+
+A missing tool parser, a wrong chat template or a cut context looks like a weak model in a score. Only what a server
+does is called wrong; what may as well be the model's choice is only said to differ.
+"""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, cast
+
+import msgspec
+
+from console.config.model import ModelConfig
+from console.core.chat import ChatRequest, Message, Reply, ToolCall
+from console.core.fault import Fault
+from console.core.written_calls import written_call
+from console.llm.endpoint import Endpoint, Unwatched
+from console.llm.providers import open_endpoint
+
+REQUESTS = 16
+"""Requests of a check, with about `TOKENS` tokens in all."""
+TOKENS = 12_000
+_PARSER = (
+    "Configure the server's tool parser: vLLM --enable-auto-tool-choice --tool-call-parser NAME, "
+    "SGLang --tool-call-parser NAME, llama.cpp --jinja."
+)
+_TEMPLATE = "Give the server the chat template of the model's authors."
+_LONG = "".join(f"line {number:04d} of the ledger; " for number in range(80))
+_VALUES: dict[str, Any] = {
+    "place": {"city": "Zürich", "codes": [7, 0, -12]},
+    "unit": "metric",
+    "days": 3,
+    "note": "naïve — 東京 🙂",
+    "until": None,
+    "text": _LONG,
+}
+_PLENTY = "The year was quiet and the harvest fair. " * 750
+"""About 30,000 characters."""
+
+
+class Mark(StrEnum):
+    """Verdict on one question of the check."""
+
+    OK = "ok"
+    DIFFERS = "differs"
+    REFUSES = "refuses"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What one question has shown."""
+
+    name: str
+    mark: Mark
+    text: str
+    effect: str = ""
+    """What it does to a score, and how to mend it."""
+
+
+def _tool(name: str, text: str, properties: dict[str, Any]) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"type": "function", "function": {"name": name, "description": text, "parameters": parameters}}
+
+
+_LOOK_UP = _tool("look_up", "Looks a number up.", {"number": {"type": "integer"}})
+_FORECAST = _tool(
+    "store_note",
+    "Stores a note.",
+    {
+        "place": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "codes": {"type": "array", "items": {"type": "integer"}}},
+        },
+        "unit": {"type": "string", "enum": ["metric", "imperial"]},
+        "days": {"type": "integer"},
+        "note": {"type": "string"},
+        "until": {"type": ["string", "null"]},
+        "text": {"type": "string"},
+    },
+)
+_NAMES = ("look_up", "store_note")
+
+
+async def check_endpoint(model: ModelConfig) -> AsyncIterator[Answered]:
+    """Ask all questions, one after another, and yield what each has shown."""
+    limits = msgspec.structs.replace(model.limits, max_tries=1, max_wait_s=0.0)
+    model = msgspec.structs.replace(model, limits=limits)
+    endpoint = open_endpoint(model)
+    try:
+        check = _Check(model, endpoint)
+        for question in (
+            check.free_call,
+            check.forced_call,
+            check.no_call,
+            check.arguments,
+            check.parallel_calls,
+            check.results,
+            check.streamed,
+            check.limits,
+            check.stop_text,
+            check.roles,
+            check.long_prompt,
+            check.repeats,
+        ):
+            yield await question()
+    finally:
+        await endpoint.aclose()
+
+
+class _Check:
+    """The questions to one endpoint."""
+
+    def __init__(self, model: ModelConfig, endpoint: Endpoint) -> None:
+        self._model, self._endpoint = model, endpoint
+        self._free: Reply | None = None
+
+    async def _ask(
+        self, messages: Sequence[dict[str, Any]] | str, tools: Sequence[dict[str, Any]] = (), **params: Any
+    ) -> Reply:
+        listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else list(messages)
+        sent = {"temperature": 0.0, **params}
+        sent = {name: value for name, value in sent.items() if name not in self._model.omit}
+        return await self._endpoint.ask(ChatRequest(cast("list[Message]", listed), list(tools), sent), Unwatched())
+
+    async def free_call(self) -> Answered:
+        name, question = "a call", "Look up number 7 with the tool."
+        try:
+            reply = self._free = await self._ask(question, [_LOOK_UP])
+        except Fault as fault:
+            return _refused(name, fault, 'Suites that pass tools natively cannot be played; use mode = "prompt".')
+        if not reply.tool_calls:
+            return _without_call(name, reply)
+        return _judge_call(name, reply.tool_calls[0])
+
+    async def forced_call(self) -> Answered:
+        name = "a forced call"
+        choice = {"type": "function", "function": {"name": "look_up"}}
+        try:
+            reply = await self._ask("Look up number 7.", [_LOOK_UP], tool_choice=choice)
+        except Fault as fault:
+            return _refused(name, fault)
+        return _judge_call(name, reply.tool_calls[0]) if reply.tool_calls else _without_call(name, reply)
+
+    async def no_call(self) -> Answered:
+        name = "no fitting tool"
+        try:
+            reply = await self._ask("Say hello. No number needs to be looked up.", [_LOOK_UP])
+        except Fault as fault:
+            return _refused(name, fault)
+        if reply.tool_calls:
+            return Answered(name, Mark.DIFFERS, "calls a tool although none fits")
+        return Answered(name, Mark.OK, "answers without a call")
+
+    async def arguments(self) -> Answered:
+        name = "arguments"
+        wanted = json.dumps(_VALUES, ensure_ascii=False)
+        try:
+            reply = await self._ask(f"Call store_note with exactly these arguments: {wanted}", [_FORECAST])
+        except Fault as fault:
+            return _refused(name, fault)
+        if not reply.tool_calls:
+            return _without_call(name, reply)
+        text = reply.tool_calls[0].arguments
+        try:
+            given = json.loads(text)
+        except ValueError:
+            effect = "Calls with long or odd arguments fail whatever the model meant."
+            return Answered(name, Mark.WRONG, f"the arguments are not JSON: …{text[-40:]}", effect)
+        return _judge_arguments(name, given)
+
+    async def parallel_calls(self) -> Answered:
+        name = "two calls"
+        try:
+            reply = await self._ask("Look up the numbers 7 and 8, with two calls at once.", [_LOOK_UP])
+        except Fault as fault:
+            return _refused(name, fault)
+        if not reply.tool_calls:
+            return _without_call(name, reply)
+        ids = [call.id for call in reply.tool_calls]
+        if len(set(ids)) < len(ids) or not all(ids):
+            effect = "Results cannot be told apart: parallel cases fail."
+            return Answered(name, Mark.WRONG, f"the calls share the id {ids[0]!r}", effect)
+        if len(ids) != 2:
+            return Answered(name, Mark.DIFFERS, f"{len(ids)} instead of two", "Parallel cases may fail.")
+        return Answered(name, Mark.OK, "both arrive, with ids of their own")
+
+    async def results(self) -> Answered:
+        name = "results of two calls"
+        calls = [ToolCall(f"call_{number}", "look_up", json.dumps({"number": number})) for number in (7, 8)]
+        messages = [
+            {"role": "user", "content": "Look up the numbers 7 and 8 and tell me both results."},
+            {"role": "assistant", "content": None, "tool_calls": [call.for_message() for call in calls]},
+            {"role": "tool", "tool_call_id": "call_7", "content": "4711"},
+            {"role": "tool", "tool_call_id": "call_8", "content": "8153"},
+        ]
+        try:
+            reply = await self._ask(messages, [_LOOK_UP])
+        except Fault as fault:
+            return _refused(name, fault, f"Multi-turn cases break. {_TEMPLATE}")
+        seen = [result for result in ("4711", "8153") if result in (reply.content or "").replace(",", "")]
+        if len(seen) == 2:
+            return Answered(name, Mark.OK, "both reach the model")
+        if reply.tool_calls or seen:
+            return Answered(name, Mark.DIFFERS, f"the answer has {len(seen)} of the two", "Multi-turn cases may fail.")
+        effect = f"Multi-turn cases fail: the template may leave tool results out. {_TEMPLATE}"
+        return Answered(name, Mark.WRONG, "the answer has none of the two", effect)
+
+    async def streamed(self) -> Answered:
+        name = "streamed or not"
+        if self._free is None or self._model.params.get("stream") is False:
+            return Answered(name, Mark.OK, "not compared")
+        params = self._model.params | {"stream": False}
+        endpoint = open_endpoint(msgspec.structs.replace(self._model, params=params))
+        try:
+            request = ChatRequest(
+                [{"role": "user", "content": "Look up number 7 with the tool."}], [_LOOK_UP],
+                {} if "temperature" in self._model.omit else {"temperature": 0.0},
+            )  # fmt: skip
+            whole = await endpoint.ask(request, Unwatched())
+        except Fault as fault:
+            return _refused(name, fault)
+        finally:
+            await endpoint.aclose()
+        return _same(name, self._free, whole)
+
+    async def limits(self) -> Answered:
+        name = "max_tokens"
+        try:
+            reply = await self._ask("Count from 1 to 100.", max_tokens=5)
+        except Fault as fault:
+            return _refused(name, fault)
+        if reply.usage is not None and reply.usage.output > 12:
+            effect = "Limits of suites do nothing."
+            return Answered(name, Mark.WRONG, f"5 allowed, {reply.usage.output} written", effect)
+        if reply.finish != "length":
+            is_cut = reply.usage is not None and reply.usage.output >= 5
+            effect = "Answers that were cut count as whole."
+            text = f"the answer is cut, but ends with {reply.finish!r}" if is_cut else f"ends with {reply.finish!r}"
+            return Answered(name, Mark.WRONG if is_cut else Mark.DIFFERS, text, effect)
+        return Answered(name, Mark.OK, "ends with 'length'")
+
+    async def stop_text(self) -> Answered:
+        name = "stop"
+        try:
+            reply = await self._ask("Count from 1 to 9 with spaces between.", stop=["5"])
+        except Fault as fault:
+            return _refused(name, fault)
+        text = reply.content or ""
+        if "5" in text and "6" in text:
+            effect = "Suites with stop texts judge more than the answer."
+            return Answered(name, Mark.WRONG, "goes on after the stop text", effect)
+        return Answered(name, Mark.OK, "ends at the stop text")
+
+    async def roles(self) -> Answered:
+        name = "roles"
+        messages = [
+            {"role": "system", "content": "Every answer of yours is the single word BANANA."},
+            {"role": "user", "content": "Hello."},
+            {"role": "assistant", "content": ""},
+            {"role": "user", "content": "Hello again."},
+            {"role": "user", "content": "Answer, please."},
+        ]
+        try:
+            reply = await self._ask(messages)
+        except Fault as fault:
+            return _refused(name, fault, f"Conversations with such turns break. {_TEMPLATE}")
+        if "banana" not in (reply.content or "").lower():
+            effect = "The system message may not reach the model."
+            return Answered(name, Mark.DIFFERS, "does not do what the system message says", effect)
+        return Answered(name, Mark.OK, "a system message, empty texts and two user messages in a row are taken")
+
+    async def long_prompt(self) -> Answered:
+        name = "30,000 characters"
+        try:
+            reply = await self._ask(f"The word to remember is heron.\n{_PLENTY}\nWhich word was to be remembered?")
+        except Fault as fault:
+            return _refused(name, fault, "Long cases break; give the server a longer context.")
+        counted = reply.usage.input if reply.usage is not None else 0
+        effect = "Long cases fail: the context is cut without a word. Give the server a longer one."
+        if counted and counted < len(_PLENTY) // 10:
+            return Answered(name, Mark.WRONG, f"only {counted:,} tokens were read", effect)
+        if "heron" not in (reply.content or "").lower():
+            return Answered(name, Mark.DIFFERS, "the answer does not know the beginning", effect)
+        return Answered(name, Mark.OK, "read to the beginning")
+
+    async def repeats(self) -> Answered:
+        name = "twice at temperature 0"
+        try:
+            first, second = [await self._ask("Name three rivers.", seed=7) for _ in range(2)]
+        except Fault as fault:
+            return _refused(name, fault)
+        same = first.content == second.content
+        return Answered(name, Mark.OK, "the same answer" if same else "two answers: runs cannot be repeated exactly")
+
+
+def _refused(name: str, fault: Fault, effect: str = "") -> Answered:
+    return Answered(name, Mark.REFUSES, f"{fault.kind.value}: {fault.message}", effect)
+
+
+def _without_call(name: str, reply: Reply) -> Answered:
+    how = written_call(reply.content or "", _NAMES)
+    if how:
+        effect = f"Native function calling scores nothing. {_PARSER}"
+        return Answered(name, Mark.WRONG, f"written into the text ({how}): the server has no tool parser", effect)
+    return Answered(
+        name, Mark.DIFFERS, "answers without a call", "The model, or its template, does not know the tools."
+    )
+
+
+def _judge_call(name: str, call: ToolCall) -> Answered:
+    try:
+        given = json.loads(call.arguments)
+    except ValueError:
+        effect = "No call can be graded."
+        return Answered(name, Mark.WRONG, f"the arguments are not JSON: {call.arguments[:60]}", effect)
+    if call.name != "look_up":
+        return Answered(name, Mark.WRONG, f"arrives as {call.name!r}", "No call has its tool's name.")
+    if given == {"number": 7} and not isinstance(given["number"], bool):
+        return Answered(name, Mark.OK, "arrives as one")
+    if given == {"number": "7"}:
+        effect = "Typed arguments count as wrong."
+        return Answered(name, Mark.WRONG, "a number arrives as text", effect)
+    return Answered(name, Mark.DIFFERS, f"with other arguments: {call.arguments[:60]}")
+
+
+def _judge_arguments(name: str, given: Any) -> Answered:
+    if given == _VALUES:
+        return Answered(name, Mark.OK, "nested, typed, Unicode and 2,000 characters arrive whole")
+    if not isinstance(given, dict):
+        return Answered(name, Mark.WRONG, "the arguments are no object", "No call can be graded.")
+    values = cast("dict[str, Any]", given)
+    other = [key for key in _VALUES if values.get(key) != _VALUES[key]]
+    text = values.get("text")
+    if (
+        isinstance(text, str)
+        and text != _LONG
+        and _LONG.startswith(text.rstrip(" …"))
+        and len(text) < 0.95 * len(_LONG)
+    ):
+        return Answered(name, Mark.WRONG, f"cut after {len(text):,} characters", "Long arguments count as wrong.")
+    note = values.get("note")
+    if isinstance(note, str) and ("\ufffd" in note or "Ã" in note or "?" in note or "\\u" in note):
+        return Answered(
+            name, Mark.WRONG, f"Unicode is garbled: {note[:40]}", "Texts other than English count as wrong."
+        )
+    if any(isinstance(values.get(key), str) and not isinstance(_VALUES[key], str | None) for key in other):
+        effect = "Typed arguments count as wrong."
+        return Answered(name, Mark.WRONG, f"{', '.join(other)}: numbers or objects arrive as text", effect)
+    return Answered(name, Mark.DIFFERS, f"{', '.join(other)} not as asked for")
+
+
+def _same(name: str, streamed: Reply, whole: Reply) -> Answered:
+    effect = "Runs stream: what is lost there counts against the model. Write params = { stream = false }."
+
+    def calls(reply: Reply) -> list[tuple[str, str]]:
+        return [(call.name, call.arguments) for call in reply.tool_calls]
+
+    if len(calls(streamed)) != len(calls(whole)):
+        text = f"{len(calls(streamed))} calls streamed, {len(calls(whole))} otherwise"
+        return Answered(name, Mark.WRONG, text, effect)
+    if streamed.finish != whole.finish:
+        return Answered(name, Mark.WRONG, f"ends with {streamed.finish!r} or {whole.finish!r}", effect)
+    if (streamed.usage is None) != (whole.usage is None):
+        which = "streamed" if streamed.usage is None else "whole"
+        return Answered(name, Mark.DIFFERS, f"no usage in {which} replies", "Costs are not known.")
+    if calls(streamed) != calls(whole) or streamed.content != whole.content:
+        return Answered(name, Mark.DIFFERS, "texts or arguments differ")
+    return Answered(name, Mark.OK, "the same")

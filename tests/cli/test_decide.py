@@ -1,0 +1,52 @@
+"""`branch --decide` finds a step that was planted in a conversation, and does not pay for it twice."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from console.cli.exitcode import Exit
+from console.core.record import Asked
+from console.store.journal import JournalReader
+
+MODEL = "sim/careful"
+
+
+@pytest.mark.parametrize(
+    ("suite", "category", "mode"),
+    [
+        ("bfcl-starter", "multi_turn_base", "fc"),
+        ("dialogue-starter", "bookings", ""),
+        pytest.param("cave-starter", "", "json", marks=pytest.mark.slow),
+    ],
+)
+def test_a_planted_step_is_found(console, home, suite: str, category: str, mode: str) -> None:
+    options = [*(["--category", category] if category else []), *(["--mode", mode] if mode else [])]
+    run = console("run", "-s", suite, "-m", MODEL, *options, "--limit", "4", "--yes", "--quiet", "--json").data
+    records = list(JournalReader(Path(run["folder"]) / "journal.jsonl").iter_all())
+    passed = {it.key.case for it in records if getattr(it, "verdict", None) and it.verdict.outcome == "passed"}
+    asked = [it for it in records if isinstance(it, Asked) and it.role == "model" and it.key.case in passed]
+    case = max(dict.fromkeys(it.key.case for it in asked), key=[it.key.case for it in asked].count)
+    replies = sorted((it for it in asked if it.key.case == case), key=lambda it: it.n)
+    planted = next(it for it in reversed(replies[:-1]) if it.reply.tool_calls)
+    (home / "bad.txt").write_text("── assistant ──\nI would rather not.\n")
+    at = f"{planted.turn + 1}.{planted.step + 1}"
+    spoilt = console("branch", f"{run['run']}#{case}", "--at", at, "--reply", "bad.txt", "--json").data
+    assert (spoilt["passed"], spoilt["graded"]) == (0, 1), "what is planted decides"
+    found = console("branch", f"{spoilt['run']}#{case}", "--decide", "-r", "12", "--json")
+    assert found.code == Exit.OK, found.err
+    told = json.loads(found.out.splitlines()[-1])
+    assert told["step"] == at, told
+    assert "said “I would rather not.”" in told["sentence"]
+    before = len(list((home / "runs").iterdir()))
+    again = console("branch", f"{spoilt['run']}#{case}", "--decide", "-r", "12")
+    assert len(list((home / "runs").iterdir())) == before, "nothing is played twice"
+    assert "decided it" in again.out
+
+
+def test_what_did_not_fail_is_refused(console, finished) -> None:
+    rollouts = console("export", finished, "--format", "json").data["rollouts"]
+    case = next(it["case"] for it in rollouts if it["outcome"] == "passed")
+    ended = console("branch", f"{finished}#{case}", "--decide")
+    assert (ended.code, "only what failed" in ended.err) == (Exit.USAGE, True)
+    assert console("branch", f"{finished}#{case}", "--decide", "--at", "1.1").code == Exit.USAGE

@@ -1,0 +1,82 @@
+"""A change is tried on the failures of a run and a guard, with its effect on the whole suite."""
+
+import json
+
+import pytest
+
+from console.cli.exitcode import Exit
+
+RUN = ("run", "-s", "bfcl-starter", "--category", "non_live,live", "--yes", "--quiet", "--json")
+
+
+@pytest.fixture
+def recorded(console) -> str:
+    return console(*RUN, "-m", "sim/hasty").data["run"]
+
+
+def test_a_change_is_tried_and_reported_in_a_sentence_a_table_and_a_diff(console, home, recorded):
+    (home / "a.txt").write_text("You are careful.\n")
+    ended = console(
+        "try", recorded, "--set", "system=a.txt", "-m", "sim/careful", "-n", "20", "--guard", "30", "--seed", "7"
+    )
+    assert ended.code == Exit.OK, ended.err
+    assert "of 20 failures " in ended.out
+    assert " would anyway), of 30 passed " in ended.out
+    assert "points [+" in ended.out
+    assert "on the whole suite; from 50 calls, a full run needs 73" in ended.out
+    assert "+You are careful." in ended.out
+    assert "fixed   chosen  " in ended.out
+    new = next(it["id"] for it in console("runs", "--json").data["runs"] if it["parent"] == recorded)
+    again = console("try", new, "--report", "--json").data
+    assert again["sentence"] in ended.out
+    assert again["effect"]["low"] > 0
+    assert len(again["cases"]["fixed"]) == again["chosen"]["passed"]
+    assert (again["chosen"]["cases"], again["guard"]["cases"], again["calls"]) == (20, 30, 50)
+    assert (again["run"], again["parent"]) == (new, recorded)
+
+
+def test_where_nothing_is_changed_nothing_is_shown_with_and_without_an_unchanged_arm(console, home, recorded):
+    """The recorded failures that pass now are luck, and so are the passed ones that fail."""
+    (home / "a.txt").write_text("Be exact.")
+    (home / "b.txt").write_text("Be exact. ")
+    one, two = ["--set", "system=a.txt"], ["--set", "system=a.txt,b.txt"]
+    for more in (one, [*one, "--control"], two):
+        told = console("try", recorded, *more, "-r", "2", "--seed", "7", "--json").lines
+        assert len(told) == 1 + (more is two)
+        for it in told:
+            assert it["effect"]["low"] <= 0 <= it["effect"]["high"], it["sentence"]
+            assert it["control"] is ("--control" in more)
+            assert it["chosen"]["expected"] is not None
+            adjusted = it["effect"]["p_holm"]
+            assert (adjusted is None) is (len(told) == 1)
+            assert adjusted is None or adjusted >= it["effect"]["p"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([], "nothing is changed"),
+        (["-m", "sim/careful", "--control"], "by the other model too"),
+        (["--set", "system"], "has no value"),
+        (["--set", "reply=a.txt"], "belongs to one conversation"),
+        (["--set", "tool.nobody.description=a.txt"], "changes nothing in the recorded requests"),
+        (["--set", "system=a.txt", "--filter", "reason:nothing"], "matches reason:nothing"),
+        (["--set", "system=nowhere.txt"], "nowhere.txt"),
+        (["--set", "system=a.txt,a.txt", "--set", "user=a.txt,a.txt,a.txt"], "the numbers of texts differ"),
+        (["--report"], "no experiment on many cases"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused_before_anything_is_asked(console, home, finished, words, why):
+    (home / "a.txt").write_text("x")
+    ended = console("try", finished, *words)
+    assert ended.code == Exit.USAGE
+    assert why in ended.err
+
+
+def test_a_stratum_without_a_drawn_case_makes_the_sentence_impossible(console, home, recorded):
+    (home / "a.txt").write_text("x")
+    ended = console("try", recorded, "--set", "system=a.txt", "-n", "5", "--guard", "0", "--json")
+    assert ended.code == Exit.INCONCLUSIVE
+    told = json.loads(ended.out)
+    assert told["effect"] is None
+    assert "nothing can be said of the whole suite" in told["sentence"]

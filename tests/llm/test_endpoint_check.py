@@ -1,0 +1,159 @@
+"""The check of an endpoint, over HTTP: every planted fault of a server is named, and a sound server has none."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from server.openai_server import OpenAIServer, Scripted, last_text
+
+from console.config.model import ModelConfig
+from console.core.written_calls import written_call
+from console.llm.servers.endpoint_check import REQUESTS, Answered, Mark, check_endpoint
+
+Answer = Callable[[dict[str, Any]], Scripted]
+
+
+def sound(request: dict[str, Any]) -> Scripted:
+    """Answer every question of the check as a good model on a good server does."""
+    text, messages = last_text(request), request["messages"]
+    if "exactly these arguments: " in text:
+        return Scripted(calls=[("store_note", json.loads(text.split("arguments: ")[1]))])
+    if messages[-1]["role"] == "tool":
+        return Scripted("They are 4711 and 8153.")
+    if request.get("tools") and "No number" not in text:
+        return Scripted(calls=[("look_up", {"number": int(number)}) for number in re.findall(r"\d+", text)])
+    if request.get("max_tokens") == 5:
+        return Scripted("1 2 3 4 5", finish="length")
+    if request.get("stop"):
+        return Scripted("1 2 3 4 ")
+    if messages[0]["role"] == "system":
+        return Scripted("BANANA")
+    return Scripted("heron" if "to remember" in text else "Rhine, Rhone, Po")
+
+
+def written(how: str) -> Answer:
+    def answer(request: dict[str, Any]) -> Scripted:
+        said = sound(request)
+        if not said.calls:
+            return said
+        name, given = said.calls[0]
+        return Scripted(how.replace("NAME", name).replace("ARGS", json.dumps(given)))
+
+    return answer
+
+
+def changed(change: Callable[[dict[str, Any], Scripted], Scripted | None]) -> Answer:
+    def answer(request: dict[str, Any]) -> Scripted:
+        said = sound(request)
+        return change(request, said) or said
+
+    return answer
+
+
+def as_text(request: dict[str, Any], said: Scripted) -> Scripted:
+    said.calls = [(name, {key: str(value) for key, value in given.items()}) for name, given in said.calls]
+    return said
+
+
+def cut(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    if not said.calls or "text" not in said.calls[0][1]:
+        return None
+    return Scripted(calls=[("store_note", {**said.calls[0][1], "text": said.calls[0][1]["text"][:1000]})])
+
+
+def garbled(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    if not said.calls or "note" not in said.calls[0][1]:
+        return None
+    return Scripted(calls=[("store_note", {**said.calls[0][1], "note": "na?ve ? ?? ?"})])
+
+
+def unfinished(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    return (
+        Scripted("1 2 3 4 5", finish="stop", usage={"prompt_tokens": 9, "completion_tokens": 5})
+        if (said.finish == "length")
+        else None
+    )
+
+
+def unstopped(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    return Scripted("1 2 3 4 5 6 7 8 9") if request.get("stop") else None
+
+
+def forgetful(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    usage = {"prompt_tokens": 512, "completion_tokens": 3}
+    return Scripted("Which word?", usage=usage) if "to remember" in last_text(request) else None
+
+
+def deaf(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    return Scripted("I have no results.") if request["messages"][-1]["role"] == "tool" else None
+
+
+def lossy_stream(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    return Scripted("") if request.get("stream") and said.calls and len(request["tools"]) == 1 else None
+
+
+def strict_template(request: dict[str, Any], said: Scripted) -> Scripted | None:
+    roles = [message["role"] for message in request["messages"]]
+    return Scripted(fault="r400") if roles[-2:] == ["user", "user"] else None
+
+
+async def check(answer: Answer) -> tuple[dict[str, Answered], int]:
+    with OpenAIServer(answer) as server:
+        model = ModelConfig(name="m", model_id="m", base_url=server.base_url)
+        found = {item.name: item async for item in check_endpoint(model)}
+        return found, server.counts["chat"]
+
+
+async def test_a_sound_server_has_no_fault() -> None:
+    found, asked = await check(sound)
+    assert {name: item.mark for name, item in found.items() if item.mark is not Mark.OK} == {}
+    assert asked <= REQUESTS
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        '<tool_call>\n{"name": "NAME", "arguments": ARGS}\n</tool_call>',
+        '[TOOL_CALLS][{"name": "NAME", "arguments": ARGS}]',
+        'Sure!\n```json\n{"name": "NAME", "parameters": ARGS}\n```',
+        "[NAME(number=7)]",
+    ],
+)
+async def test_a_missing_tool_parser_is_named(how: str) -> None:
+    found, _ = await check(written(how))
+    assert found["a call"].mark is Mark.WRONG
+    assert "the server has no tool parser" in found["a call"].text
+    assert "--tool-call-parser" in found["a call"].effect
+    assert found["no fitting tool"].mark is Mark.OK
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "mark", "words"),
+    [
+        (as_text, "a call", Mark.WRONG, "a number arrives as text"),
+        (cut, "arguments", Mark.WRONG, "cut after 1,000 characters"),
+        (garbled, "arguments", Mark.WRONG, "Unicode is garbled"),
+        (unfinished, "max_tokens", Mark.WRONG, "is cut, but ends with 'stop'"),
+        (unstopped, "stop", Mark.WRONG, "goes on after the stop text"),
+        (forgetful, "30,000 characters", Mark.WRONG, "only 512 tokens were read"),
+        (deaf, "results of two calls", Mark.WRONG, "none of the two"),
+        (lossy_stream, "streamed or not", Mark.WRONG, "0 calls streamed, 1 otherwise"),
+        (strict_template, "roles", Mark.REFUSES, "bad_request"),
+    ],
+)
+async def test_a_planted_fault_is_found(
+    change: Callable[[dict[str, Any], Scripted], Scripted | None], name: str, mark: Mark, words: str
+) -> None:
+    found, _ = await check(changed(change))
+    assert (found[name].mark, words in found[name].text) == (mark, True), found[name]
+    elsewhere = {other for other, item in found.items() if item.mark is Mark.WRONG} - {name}
+    assert elsewhere <= ({"arguments", "a forced call", "a call"} if change in (as_text, lossy_stream) else set())
+
+
+def test_prose_about_a_tool_is_no_call() -> None:
+    assert not written_call("I could use look_up to find number 7, but need not.", ["look_up"])
+    assert not written_call('{"name": "Ada", "role": "pilot"}', ["look_up"])
+    assert not written_call("<tool_call>", ["look_up"])
+    assert written_call("look_up(number=7)", ["look_up"]) == "Python"
