@@ -124,6 +124,27 @@ async def test_the_form_gives_the_command_that_does_the_same(
     assert not planned
 
 
+async def test_a_change_is_tried_on_what_is_listed_in_six_keys_beside_the_edit(
+    opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor(workspace, monkeypatch, 'echo "Be kind." > "$1"')
+    async with opened() as (app, pilot):
+        await review(app, pilot, talk)
+        await pilot.press("f", "a")
+        await assert_until(pilot, lambda: "multi_turn_base_0" in text_of(app))
+        await pilot.press("A", "t")
+        await assert_until(pilot, lambda: "as it was" in text_of(app))
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "Try another system" in text_of(app))
+        assert "1 of 1 chosen" in text_of(app)
+        await pilot.press("y")
+        await assert_until(pilot, lambda: bool(planned))
+    assert planned[0].experiment is not None
+    ((change,),) = planned[0].experiment.arms
+    assert (change.what, change.after) == ("system", "Be kind.")
+    assert [stratum.size for stratum in planned[0].experiment.strata] == [1, 0, 0]
+
+
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
     size: tuple[int, int], opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch

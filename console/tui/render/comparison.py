@@ -160,8 +160,8 @@ def outcome_square_lines(comparison: RunComparison) -> list[Content]:
         return _often_lines(part)
     same, other = _both_fail(comparison)
     notes = (
-        f"both fail {part.neither}: same reason {same}, another {other}" if part.neither else "",
-        f"{part.left_out} left out without two grades" if left else "",
+        f"{part.left_out} left out: no two grades" if left else "",
+        f"same reason {same}, another {other}" if part.neither else "",
     )
     return [
         _square_row("", [(f"B {SYMBOLS.passed}", "bold"), (f"B {SYMBOLS.failed}", "bold")], ""),

@@ -14,10 +14,20 @@ from typing import TYPE_CHECKING, Protocol
 from textual.content import Content
 
 from console.config.paths import state_dir
-from console.core.experiment import RESULT, Arm, Change, description_of
+from console.core.experiment import OPENING, RESULT, Arm, Change, description_of
 from console.core.fault import UsageError
 from console.core.price import dollars
-from console.insight.as_sent import Point, beginning_of, called_words, change_of, diff_of, points_of, text_of
+from console.insight.as_sent import (
+    Point,
+    beginning_of,
+    called_words,
+    change_of,
+    check_change,
+    diff_of,
+    points_of,
+    shared_change,
+    text_of,
+)
 from console.insight.conversation import Conversation
 from console.insight.number_format import plural
 from console.insight.passage import Passage, PassageKind
@@ -82,6 +92,72 @@ class BranchActions:
 
         work = regrade(self.services, self.run, lambda work: self.start(work, group="spawn"))
         self.start(work, group="branch")
+
+    def action_branch_try(self) -> None:
+        """Ask for a change and try it on the listed cases and a guard."""
+        self.start(self._try(), group="branch")
+
+    async def _try(self) -> None:
+        case, chosen = self.controller.case(), [rollout.key.case for rollout in self.controller.triage.order]
+        points = points_of(case.conversation) if case is not None else []
+        if case is None or not points or not chosen:
+            self.services.refuse(UsageError("nothing is listed that was answered, so nothing can be tried"))
+            return
+        try:
+            edits = (await self._edited(_Form(None, ""), case.conversation, points, is_shared=True)).edits
+            if edits:
+                await self._ask_to_try(edits, list(dict.fromkeys(chosen)), points[0])
+        except (UsageError, ValueError) as error:
+            self.services.refuse(error)
+
+    async def _ask_to_try(self, edits: dict[str, str], chosen: list[str], point: Point) -> None:
+        ((what, text),) = edits.items()
+        change = shared_change(what, text)
+        check_change(point, change)
+        plan, took = await asyncio.to_thread(self._trial, change, chosen)
+        assert plan.experiment is not None
+        drawn = [f"{len(it.cases)} of {it.size} {it.name}" for it in plan.experiment.strata if it.size]
+        words = run_words([self.run])
+        words += ["--filter", self.controller.triage.narrow.text] if self.controller.triage.narrow.text else []
+        value = text.strip() if what.startswith("params.") else str(_kept_edit(what, text))
+        shell = command("try", *words, "--set", f"{what}={value}", places=self.services.paths)
+        lines = [
+            Content.assemble("Try another ", one_line(what, 40, "bold"), " on what is listed, and on a guard"),
+            Content.assemble(("   drawn    ", MUTED), one_line(", ".join(drawn), 56)),
+            Content.assemble(("   takes    ", MUTED), took),
+            one_line(f"   {shell}", 400, MUTED),
+        ]
+        answers = [Answer("y", "try it"), Answer("c", "copy the command")]
+        answer = await self.services.ask(Question(Content("\n").join(lines), answers))
+        if answer == "c":
+            self.services.copy(shell, "command")
+        elif answer == "y":
+            self.start(lambda: start_plan(self.services, lambda: plan, self._watch), group="spawn")
+
+    def _watch(self, tried: RunFolder) -> None:
+        self.services.navigator.open_live(tried)
+        report = command("try", "--report", *run_words([tried]), places=self.services.paths)
+        self.services.notify(Content.assemble("When it has ended: ", one_line(report, 300)))
+
+    def _trial(self, change: Change, chosen: list[str]) -> "tuple[Plan, str]":
+        """Return the plan of a trial, and what it will take in words. Call in a thread."""
+        from console.engine.experiment import experiment_plan, new_seed
+        from console.exchange.tried import draw_strata
+
+        seed, paths = new_seed(), self.services.paths
+        strata = draw_strata(self.run, chosen, seed=seed)
+        plan = experiment_plan(
+            self.run,
+            [case for stratum in strata for case in stratum.cases],
+            arms=((change,),),
+            strata=strata,
+            label=self.controller.triage.narrow.text,
+            name=f"try {change.label}",
+            seed=seed,
+            models_path=paths.models,
+            data_path=paths.data,
+        )
+        return plan, _took(plan)
 
     async def _branch(self) -> None:
         case, run = self.controller.case(), self.controller.run
@@ -178,12 +254,7 @@ class BranchActions:
 
     def _use(self, form: _Form, points: list[Point], arm: Arm) -> str:
         """Return what the experiment will take, in words."""
-        from console.engine.experiment import expected_use
-        from console.engine.plan import prepare
-
-        use = expected_use(prepare(self._plan(form, points, arm)))
-        price = "simulated" if use.is_free else "price unknown" if use.cost_usd is None else dollars(use.cost_usd)
-        return f"about {plural(round(use.calls), 'call')}, {price}"
+        return _took(self._plan(form, points, arm))
 
     def _start(self, form: _Form, points: list[Point], arm: Arm) -> None:
         """Start the branch beside the original. Call in a thread."""
@@ -217,12 +288,17 @@ class BranchActions:
         words += ["-r", str(form.repeats)] if form.repeats > 1 else []
         return command("branch", *words, places=self.services.paths)
 
-    async def _edited(self, form: _Form, conversation: Conversation, points: list[Point]) -> _Form:
+    async def _edited(
+        self, form: _Form, conversation: Conversation, points: list[Point], *, is_shared: bool = False
+    ) -> _Form:
+        """Let the reader edit something; with `is_shared`, only what many conversations have in common."""
         from console.tui.dialogs.filter_dialog import Chooser
 
         point = form.point or points[0]
         rows: dict[str, tuple[Content, Content]] = {}
         for what in _editable(point, is_at_step=form.point is not None):
+            if is_shared and what == OPENING:
+                continue
             try:
                 text = text_of(conversation, point, what)
             except UsageError:
@@ -268,6 +344,16 @@ class BranchActions:
         rows = {line.name: row_cells.model_cells(line) for line in ready}
         nothing = "No other model is ready. e on Home opens models.toml."
         return await self.services.ask(Chooser(Content("Go on with …"), row_cells.MODELS, rows, nothing)) or ""
+
+
+def _took(plan: "Plan") -> str:
+    """Return what an experiment will take, in words."""
+    from console.engine.experiment import expected_use
+    from console.engine.plan import prepare
+
+    use = expected_use(prepare(plan))
+    price = "simulated" if use.is_free else "price unknown" if use.cost_usd is None else dollars(use.cost_usd)
+    return f"about {plural(round(use.calls), 'call')}, {price}"
 
 
 def _point_of(passage: Passage, points: list[Point]) -> Point | None:
