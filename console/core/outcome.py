@@ -23,6 +23,10 @@ class Outcome(StrEnum):
         return self in (Outcome.PASSED, Outcome.FAILED)
 
 
+BLAME_PREFIX = "blame: "
+"""Prefix of a score of 1 that names the party a failure is due to, by the suite's rules; grouped by `GroupBy.BLAME`."""
+
+
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The grader's verdict on one rollout."""
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
-from console.core.outcome import Outcome
+from console.core.outcome import BLAME_PREFIX, Outcome
 from console.insight.reasons import cut_group, reason_words
 from console.insight.rollout import Rollout
 
@@ -40,6 +40,8 @@ class GroupBy(StrEnum):
     """Cause of failure according to a model."""
     REPEATS = "repeats"
     """Consistency: all, some or none of a case's rollouts passed; each case is a subgroup."""
+    BLAME = "blame"
+    """Party a failure is due to, by the rules of suites that have such."""
     NONE = "none"
 
 
@@ -216,6 +218,7 @@ def _readers(annotations: Mapping[Slot, Annotation]) -> dict[GroupBy, Reader]:
         GroupBy.CATEGORY: lambda rollout: (rollout.category, rollout.category or "no category"),
         GroupBy.FUNCTION: lambda rollout: (rollout.function, rollout.function or "no function called"),
         GroupBy.OUTCOME: _by_outcome,
+        GroupBy.BLAME: _by_blame,
         GroupBy.TAG: lambda rollout: _by_tag(annotations.get(rollout.slot, NO_ANNOTATION)),
         GroupBy.LABEL: lambda rollout: _by_label(annotations.get(rollout.slot, NO_ANNOTATION)),
     }
@@ -244,6 +247,11 @@ def _by_reason(rollout: Rollout) -> tuple[str, str]:
 def _by_outcome(rollout: Rollout) -> tuple[str, str]:
     word = rollout.outcome.value.replace("_", " ") if rollout.outcome else "not finished"
     return word, word
+
+
+def _by_blame(rollout: Rollout) -> tuple[str, str]:
+    party = next((name for name in rollout.scores if name.startswith(BLAME_PREFIX)), "").removeprefix(BLAME_PREFIX)
+    return party, party or "no blame"
 
 
 def _by_subject(rollout: Rollout) -> tuple[str, str]:

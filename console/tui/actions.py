@@ -320,6 +320,7 @@ _REVIEW = (
     Action("group.tag", ("t",), "Group: by tag", "by tag", "review", "FAILURES", menu="group"),
     Action("group.label", ("l",), "Group: by label", "by a model's label", "review", "FAILURES", menu="group"),
     Action("group.repeats", ("k",), "Group: by repeats", "by repeats of a case", "review", "FAILURES", menu="group"),
+    Action("group.blame", ("b",), "Group: by blame", "by whose fault it is", "review", "FAILURES", menu="group"),
     Action("group.none", ("n",), "Group: not at all", "not at all", "review", "FAILURES", menu="group"),
     *_sorts("review", "Review", "FAILURES", none="order of the run"),
     Action("view.next", ("v",), "View: next", "next, previous view", "review", "THIS CASE", "view", 55,

@@ -69,6 +69,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "CASE": [f"{CASE}1"],
         "DIR": [str(place.root)],
         "FILE": [rows],
+        "FILE|HARNESS:TASK": [rows, attack("harness:task")],
         "FORMAT": ["dialogue", attack("format")],
         "FOLDER": [str(place.runs_root / run), str(place.runs_root / played), str(place.runs_root)],
         "K/N": ["1/2"],

@@ -616,7 +616,7 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
             await see(lambda name=name: stage.has_read(name))
             await app.workers.wait_for_complete()
             await see(
-                "THIS CASE" if name == "review" else "STEER", *([] if app.services.shows_help else ["question_mark"])
+                "FAILURES" if name == "review" else "STEER", *([] if app.services.shows_help else ["question_mark"])
             )
             yield f"{name}-help"
             await stage.pilot.press("escape")

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from server.faults import FAULTS
 from server.http1 import Exchange
-from server.openai_server import OpenAIServer, Scripted, say_ok
+from server.openai_server import OpenAIServer, Scripted, last_text, say_ok
 from support.ray_runs import (
     LIMITS,
     ROOT,
@@ -34,7 +34,8 @@ from support.ray_runs import (
     workers,
 )
 
-from console.core.record import Asked, Closed, Lost, Opened
+from console.core.looks import Look
+from console.core.record import Asked, Closed, Looked, Lost, Opened
 from console.engine.budget import cost_of
 from console.store.runs import RunFolder
 
@@ -307,3 +308,36 @@ def test_a_cap_on_cost_is_not_overshot_behind_rays_client(
     facts = folder.manifest().model
     spent = sum(cost_of(record.reply, facts) or 0.0 for record in records(folder) if isinstance(record, Asked))
     assert 0 < spent <= cap
+
+
+def test_looks_decide_the_same_on_workers_in_the_background_and_here(
+    nodes: RayNodes, server: OpenAIServer, tmp_path: Path
+) -> None:
+    """The engine looks, wherever conversations are played; failures are slow, so that what ends first is no sample."""
+
+    def answer(is_broken: bool) -> Callable[[dict[str, Any]], Scripted]:
+        def say(request: dict[str, Any]) -> Scripted:
+            fails = is_broken and len(last_text(request)) % 3 == 0
+            scripted = Scripted("I cannot say.") if fails else play_along(request)
+            scripted.latency_s = 0.06 if fails else 0.02
+            return scripted
+
+        return say
+
+    plan = ("run", "-m", "served", "-s", "bfcl-starter", "-c", "8", "--quiet", "--category", "single_turn")
+    with home_of(tmp_path, server.base_url) as home:
+        server.answer = answer(is_broken=False)
+        baseline = Playing(home, *plan)
+        name = baseline.folder.name
+        assert baseline.wait()[0] in (0, 3), baseline.said
+        server.answer = answer(is_broken=True)
+        decided = (*plan, "--until", "decided", "--baseline", name, "--margin", "20pt")
+        seen: list[list[Look]] = []
+        for options in ((), ("--on", "ray", "--workers", "3"), ("--detach",)):
+            playing = Playing(home, *decided, *options, ray=nodes.address)
+            folder = playing.folder
+            assert playing.wait()[0] == 0, playing.said
+            until(lambda folder=folder: folder.journal_path.exists() and folder.is_closed, "a run did not end")
+            seen.append([record.look for record in records(folder) if isinstance(record, Looked)])
+    assert seen[0][-1].decision
+    assert seen[0] == seen[1] == seen[2]

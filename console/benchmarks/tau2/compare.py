@@ -7,10 +7,10 @@ from typing import Any, cast
 import msgspec
 
 from console.benchmarks.tau2.rules.domain import Domain
-from console.benchmarks.tau2.rules.domains.world import AGENT, Change, canonical
+from console.benchmarks.tau2.rules.domains.world import AGENT, Change, canonical, differing
 from console.benchmarks.tau2.rules.evaluate import Evaluation, world_differences
 from console.benchmarks.tau2.rules.output import Output
-from console.benchmarks.tau2.rules.replay import ReplayError
+from console.benchmarks.tau2.rules.replay import ReplayError, begun, expected
 from console.benchmarks.tau2.rules.task import Action, Call, Criteria, Task, calls_of
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
@@ -40,8 +40,23 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
                 pairs += _world_pairs(world_differences(domain, task, output.messages, solo=solo))
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
-    basis = f"counts: {', '.join(criteria.reward_basis)}"
-    return Comparison(sentence, tuple(pairs), note=basis, hint="; ".join(verdict.messages))
+    note = ""
+    if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"}:
+        is_idle = not differing(begun(domain, task), expected(domain, task))
+        note = "the world is right without any action" if is_idle else ""
+    rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"
+    return Comparison(sentence, (*_blame_pairs(verdict), *pairs), note=note, rule=rule)
+
+
+def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
+    """Yield whose fault a failure is, and the signs."""
+    blamed = cast(dict[str, Any], verdict.detail.get("blame") or {})
+    if blamed:
+        rows = tuple(
+            Row(Mark.OMITTED, f"{sign['who']}: {sign['sign'].replace('_', ' ')}", (), sign.get("text") or "")
+            for sign in cast(list[dict[str, Any]], blamed.get("signs") or [])
+        )
+        yield Pair(Mark.OMITTED, f"blame: {blamed['who']}", "" if rows else "no sign", rows, kind="check")
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
@@ -96,12 +111,12 @@ def _mark(met: bool) -> Mark:
 
 def _world_pairs(pairs: list[tuple[Change | None, Change | None]]) -> Iterator[Pair]:
     """Yield a pair for each row of the world that differs, with the fields that do."""
-    for actual, expected in pairs:
-        change = actual or expected
+    for actual, wanted in pairs:
+        change = actual or wanted
         if change is None:
             continue
         before = change.before
-        ours, theirs = actual.after if actual else before, expected.after if expected else before
+        ours, theirs = actual.after if actual else before, wanted.after if wanted else before
         name = " ".join(filter(None, (change.table, change.key)))
         if ours is None or theirs is None:
             mark = Mark.MISSING if ours is None else Mark.EXTRA

@@ -4,6 +4,7 @@ One answer per row with the same fields: conversations are played again with the
 judged as they are, metrics are computed.
 """
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -11,6 +12,7 @@ from typing import Any, Self, cast
 
 import msgspec
 
+from console.benchmarks.tau2 import request_check
 from console.benchmarks.tau2.conversation.talk import DONE, Limits, Silent, Talk
 from console.benchmarks.tau2.data.editions import Edition, editions, find_edition
 from console.benchmarks.tau2.rules.domains.world import AGENT
@@ -96,19 +98,45 @@ class Tau2LineChecker:
         if "simulations" in row:
             asked = msgspec.convert(row, ready_type(_MetricsRow))
             return {"expect": msgspec.to_builtins(metrics(asked.simulations, asked.num_trials), str_keys=True)}
+        if "what" in row:
+            edition = self._edition(row["edition"])
+            task = _task_of(edition, row["domain"], row.get("task"))
+            return request_check.prompt_row(edition, row["domain"], task, row["what"])
+        if "requests" in row:
+            return self._requests(row)
         case = msgspec.convert(row, ready_type(_Case))
         edition = self._edition(case.edition)
-        task = edition.tasks(case.domain).get(case.task)
-        if task is None:
-            raise UsageError(f"the edition {case.edition} has no task {case.task!r} in {case.domain}")
+        task = _task_of(edition, case.domain, case.task)
         if case.kind.startswith("rescore"):
             messages = [message_of(item) for item in case.messages]
             return _judged(edition, case, task, messages, case.termination_reason or "")
         return _played(edition, case, task)
 
+    def _requests(self, row: Row) -> Row:
+        """Play a recorded episode: the requests, its end and reward."""
+        edition = self._edition(row["edition"])
+        task = _task_of(edition, row["domain"], row["task"])
+        requests, output = asyncio.run(request_check.play_requests(edition, row, task))
+        if output is None or output.silent:
+            why = "replies ended" if output is None else f"{output.silent}: {output.silence}"
+            return {"requests": requests, "raises": {"where": "play", "text": why}}
+        domain, _ = request_check.domain_and_policy(row["domain"])
+        case = _Case(edition.name, domain, task.id, row["kind"], [], judge_reply=output.judge)
+        end = {"termination_reason": output.reason, "steps": output.steps, "errors": output.errors}
+        return {"requests": requests, **end, **_judged(edition, case, task, output.messages, output.reason)}
+
     def _edition(self, name: str) -> Edition:
         known = editions(self._folder)
         return find_edition(self._folder, name) if known else find_edition(self._folder)
+
+
+def _task_of(edition: Edition, name: str, task: str | None) -> Task:
+    """Return a task; any one if none is named."""
+    domain, _ = request_check.domain_and_policy(name)
+    tasks = edition.tasks(domain)
+    if task is not None and task not in tasks:
+        raise UsageError(f"the edition {edition.name} has no task {task!r} in {domain}")
+    return next(iter(tasks.values())) if task is None else tasks[task]
 
 
 def message_of(item: dict[str, Any]) -> Message:

@@ -6,12 +6,13 @@ from typing import Any
 
 from console.benchmarks.tau2.conversation.talk import Limits
 from console.benchmarks.tau2.data.editions import CHECKOUT, WHEEL
-from console.benchmarks.tau2.data.prompts import MANUAL, WORKFLOW
+from console.benchmarks.tau2.data.prompts import GROUND_TRUTH, MANUAL, MODEL, SOLO, WORKFLOW
 from console.core.fault import UsageError
 from console.suites.suite import Option
 
 SPLITS = ("base", "train", "test", "small", "full")
 NEWEST = "newest"
+_AGENTS = "solo: telecom without a user, by a ticket; ground_truth: told the expected calls, to test the user"
 OPTIONS = (
     Option(
         "edition", "choice", NEWEST, "edition of the data; newest: of those that were pulled", (NEWEST, CHECKOUT, WHEEL)
@@ -20,7 +21,7 @@ OPTIONS = (
     Option("max_steps", "int", 200, "messages and rounds of tool results after which a conversation fails"),
     Option("max_errors", "int", 10, "tool errors after which a conversation fails"),
     Option("protocol", "bool", False, "end a conversation at a message with both text and calls"),
-    Option("solo", "bool", False, "telecom without a user: the agent works on a ticket with the tools of both"),
+    Option("agent", "choice", MODEL, _AGENTS, (MODEL, SOLO, GROUND_TRUTH)),
     Option(
         "telecom_policy",
         "choice",
@@ -41,6 +42,7 @@ class Tau2Options:
     split: str
     limits: Limits
     policy: str
+    agent: str
     official_calls: bool
 
     @property
@@ -51,7 +53,7 @@ class Tau2Options:
             f"split {self.split}": self.split != "base",
             "other limits": (self.limits.max_steps, self.limits.max_errors) != (usual.max_steps, usual.max_errors),
             "protocol": self.limits.validate,
-            "solo": self.limits.solo,
+            f"agent {self.agent}": self.agent != MODEL,
             "telecom_policy": self.policy != MANUAL,
         }
         return [name for name, is_other in own.items() if is_other]
@@ -73,6 +75,8 @@ def read_options(options: Mapping[str, Any]) -> Tau2Options:
         is_count = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10_000
         if option.kind == "int" and not is_count:
             raise UsageError(f"must be from 1 to 10000, not {value!r}", where=option.name)
-    limits = Limits(values["max_steps"], values["max_errors"], values["protocol"], values["solo"])
+    limits = Limits(values["max_steps"], values["max_errors"], values["protocol"], values["agent"] == SOLO)
     edition = "" if values["edition"] == NEWEST else values["edition"]
-    return Tau2Options(edition, values["split"], limits, values["telecom_policy"], values["official_calls"])
+    return Tau2Options(
+        edition, values["split"], limits, values["telecom_policy"], values["agent"], values["official_calls"]
+    )

@@ -1,12 +1,13 @@
 """The suite of τ²-bench."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from console.benchmarks.tau2.data.editions import DOMAINS, Edition, find_edition
+from console.benchmarks.tau2.data.editions import DOMAINS, WHEEL, Edition, find_edition
+from console.benchmarks.tau2.data.prompts import GROUND_TRUTH
 from console.benchmarks.tau2.options import OPTIONS, read_options
 from console.benchmarks.tau2.rules.task import Instructions, Task
 from console.core.case import Case, Setting
@@ -87,8 +88,10 @@ class Tau2Suite(Suite):
         cases: list[Case] = []
         for domain in wanted:
             chosen = set(edition.splits(domain).get(options.split, ()))
-            tasks = edition.tasks(domain)
+            tasks: Mapping[str, Task] = edition.tasks(domain) if chosen else {}
             cases += [_case(edition, domain, task) for name, task in tasks.items() if name in chosen]
+        if options.agent == GROUND_TRUTH:
+            cases = [case for case in cases if case.data["task"]["evaluation_criteria"].get("actions")]
         if not cases:
             raise UsageError(f"no task of {', '.join(wanted) or 'these domains'} in the split {options.split}")
         return cases
@@ -133,9 +136,8 @@ class Tau2Suite(Suite):
         from console.benchmarks.tau2.rules.report import report
 
         options = read_options(setting.options)
-        why = (
-            [] if self.entry.comparable and options.edition != "inspect" else ["not the edition 1.0.1"]
-        ) + options.differs
+        is_official = self.entry.comparable and options.edition != WHEEL
+        why = [*([] if is_official else ["not data and wording of 1.0.1"]), *options.differs]
         return report(results, f"not comparable with published numbers: {', '.join(why)}" if why else "")
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:

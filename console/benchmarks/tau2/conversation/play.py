@@ -26,8 +26,6 @@ from console.suites.stage import Stage
 JUDGE = "judge"
 ROLES = {AGENT: "model", USER: "user"}
 """Role of each party's model."""
-RESULT = "tool_result"
-"""Kind of the journal note with a call and its result."""
 TRIES = 2
 """Attempts of the user's model and of the judge."""
 MALFORMED = "malformed_call"
@@ -54,10 +52,9 @@ class Player:
         self._edition, self._domain, self._task = edition, domain, task
         self._stage, self._options = stage, options
         solo = options.limits.solo
-        agent_tools = tool_schemas(edition, domain, AGENT)
         user_tools = tool_schemas(edition, domain, USER)
-        self._tools = {AGENT: [*agent_tools, *user_tools, _DONE_SCHEMA] if solo else agent_tools, USER: user_tools}
-        self._system = {AGENT: agent_prompt(edition, domain, task, variant=options.policy, solo=solo)}
+        self._tools = {AGENT: agent_tools(edition, domain, solo=solo), USER: user_tools}
+        self._system = {AGENT: agent_prompt(edition, domain, task, variant=options.policy, agent=options.agent)}
         if not solo:
             self._system[USER] = user_prompt(edition, task, has_tools=bool(user_tools))
         self._turn = self._step = 0
@@ -69,7 +66,7 @@ class Player:
         talk = Talk(begun(self._edition.domain(self._domain), self._task, solo=limits.solo), limits)
         talk.messages += earlier_messages(self._task)
         try:
-            await talk.play(self._ask, self._note)
+            await talk.play(self._ask)
         except Silent as error:
             party = ROLES[error.party]
             return Output(talk.messages, "", talk.steps, talk.errors, party, error.reason)
@@ -149,10 +146,6 @@ class Player:
             calls.append(Call(call.id, call.name, cast(dict[str, Any], arguments), party))
         return Message(party, reply.content, calls or None)
 
-    def _note(self, call: Call, result: Message) -> None:
-        data = {"name": call.name, "arguments": call.arguments, "result": result.content, "by": ROLES[call.requestor]}
-        self._stage.note(RESULT, data | {"error": result.error}, turn=self._turn, step=self._step)
-
     async def _judge(self, talk: Talk) -> tuple[str | None, str]:
         """Return the judge's reply, or the error of the last one."""
         if talk.reason not in EVALUATED or not needs_judge(self._task):
@@ -179,6 +172,12 @@ class Player:
                 return text, ""
             problem = f"{given} verdicts for {wanted} assertions"
         return text, problem
+
+
+def agent_tools(edition: Edition, domain: str, *, solo: bool) -> list[dict[str, Any]]:
+    """Return the schemas of the agent's tools; without a user, it has the user's too."""
+    own = tool_schemas(edition, domain, AGENT)
+    return [*own, *tool_schemas(edition, domain, USER), _DONE_SCHEMA] if solo else own
 
 
 def _seed(rollout: int) -> int:

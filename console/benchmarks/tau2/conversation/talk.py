@@ -54,12 +54,8 @@ class Talk:
     reason: str = ""
     """How it ended; empty: not yet."""
 
-    async def play(self, ask: Ask, notify: Callable[[Call, Message], None] | None = None) -> None:
+    async def play(self, ask: Ask) -> None:
         """Play to the end.
-
-        Args:
-            ask: asks a model.
-            notify: called with each call and its result.
 
         Raises:
             Silent: a reply is no message.
@@ -80,7 +76,7 @@ class Talk:
                 if self.limits.validate and (message.content or "").strip():
                     self.reason = f"{'user' if turn == USER else 'agent'}_error"
                     return
-                self._carry_out(message.tool_calls, turn, notify)
+                self._carry_out(message.tool_calls, turn)
             elif turn == USER:
                 self.reason = "user_stop" if any(mark in (message.content or "") for mark in STOPS) else ""
                 turn = AGENT
@@ -115,14 +111,12 @@ class Talk:
             return Message(AGENT, STOP)
         return message
 
-    def _carry_out(self, calls: Sequence[Call], party: str, notify: Callable[[Call, Message], None] | None) -> None:
+    def _carry_out(self, calls: Sequence[Call], party: str) -> None:
         for call in calls:
             answer = self.world.call(party, call.name, call.arguments)
             result = Message("tool", answer.content, id=call.id, requestor=party, error=answer.error)
             self.errors += answer.error
             self.messages.append(result)
-            if notify is not None:
-                notify(call, result)
         self.steps += 1
 
     def _limit(self) -> None:

@@ -66,7 +66,7 @@ class Edition:
             path = self.folder / f"{name}{suffix}"
             if path.exists():
                 text = path.read_text(encoding="utf-8")
-                is_same = self.has_checkout or name.startswith(("domains/retail", "user_simulator"))
+                is_same = self.has_checkout or name.startswith(("domains/retail", "domains/mock", "user_simulator"))
                 return text if is_same else text.removesuffix("\n")
         raise UsageError(f"the text {name} is missing", where=str(self.folder), hint="Pull the data again.")
 

@@ -129,11 +129,16 @@ def _copy_sources(sources: Path, target: Path, *, is_wheel: bool) -> None:
             shutil.copyfile(place, target / place.name)
 
 
+def _is_official(folder: Path) -> bool:
+    mark = folder / "official"
+    return mark.exists() and mark.read_text(encoding="utf-8") == "true"
+
+
 def _suite_toml(folder: Path) -> str:
     found = editions(folder)
-    official = {name: (edition.folder / "official").read_text() == "true" for name, edition in found.items()}
+    official = {name: _is_official(edition.folder) for name, edition in found.items()}
     newest = next(iter(found))
-    title = f"τ²-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
+    title = f"tau2-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
     source = {
         "name": "tau2-bench",
         "version": newest if official[newest] else "unknown",

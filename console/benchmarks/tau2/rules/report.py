@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from console.core.outcome import Outcome
+from console.benchmarks.tau2.rules.blame import PARTIES, USERS
+from console.core.outcome import BLAME_PREFIX, Outcome
 from console.suites.metrics import rate_metric
 from console.suites.suite import Metric, Report, Result
 
@@ -22,13 +23,29 @@ def report(results: Sequence[Result], note: str) -> Report:
     values = [rate.value for rate in rates.values() if rate.value is not None]
     if len(names) > 1 and values:
         metrics.append(Metric("mean of domains", sum(values) / len(values), count=len(results), note=note))
-    metrics += _lost(results)
+    metrics += [*_blamed(results), *_lost(results)]
     return Report(
         tuple(metrics),
         {name: (rate,) for name, rate in rates.items()} if len(names) > 1 else {},
         outcomes=dict(Counter(result.verdict.outcome for result in results)),
         reasons=dict(Counter(item.verdict.reason for item in results if item.verdict.reason).most_common()),
     )
+
+
+def _blamed(results: Sequence[Result]) -> list[Metric]:
+    """Return the share of each party in the failures, and the rate if faults of users did not count."""
+    failed = [item for item in results if item.verdict.outcome is Outcome.FAILED]
+    graded = [item for item in results if item.verdict.outcome.is_graded]
+    counts = {party: sum(f"{BLAME_PREFIX}{party}" in item.verdict.scores for item in failed) for party in PARTIES}
+    shares = [
+        Metric(f"{BLAME_PREFIX}{party}", count / len(failed), count=count, note="share of failures, by rules")
+        for party, count in counts.items()
+        if count
+    ]
+    if not counts[USERS]:
+        return shares
+    without = [item for item in graded if f"{BLAME_PREFIX}{USERS}" not in item.verdict.scores]
+    return [*shares, rate_metric("pass^1 without user faults", without, "rollouts failed by the user left out")]
 
 
 def _lost(results: Sequence[Result]) -> list[Metric]:

@@ -4,12 +4,13 @@ from typing import Any
 
 import msgspec
 
+from console.benchmarks.tau2.rules.blame import AGENTS, USERS, blame
 from console.benchmarks.tau2.rules.domain import Domain
 from console.benchmarks.tau2.rules.evaluate import Evaluation, UnreadableJudge, evaluate
 from console.benchmarks.tau2.rules.output import Output
 from console.benchmarks.tau2.rules.replay import ReplayError
 from console.benchmarks.tau2.rules.task import Task
-from console.core.outcome import Outcome, Verdict
+from console.core.outcome import BLAME_PREFIX, Outcome, Verdict
 from console.core.ready_type import ready_type
 
 _REASONS = (
@@ -46,14 +47,21 @@ def score(domain: Domain, task: Task, value: Any, *, solo: bool) -> Verdict:
     if evaluation.passed:
         return Verdict(Outcome.PASSED, scores=scores, detail=detail)
     reason, messages = _why(output, evaluation)
-    return Verdict(Outcome.FAILED, reason, messages=messages, scores=scores, detail=detail)
+    party, signs = blame(domain, task, output, evaluation, solo=solo)
+    decisive = next((sign for sign in signs if sign.who == party), None)
+    detail["blame"] = {"who": party, "signs": msgspec.to_builtins(signs)}
+    scores[f"{BLAME_PREFIX}{party}"] = 1.0
+    subject = f"{party}: {decisive.sign.replace('_', ' ')}" if decisive else party
+    return Verdict(Outcome.FAILED, reason, subject, messages, scores, detail=detail)
 
 
 def _silent(output: Output) -> Verdict:
     if output.silent == "user":
         text = "the simulated user wrote no message, twice"
-        return Verdict(Outcome.UNDECIDED, "user_silent", messages=(text,), detail={"end": output.silence})
-    return Verdict(Outcome.FAILED, output.silence, detail={"end": output.silence})
+        scores, detail = {f"{BLAME_PREFIX}{USERS}": 1.0}, {"end": output.silence}
+        return Verdict(Outcome.UNDECIDED, "user_silent", messages=(text,), scores=scores, detail=detail)
+    scores, detail = {f"{BLAME_PREFIX}{AGENTS}": 1.0}, {"end": output.silence}
+    return Verdict(Outcome.FAILED, output.silence, scores=scores, detail=detail)
 
 
 def _why(output: Output, evaluation: Evaluation) -> tuple[str, tuple[str, ...]]:

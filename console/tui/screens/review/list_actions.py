@@ -243,6 +243,7 @@ class FilterActions:
     action_group_tag = partialmethod(_group, GroupBy.TAG)
     action_group_label = partialmethod(_group, GroupBy.LABEL)
     action_group_repeats = partialmethod(_group, GroupBy.REPEATS)
+    action_group_blame = partialmethod(_group, GroupBy.BLAME)
     action_group_none = partialmethod(_group, GroupBy.NONE)
 
 

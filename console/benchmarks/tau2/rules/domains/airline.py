@@ -104,11 +104,11 @@ class Name(msgspec.Struct, gc=False):
     last_name: str
 
 
-class Address(msgspec.Struct, gc=False):
+class Address(msgspec.Struct, kw_only=True, gc=False):
     """The address of a user."""
 
     address1: str
-    address2: str | None
+    address2: str | None = None
     city: str
     country: str
     state: str

@@ -1,0 +1,264 @@
+"""Play, verdict and blame on a small airline and telephone company of our own."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.benchmarks.tau2.data.editions import editions
+from console.benchmarks.tau2.data.pull import pull
+from console.benchmarks.tau2.suite import Tau2Suite
+from console.core.case import Case, Setting
+from console.core.fault import UsageError
+from console.core.outcome import Outcome, Verdict
+from console.suites.pull import Pull
+from console.suites.suite import Result, SuiteEntry
+from console.testing.stage import CutOff, MemoryStage
+
+SETTING = Setting(mode="fc")
+CANCEL = {"name": "cancel_reservation", "arguments": {"reservation_id": "AB12CD"}}
+BAGS = {"reservation_id": "AB12CD", "total_baggages": 2, "nonfree_baggages": 0, "payment_id": "credit_card_1"}
+
+
+def task(name: str, actions: list[dict[str, Any]], **criteria: Any) -> dict[str, Any]:
+    wants = {
+        "domain": "airline",
+        "reason_for_call": "A change.",
+        "task_instructions": ".",
+        "known_info": "You are Ann.",
+    }
+    return {
+        "id": name,
+        "user_scenario": {"instructions": wants},
+        "evaluation_criteria": {"actions": actions, "communicate_info": [], **criteria},
+    }
+
+
+def write_edition(root: Path) -> None:
+    airline, telecom = root / "domains" / "airline", root / "domains" / "telecom"
+    for folder in (airline, telecom, root / "user_simulator"):
+        folder.mkdir(parents=True)
+    name, address = {"first_name": "Ann", "last_name": "Lee"}, {"address1": "1", "city": "X", "country": "US"}
+    user = {
+        "user_id": "ann_lee_1234",
+        "name": name,
+        "address": {**address, "state": "TX", "zip": "1"},
+        "email": "ann@example.com",
+        "dob": "1990-01-01",
+        "payment_methods": {
+            "credit_card_1": {"source": "credit_card", "id": "credit_card_1", "brand": "visa", "last_four": "1111"}
+        },
+        "saved_passengers": [],
+        "membership": "gold",
+        "reservations": ["AB12CD"],
+    }
+    reservation = {
+        "reservation_id": "AB12CD",
+        "user_id": "ann_lee_1234",
+        "origin": "JFK",
+        "destination": "SEA",
+        "flight_type": "one_way",
+        "cabin": "economy",
+        "flights": [],
+        "passengers": [],
+        "payment_history": [{"payment_id": "credit_card_1", "amount": 120}],
+        "created_at": "2024-05-01T00:00:00",
+        "total_baggages": 0,
+        "nonfree_baggages": 0,
+        "insurance": "no",
+    }
+    rows = {"flights": {}, "users": {"ann_lee_1234": user}, "reservations": {"AB12CD": reservation}}
+    (airline / "db.json").write_text(json.dumps(rows))
+    look = {"name": "get_reservation_details", "arguments": {"reservation_id": "AB12CD"}}
+    tasks = [
+        task("0", [look, CANCEL]),
+        task("1", [{"name": "update_reservation_baggages", "arguments": BAGS}]),
+        task("2", [], communicate_info=["1234.5"]),
+    ]
+    (airline / "tasks.json").write_text(json.dumps(tasks))
+    (airline / "split_tasks.json").write_text(json.dumps({"base": ["0", "1", "2"]}))
+    (airline / "policy.md").write_text("Help.")
+    (telecom / "db.toml").write_text(
+        'devices = []\nbills = []\n[[plans]]\nplan_id = "P1"\nname = "Basic"\ndata_limit_gb = 5.0\n'
+        "price_per_month = 40.0\ndata_refueling_price_per_gb = 5.0\n"
+        '[[customers]]\ncustomer_id = "C1"\nfull_name = "Ann Lee"\ndate_of_birth = "1990-01-01"\n'
+        'email = "a@example.com"\nphone_number = "555"\n'
+        'address = {street = "1", city = "X", state = "Y", zip_code = ""}\n'
+        'line_ids = ["L1"]\ncreated_at = "2025-01-01T00:00:00"\n'
+        '[[lines]]\nline_id = "L1"\nphone_number = "555"\nstatus = "Active"\nplan_id = "P1"\n'
+    )
+    (telecom / "user_db.toml").write_text("[device]\n")
+    steps = [
+        {"name": "toggle_data", "arguments": {}, "requestor": "user"},
+        {"name": "enable_roaming", "arguments": {"customer_id": "C1", "line_id": "L1"}, "requestor": "assistant"},
+    ]
+    works = {"env_type": "user", "func_name": "assert_mobile_data_status", "arguments": {"expected_status": True}}
+    phone = task("data", steps, env_assertions=[works], reward_basis=["ENV_ASSERTION", "ACTION"])
+    begins = [("set_user_info", {"name": "Ann", "phone_number": "555"}), ("turn_data_off", {})]
+    actions = [{"env_type": "user", "func_name": name, "arguments": given} for name, given in begins]
+    phone["initial_state"] = {"initialization_actions": actions}
+    (telecom / "tasks.json").write_text(json.dumps([phone]))
+    (telecom / "split_tasks.json").write_text(json.dumps({"base": ["data"]}))
+    for text in ("main_policy", "tech_support_manual"):
+        (telecom / f"{text}.md").write_text("Help.")
+    for text in ("", "_tools"):
+        (root / "user_simulator" / f"simulation_guidelines{text}.md").write_text("You are a user.\n")
+    (root / "sources").mkdir()
+    (root / "sources" / "llm_agent.py").write_text('AGENT_INSTRUCTION = "Serve."\n')
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Tau2Suite:
+    write_edition(tmp_path / "1.0.1")
+    return Tau2Suite(SuiteEntry("tau2", "tau2", tmp_path, "τ²"))
+
+
+def case_of(suite: Tau2Suite, name: str) -> Case:
+    return next(case for case in suite.cases((), SETTING) if case.id == name)
+
+
+def play(suite: Tau2Suite, case: Case, stage: MemoryStage) -> Any:
+    return asyncio.run(suite.play(case, stage, SETTING))
+
+
+def judged(suite: Tau2Suite, name: str, *said: dict[str, Any], reason: str = "user_stop") -> Verdict:
+    """Judge a conversation; calls get the results of our tools, which only have to be there."""
+    messages: list[dict[str, Any]] = []
+    for number, message in enumerate(said):
+        calls = [{"id": f"c{number}", **call} for call in message.get("tool_calls", ())]
+        messages.append({**message, "tool_calls": calls} if calls else message)
+        messages += [{"role": "tool", "id": call["id"], "content": "{}"} for call in calls]
+    return suite.score(case_of(suite, name), {"messages": messages, "reason": reason}, SETTING)
+
+
+def agent(text: str = "", *calls: dict[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "content": text or None, **({"tool_calls": list(calls)} if calls else {})}
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+STOP = user("Bye. ###STOP###")
+
+
+def test_scripted_sides_play_all_domains(suite: Tau2Suite) -> None:
+    for case in suite.cases((), SETTING):
+        output = play(suite, case, MemoryStage(case.id))
+        assert suite.score(case, output, SETTING).outcome is Outcome.PASSED, case.id
+        wrong = play(suite, case, MemoryStage(case.id, right=False))
+        assert suite.score(case, wrong, SETTING).outcome is Outcome.FAILED, case.id
+
+
+@pytest.mark.parametrize("name", ["airline_0", "telecom_data"])
+def test_a_conversation_goes_on_after_any_step(suite: Tau2Suite, name: str) -> None:
+    case = case_of(suite, name)
+    whole = MemoryStage(name)
+    output = play(suite, case, whole)
+    for count in range(len(whole.journal)):
+        cut = MemoryStage(name, cut_after=count)
+        with pytest.raises(CutOff):
+            play(suite, case, cut)
+        rest = MemoryStage(name, journal=cut.journal)
+        assert play(suite, case, rest) == output
+        assert (rest.unused, rest.journal) == (0, whole.journal)
+
+
+def test_each_side_sees_its_own_calls_only(suite: Tau2Suite) -> None:
+    requests: dict[str, list[Any]] = {"model": [], "user": []}
+
+    class Seen(MemoryStage):
+        async def ask(self, messages: Any, **kwargs: Any) -> Any:
+            requests[kwargs.get("role", "model")].append((messages, kwargs))
+            return await super().ask(messages, **kwargs)
+
+    play(suite, case_of(suite, "telecom_data"), Seen("x"))
+    messages, kwargs = requests["user"][-1]
+    assert [message["role"] for message in messages][:3] == ["system", "user", "assistant"]
+    assert messages[1]["content"] == "Hi! How can I help you today?"
+    names = [call["function"]["name"] for item in messages for call in item.get("tool_calls", ())]
+    assert names == ["toggle_data"]
+    assert kwargs["params"] == {"temperature": 0.0, "seed": kwargs["params"]["seed"], "tool_choice": "auto"}
+    messages, _ = requests["model"][-1]
+    names = [call["function"]["name"] for item in messages for call in item.get("tool_calls", ())]
+    assert names == ["enable_roaming"]
+
+
+def test_a_wrong_call_is_the_agents_fault_and_shown_in_the_world(suite: Tau2Suite) -> None:
+    wrong = {"name": "update_reservation_baggages", "arguments": {**BAGS, "total_baggages": 3}}
+    said = (user("Two bags."), agent("", wrong), agent("Done."), STOP)
+    verdict = judged(suite, "airline_1", *said)
+    assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "wrong_world")
+    assert verdict.detail["blame"]["who"] == "agent"
+    case = case_of(suite, "airline_1")
+    comparison = suite.compare(case, {"messages": _messages(said), "reason": "user_stop"}, verdict, SETTING)
+    [state] = [pair for pair in comparison.pairs if pair.kind == "state"]
+    assert state.expected == "reservations AB12CD"
+    assert [(row.name, row.expected, row.actual) for row in state.rows] == [("total_baggages", ("2",), "3")]
+
+
+def _messages(said: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
+    first, call, last, stop = said
+    calls = [{"id": "c", **item} for item in call["tool_calls"]]
+    return [first, {**call, "tool_calls": calls}, {"role": "tool", "id": "c", "content": "{}"}, last, stop]
+
+
+def test_the_spelling_of_a_number_is_the_graders_fault(suite: Tau2Suite) -> None:
+    spelled = {"name": "update_reservation_baggages", "arguments": {**BAGS, "total_baggages": 2.0}}
+    verdict = judged(suite, "airline_1", user("Two bags."), agent("", spelled), agent("Done."), STOP)
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAILED, "grader: number spelling")
+
+
+def test_a_format_of_an_amount_is_the_graders_fault(suite: Tau2Suite) -> None:
+    verdict = judged(suite, "airline_2", user("How much?"), agent("It is $1,234.50."), STOP)
+    assert verdict.outcome is Outcome.PASSED  # commas do not count
+    other = judged(suite, "airline_2", user("How much?"), agent("It is $1 234.50."), STOP)
+    assert (other.outcome, other.reason) == (Outcome.FAILED, "not_said")
+
+
+@pytest.mark.parametrize(
+    ("said", "sign"),
+    [
+        ((agent("I will cancel AB12CD. Do you confirm?"), user("Yes. ###STOP###")), "user: stopped early"),
+        ((agent("One moment."), user("Bye. ###TRANSFER###")), "user: transfer without transfer"),
+        ((agent("Which?"), user("It is ZZ99YY."), agent("Done."), STOP), "user: invented"),
+    ],
+)
+def test_faults_of_the_user(suite: Tau2Suite, said: tuple[dict[str, Any], ...], sign: str) -> None:
+    verdict = judged(suite, "airline_0", user("Please cancel."), *said)
+    assert (verdict.outcome, verdict.subject) == (Outcome.FAILED, sign)
+
+
+def test_a_silent_user_leaves_a_case_undecided_and_a_silent_agent_fails_it(suite: Tau2Suite) -> None:
+    case = case_of(suite, "airline_0")
+    silent: dict[str, Any] = {"messages": [], "reason": "", "silence": "empty_message"}
+    assert suite.score(case, {**silent, "silent": "user"}, SETTING).outcome is Outcome.UNDECIDED
+    assert suite.score(case, {**silent, "silent": "model"}, SETTING).reason == "empty_message"
+
+
+def test_a_limit_fails_without_evaluation(suite: Tau2Suite) -> None:
+    verdict = judged(suite, "airline_0", user("Please cancel."), reason="max_steps")
+    assert (verdict.outcome, verdict.reason, verdict.scores["reward"]) == (Outcome.FAILED, "max_steps", 0.0)
+
+
+def test_the_report_says_what_the_user_spoiled(suite: Tau2Suite) -> None:
+    spoiled = judged(suite, "airline_0", user("Please cancel."), agent("Wait."), user("Bye. ###TRANSFER###"))
+    passed = judged(suite, "airline_2", user("How much?"), agent("1234.5"), STOP)
+    results = [Result("a", "airline", 0, spoiled), Result("b", "airline", 0, passed)]
+    metrics = {metric.name: metric.value for metric in suite.report(results, SETTING).metrics}
+    assert metrics["pass^1"] == 0.5
+    assert metrics["blame: user"] == 1.0
+    assert metrics["pass^1 without user faults"] == 1.0
+
+
+def test_editions_lie_beside_each_other(tmp_path: Path) -> None:
+    write_edition(tmp_path / "checkout" / "data" / "tau2")
+    request = Pull(tmp_path / "root", lambda _: None, tmp_path / "checkout", accepts_digest=True)
+    write_edition(tmp_path / "root" / "tau2" / "inspect")
+    folder = pull(request)
+    assert list(editions(folder)) == ["1.0.1", "inspect"]
+    assert "comparable = false" in (folder / "suite.toml").read_text()
+    with pytest.raises(UsageError, match="digest mismatch"):
+        pull(Pull(tmp_path / "root", lambda _: None, tmp_path / "checkout"))
