@@ -9,8 +9,10 @@ _EXPECTED = frozenset({"ground_truth", "expected_function_calls", "calls"})
 """Fields of case data that hold expected calls."""
 _CONTAINERS = frozenset({"conversation", "turns", "expect"})
 """Fields of case data in which such fields may be."""
-_WRITTEN = re.compile(r"\s*([A-Za-z_][\w.]*)\(")
-"""A call as source code."""
+_WRITTEN = re.compile(r"\s*(?:```\w*\s*)?\[?\s*([A-Za-z_][\w.]*)\(")
+"""A call as source code, or the first of several."""
+_NEXT = re.compile(r"\)\s*[,;\n]\s*([A-Za-z_][\w.]*)\(")
+"""A call after another one."""
 
 _NAMES: dict[tuple[str, ...], tuple[str, ...]] = {}
 _MOST_KEPT = 10_000
@@ -36,11 +38,18 @@ def expected_functions(data: Mapping[str, Any]) -> Iterator[str]:
                     yield from expected_functions(cast("dict[str, Any]", table))
 
 
+def answered_functions(output: Any) -> Iterator[str]:
+    """Yield the functions of the calls in an output, which may be text or calls by turn and step."""
+    if isinstance(output, str | list):
+        yield from named_functions(cast("Any", output))
+
+
 def named_functions(calls: Any) -> Iterator[str]:
     """Yield the functions of calls: `{name: arguments}`, `{"name": …}` or source code, in nested lists."""
     if isinstance(calls, str):
         if match := _WRITTEN.match(calls):
             yield match[1]
+            yield from _NEXT.findall(calls, match.end())
     elif isinstance(calls, list):
         for call in cast("list[Any]", calls):
             yield from named_functions(call)

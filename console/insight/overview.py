@@ -31,7 +31,7 @@ from console.core.spending import RoleSpending, add_call
 from console.core.tally import RunFold, without_output
 from console.insight.executed_code import SANDBOX, Confinement, read_confinement
 from console.insight.failing_requests import FailingRequests
-from console.insight.functions_called import expected_functions, named_functions, with_functions
+from console.insight.functions_called import answered_functions, expected_functions, named_functions, with_functions
 from console.insight.pace import Pace
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Track
 
@@ -274,7 +274,7 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
     rollout.function = intern(
         rollout.function or _first_function(verdict.detail) or _first_function({"decoded": record.output})
     )
-    called = named_functions(verdict.detail.get("decoded"))
+    called = (*named_functions(verdict.detail.get("decoded")), *answered_functions(record.output))
     rollout.functions = with_functions(rollout.functions, called)
     rollout.scores = verdict.scores or NO_SCORES
     rollout.state = rollout.why = ""

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-_HARNESSES = ("inspect", "program")
+_HARNESSES = ("inspect", "verifiers", "program")
 """Formats that one folder, `harness`, implements."""
 BUILT_IN = ("bfcl", "aidanbench", "cavebench", "tau2", "dialogue", "recorded", *_HARNESSES)
 """Built-in benchmarks, in the order of listings and lookups."""

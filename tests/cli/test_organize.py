@@ -54,6 +54,7 @@ def test_an_archived_run_opens_as_before_and_resume_unpacks_it(console: Any, hom
     assert listed(console) == []
     assert "2 archived runs not listed; --archived lists them" in console("runs").err
     assert {run["id"] for run in listed(console, "--archived")} == {first, second}
+    assert "organize RUN --no-archive" in console("runs", "--archived").err
     after = seen(first)
     assert [text.replace(', "archived": true', "") for text in after] == before
     assert console("resume", second, "--json", "--quiet").code in (Exit.OK, Exit.BUDGET)

@@ -9,6 +9,7 @@ import pytest
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.exchange.imports import promptfoo_log
 from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.imports.importing import ImportReport
 from console.exchange.run_reader import RunReader
@@ -310,6 +311,22 @@ def test_each_provider_of_promptfoo_is_a_run(tmp_path: Path):
     assert a.rollouts[0].seconds == 1.5
     assert a.rollouts[0].cost_usd == 0.25
     assert a.texts()[:2] == [("user", "What is 1+1?"), ("assistant", "It is 2")]
+
+
+def test_results_of_many_prompts_are_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    log = promptfoo()
+    log["results"]["prompts"] = [{"provider": f"p{place}", "metrics": {"testPassCount": 1}} for place in range(9)]
+    log["results"]["results"] = [promptfoo_result(0, place, success=True, score=1) for place in range(9)]
+    path, passes = write_json(tmp_path / "out.json", log), list[Path]()
+    read = promptfoo_log.placed_pieces
+
+    def counted(path: Path, *others: Any) -> Any:
+        passes.append(path)
+        return read(path, *others)
+
+    monkeypatch.setattr(promptfoo_log, "placed_pieces", counted)
+    assert [len(list(each.samples())) for each in promptfoo_log.FORMAT.open(path)] == [1] * 9
+    assert passes == [path]
 
 
 # tau-bench ------------------------------------------------------------------------------------------------------------

@@ -141,3 +141,18 @@ def test_pace_is_unknown_before_it_is_known():
     assert pace.tokens_per_s() == 200
     now[0] = 120.0
     assert pace.tokens_per_s() is None
+
+
+def test_calls_of_every_step_are_functions_of_a_rollout():
+    texts = ["[find_page(query='a (b)'), sort_pages(by='date')]", "```python\n[open_page(url='x')]\n```"]
+    steps = [texts, [[{"close": {}}]]]
+    verdict = Verdict(Outcome.FAILED, "agentic:no_last_message")
+    run = overview(started("a"), Finished(at=2, key=Key("a", 0, 1), verdict=verdict, output=steps))
+    assert run.rollouts["a", 0].functions == ("find_page", "sort_pages", "open_page", "close")
+
+
+def test_prose_names_no_function():
+    verdict = Verdict(Outcome.FAILED)
+    output = [["I would call find_page(query) first."], [{"answer": "f(x)", "reply": "g(x)"}]]
+    run = overview(started("a"), Finished(at=2, key=Key("a", 0, 1), verdict=verdict, output=output))
+    assert run.rollouts["a", 0].functions == ()

@@ -9,6 +9,7 @@ HOME = "console.engine.background"
 AWAITED = {
     "console.benchmarks.bfcl.request_check": "it races the task with a question, and awaits both",
     "console.benchmarks.harness.driver.inspect_driver": "a program of its own, in another environment",
+    "console.benchmarks.harness.driver.verifiers_driver": "a program of its own, in another environment",
     "console.benchmarks.harness.driver_process": "it awaits them when it ends the driver",
     "console.benchmarks.harness.play": "who made a call awaits its task",
     "console.engine.engine_loop": "it turns the loop until they end, and names those that do not",

@@ -6,6 +6,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Protocol
 
+from support.screen_text import strips_of
 from textual.geometry import Region
 from textual.screen import ModalScreen
 
@@ -21,7 +22,7 @@ UPDATE = "UPDATE_FRAMES"
 
 def rows_of(app: ConsoleApp) -> list[str]:
     """Return what the terminal shows, and check that every line is exactly as wide as the terminal."""
-    strips = app.screen._compositor.render_strips()
+    strips = strips_of(app)
     width, height = app.size
     assert len(strips) == height
     assert {strip.cell_length for strip in strips} == {width}

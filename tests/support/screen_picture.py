@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
+from support.screen_text import strips_of
 from textual.app import App
 
 WIDTH, HEIGHT = 9, 18
@@ -21,7 +22,7 @@ def draw(app: App[Any], path: Path) -> None:
         f'<rect width="100%" height="100%" fill="{back}"/>',
         '<g font-family="DejaVu Sans Mono" font-size="14.95" xml:space="preserve">',
     ]
-    for y, strip in enumerate(app.screen._compositor.render_strips()):
+    for y, strip in enumerate(strips_of(app)):
         x = 0
         for segment in strip:
             style = segment.style

@@ -5,8 +5,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from console.tui.app import ConsoleApp
 from console.tui.data.workspace import THREAD
@@ -17,7 +19,13 @@ PATIENCE_S = 60.0
 
 def text_of(app: App[Any]) -> str:
     """Return the screen as text."""
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+    return "\n".join(strip.text for strip in strips_of(app))
+
+
+def strips_of(app: App[Any]) -> list[Strip]:
+    """Return what the terminal shows, line by line; a dialog draws the screens behind it, which drawing hands to it."""
+    visible_screen_stack.set(app._background_screens)
+    return app.screen._compositor.render_strips()
 
 
 async def assert_until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
@@ -40,7 +48,7 @@ async def wait_until_unchanged(app: App[Any], pilot: Pilot[int]) -> None:
 def assert_no_control_byte(app: App[Any]) -> None:
     """Look at every segment on the way to the terminal, before and after the app's own filters."""
     filters = app.get_line_filters()
-    for strip in app.screen._compositor.render_strips():
+    for strip in strips_of(app):
         for part in (strip, strip.apply_filter(filters[-1], app.screen.background_colors[1])):
             for character in part.text:
                 code = ord(character)

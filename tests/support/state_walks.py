@@ -4,7 +4,6 @@ Used by `test_states.py`, which holds their frames and colours, and by `screen_p
 them to be looked at. Time stands still in all walks, so that nothing that is shown depends on how fast the machine is.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
@@ -82,15 +81,6 @@ class Stage:
         last = ""
         while last != (last := text_of(self.app)):
             await self.pilot.pause(0.01)
-            await self._screens_below_are_done()
-
-    async def _screens_below_are_done(self) -> None:
-        """Wait until the screens behind a dialog have handled their messages; a pause waits for the top one only."""
-        behind = [widget for screen in self.app.screen_stack[:-1] for widget in screen.walk_children(with_self=True)]
-        for widget in behind:
-            done = asyncio.Event()
-            if widget.call_later(done.set):
-                await asyncio.wait_for(done.wait(), 30)
 
     def is_one_pane(self) -> bool:
         """Whether nothing stands below the first pane any more."""

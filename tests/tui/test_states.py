@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from support.frames import ChromeLog, assert_snapshot
 from support.screen_picture import draw
-from support.screen_text import text_of
+from support.screen_text import strips_of, text_of
 from support.state_walks import WALKS, Stage, Walk
 from textual.screen import ModalScreen
 
@@ -52,7 +52,7 @@ def pale(app: ConsoleApp, least: float) -> Iterator[str]:
     """Yield what is painted in a contrast below the least one, with its colours; what a sheet dims below it is not."""
     screen = app.screen
     sheet = screen.children[0].region if isinstance(screen, ModalScreen) else screen.region
-    for strip in screen._compositor.render_strips()[sheet.y : sheet.bottom]:
+    for strip in strips_of(app)[sheet.y : sheet.bottom]:
         for segment in strip.crop(sheet.x, sheet.right):
             style, text = segment.style, "".join(set(segment.text) - LINES)
             if not text or style is None or style.color is None or style.bgcolor is None:
@@ -68,7 +68,7 @@ SEEN: set[tuple[str, str, bool]] = set()
 
 def pairs(app: ConsoleApp) -> set[tuple[str, str, bool]]:
     """Return the pairs of colours on the screen; each stands for a pair of roles, which other themes paint alike."""
-    styles = {segment.style for strip in app.screen._compositor.render_strips() for segment in strip if segment.style}
+    styles = {segment.style for strip in strips_of(app) for segment in strip if segment.style}
     return {(str(style.color), str(style.bgcolor), isinstance(app.screen, ModalScreen)) for style in styles}
 
 

@@ -16,6 +16,13 @@ BENCHMARKS = (
         runs_programs=True,
     ),
     Benchmark(
+        "verifiers",
+        suite=_SUITE,
+        reasons=_REASONS,
+        from_task="console.benchmarks.harness.new_folder:from_verifiers",
+        runs_programs=True,
+    ),
+    Benchmark(
         "program",
         suite=_SUITE,
         reasons=_REASONS,

@@ -35,7 +35,11 @@ class Harness(NamedTuple):
 
 
 PROGRAM = "program"
-HARNESSES = {"inspect": Harness("task", "inspect_driver.py"), "program": Harness("command", "program_driver.py")}
+HARNESSES = {
+    "inspect": Harness("task", "inspect_driver.py"),
+    "verifiers": Harness("environment", "verifiers_driver.py"),
+    PROGRAM: Harness("command", "program_driver.py"),
+}
 
 
 class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,6 +50,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     task: str = ""
     command: tuple[str, ...] = ()
     """A program and its arguments, started in the suite's folder for each case."""
+    environment: str = ""
     python: str = ""
     """The Python that has the harness; empty: the first `python3` of PATH."""
     args: dict[str, Any] = {}
@@ -97,8 +102,8 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         return [python, str(_DRIVERS / HARNESSES[self.format].driver)]
 
-    def environment(self) -> Mapping[str, str]:
-        """Return the environment of the driver."""
+    def variables(self) -> Mapping[str, str]:
+        """Return the environment variables of the driver."""
         named = {name: os.environ[name] for name in (*_PASSED_ON, *self.env) if name in os.environ}
         return named | {"NO_PROXY": "127.0.0.1", "PYTHONUNBUFFERED": "1"}
 

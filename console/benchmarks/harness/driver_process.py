@@ -127,7 +127,7 @@ class HarnessSession:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             cwd=self._folder,
-            env=dict(self._definition.environment()),
+            env=dict(self._definition.variables()),
             start_new_session=True,
             limit=_LONGEST_LINE,
         )

@@ -130,7 +130,7 @@ def _ask(folder: Path, definition: Definition, do: str, limit: float) -> dict[st
             input=json.dumps(definition.opening(do)) + "\n",
             capture_output=True,
             cwd=folder,
-            env=dict(definition.environment()),
+            env=dict(definition.variables()),
             timeout=limit,
             check=False,
             encoding="utf-8",

@@ -56,3 +56,4 @@ def _from_task(form: str, root: Path, name: str, subject: str, python: str) -> t
 
 
 from_inspect = partial(_from_task, "inspect")
+from_verifiers = partial(_from_task, "verifiers")

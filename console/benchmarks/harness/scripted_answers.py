@@ -14,7 +14,7 @@ _WRONG = "I do not know."
 def scripted_answers(case: Case, role: str, call: GatewayCall) -> ScriptedAnswers:
     """Return what a simulated model may say to a call."""
     if role == "judge":
-        return ScriptedAnswers(Utterance("GRADE: C"), (Utterance("GRADE: I"),))
+        return ScriptedAnswers(Utterance("yes\n\nGRADE: C"), (Utterance("no\n\nGRADE: I"),))
     if role == "user":
         said = sum(message["role"] == "assistant" for message in call.messages)
         words = "###STOP###" if said > _LAST_WORDS else "Please go on, that is all I know."

@@ -1,8 +1,8 @@
-"""The `doctor` check of τ²-bench: which editions were pulled, and whether they are whole."""
+"""The `doctor` check of τ²-bench: which editions were pulled, and whether they are whole; nothing if none was."""
 
 from console.benchmarks.tau2.data.editions import CHECKOUT, DOMAINS, editions
 from console.benchmarks.tau2.rules.replay import begun
-from console.cli.doctor_checks import ABSENT, BAD, GOOD, WARNING, Finding
+from console.cli.doctor_checks import BAD, GOOD, WARNING, Finding
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 
@@ -10,12 +10,10 @@ _PULL = "eval-console pull tau2, and pull tau2 --from CHECKOUT for the edition 1
 
 
 def check_editions() -> list[Finding]:
-    """Return a finding for each edition: its tasks, after the world of the first of each domain was opened."""
+    """Return a finding for each pulled edition: its tasks, after the world of the first of each domain was opened."""
     roots = find_data_roots(None)
     every = [editions(root / "tau2") for root in (*roots.user, roots.pulled)]
     found = next((item for item in every if item), every[-1])
-    if not found:
-        return [Finding("data", "tau2", ABSENT, "not pulled", _PULL)]
     findings: list[Finding] = []
     for name, edition in found.items():
         title = f"tau2 {name}"

@@ -1,7 +1,8 @@
 """Rename, annotate, pin or archive runs. None of this changes a result.
 
 An archived run is compressed to about a tenth, and lists leave it out; every other command opens it as before, and
-resuming it unpacks it. The new name is accepted wherever a run is named.
+resuming it unpacks it. --no-archive unpacks it at once, and lists show it again. The new name is accepted wherever a
+run is named.
 """
 
 import argparse
@@ -50,7 +51,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--note", metavar="TEXT", help="a note on the run; an empty string removes it")
     parser.add_argument("--pin", action=argparse.BooleanOptionalAction, help="list it before the others")
     parser.add_argument(
-        "--archive", action=argparse.BooleanOptionalAction, help="compress it, and leave it out of lists"
+        "--archive",
+        action=argparse.BooleanOptionalAction,
+        help="compress it, and leave it out of lists; --no-archive undoes it",
     )
 
 
@@ -84,3 +87,5 @@ def _show(args: OrganizeArguments, run: RunFolder, marks: RunMarks) -> None:
     words = [f"named {marks.name}"] if marks.name else []
     words += ["pinned"] * marks.pinned + ["archived"] * run.is_archived + ([marks.note] if marks.note else [])
     args.output.text(f"{run.name}: {', '.join(words) or 'no marks'}")
+    if args.archive:
+        args.output.info(f"to list it again: eval-console organize {run.name} --no-archive")

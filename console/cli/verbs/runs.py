@@ -51,6 +51,8 @@ def run(args: RunsArguments) -> int:
         args.output.info(f"{plural(others, 'archived run')} not listed; --archived lists them")
     elif args.archived and not summaries:
         args.output.info("no run is archived; `eval-console organize RUN --archive` does it")
+    elif args.archived:
+        args.output.info("`eval-console organize RUN --no-archive` lists a run among the others again")
     elif not summaries and not count_runs(root):
         args.output.info("nothing has been run yet; start with `eval-console run`")
     return Exit.OK

@@ -6,6 +6,7 @@ sample (`attachment://`, the message pool) are followed one level deep, so that 
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -188,9 +189,17 @@ class EvalLog:
             "attachments": {str(place): attached for place, attached in enumerate(parts["attachments"])},
         }
 
+    @cached_property
+    def _by_folder(self) -> dict[str, list[str]]:
+        """Names of the members by their folder, so that no sample searches the whole table of contents."""
+        folders: dict[str, list[str]] = {}
+        for name in self._members.by_name:
+            folders.setdefault(name[: name.rfind("/") + 1], []).append(name)
+        return folders
+
     def _part(self, folder: str) -> list[Any]:
         """Return the items of a folder's members in order; members are named by the index of their first item."""
-        names = [name for name in self._members.by_name if name.startswith(folder)]
+        names = self._by_folder.get(folder, ())
         numbered = {int(stem): name for name in names if (stem := name[len(folder) : -len(".json")]).isdecimal()}
         if sum(self._members.by_name[name].size for name in numbered.values()) > LARGEST_BYTES:
             raise BadMember("is too large")

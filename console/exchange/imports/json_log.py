@@ -19,9 +19,19 @@ def read_pieces(path: Path, lists: Collection[Names], problems: list[Problem]) -
     Raises:
         UsageError: it cannot be read, or is not JSON.
     """
+    for names, piece, _ in placed_pieces(path, lists, problems):
+        yield names, piece
+
+
+def placed_pieces(
+    path: Path, lists: Collection[Names], problems: list[Problem]
+) -> Iterator[tuple[Names, bytes | None, int]]:
+    """Like `read_pieces`, with the position in the file where each piece ends."""
     try:
         with path.open("rb") as file:
-            yield from JsonPieces(file).elements(lists)
+            pieces = JsonPieces(file)
+            for names, piece in pieces.elements(lists):
+                yield names, piece, pieces.place
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except Truncated as error:

@@ -35,6 +35,11 @@ class JsonPieces:
         self._buffer = bytearray()
         self._at = 0
 
+    @property
+    def place(self) -> int:
+        """Position in the file right after what was consumed."""
+        return self._file.tell() - len(self._buffer) + self._at
+
     def elements(self, lists: Collection[Names]) -> Iterator[tuple[Names, bytes | None]]:
         """Yield members and elements with their paths; contents of a yielded value are not yielded again.
 

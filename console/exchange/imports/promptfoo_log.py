@@ -1,15 +1,19 @@
 """Results of promptfoo: the JSON file of `eval -o`. Each combination of provider and prompt is an evaluation."""
 
+from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from console.core.chat import Reply, Usage
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.exchange.imports.chat import conversation
-from console.exchange.imports.json_log import read_pieces
+from console.exchange.imports.json_log import placed_pieces, read_pieces
 from console.exchange.imports.log import (
     Log,
     LogCall,
@@ -37,22 +41,27 @@ _PLACED = (
 )  # fmt: skip
 
 
-class ProviderLog:
-    """The results of one prompt and one provider."""
+class _Place(msgspec.Struct, frozen=True, gc=False):
+    """Where a result is in the file."""
 
-    def __init__(self, path: Path, head: LogHead, place: int) -> None:
-        self.head = head
-        self.problems: list[Problem] = []
-        self._path = path
-        self._place = place
+    number: int
+    start: int
+    size: int
 
-    def samples(self, skip: int = 0) -> Iterator[LogSample]:
-        return islice(self._all_samples(), skip, None)
 
-    def _all_samples(self) -> Iterator[LogSample]:
+class _Results:
+    """Where the results of each prompt are, found in one pass over the file once the first are asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def found(self) -> tuple[dict[int, list[_Place]], list[Problem]]:
+        """Places by the index of the prompt, and what could not be read."""
+        places: dict[int, list[_Place]] = {}
+        problems: list[Problem] = []
         number = 0
-        repeats: dict[int, int] = {}
-        for names, piece in read_pieces(self._path, {_RESULTS}, self.problems):
+        for names, piece, end in placed_pieces(self.path, {_RESULTS}, problems):
             if names != _RESULTS:
                 continue
             number += 1
@@ -63,12 +72,44 @@ class ProviderLog:
                 if "testCase" not in record and "vars" not in record:
                     raise ValueError("is not a result")
             except ValueError as error:
-                self.problems.append(Problem(f"result {number}", str(error)))
+                problems.append(Problem(f"result {number}", str(error)))
                 continue
-            if count(record.get("promptIdx")) == self._place:
-                test = count(record.get("testIdx"))
-                yield _sample(record, test, repeats.get(test, 0))
-                repeats[test] = repeats.get(test, 0) + 1
+            place = _Place(number, end - len(piece), len(piece))
+            places.setdefault(count(record.get("promptIdx")), []).append(place)
+        return places, problems
+
+
+class ProviderLog:
+    """The results of one prompt and one provider."""
+
+    def __init__(self, results: _Results, head: LogHead, place: int) -> None:
+        self.head = head
+        self.problems: list[Problem] = []
+        self._results = results
+        self._place = place
+
+    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+        return islice(self._all_samples(), skip, None)
+
+    def _all_samples(self) -> Iterator[LogSample]:
+        path = self._results.path
+        repeats: dict[int, int] = {}
+        try:
+            places, problems = self._results.found
+            self.problems += problems
+            with path.open("rb") as file:
+                for place in places.get(self._place, ()):
+                    file.seek(place.start)
+                    try:
+                        record = table(read_json(file.read(place.size)))
+                    except ValueError as error:
+                        self.problems.append(Problem(f"result {place.number}", str(error)))
+                        continue
+                    test = count(record.get("testIdx"))
+                    yield _sample(record, test, repeats.get(test, 0))
+                    repeats[test] = repeats.get(test, 0) + 1
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
 
 
 def _open(path: Path) -> list[Log]:
@@ -87,8 +128,9 @@ def _open(path: Path) -> list[Log]:
     names = [text(prompt.get("provider")) for prompt in prompts]
     shared = without(whole, "results", "metadata")
     logs: list[Log] = []
+    times, found = Counter(names), _Results(path)
     for place, prompt in enumerate(prompts):
-        several = names.count(names[place]) > 1
+        several = times[names[place]] > 1
         label = text(prompt.get("label"))
         metrics = table(prompt.get("metrics"))
         tests = [metrics.get(name) for name in ("testPassCount", "testFailCount", "testErrorCount")]
@@ -104,7 +146,7 @@ def _open(path: Path) -> list[Log]:
             reported={"success": {"mean": count(tests[0]) / graded}} if graded else {},
             rest={"prompt": prompt, "metadata": metadata, **shared},
         )
-        logs.append(ProviderLog(path, head, place))
+        logs.append(ProviderLog(found, head, place))
     if not logs:
         raise UsageError("contains no prompt", where=str(path))
     return logs

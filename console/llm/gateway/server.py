@@ -4,8 +4,9 @@
     http://127.0.0.1:PORT/c/TOKEN/r/ROLE/v1/…     the same, of the model that plays a role
     http://127.0.0.1:PORT/r/ROLE/v1/…             one address for all rollouts; a header names the token
 
-A token is random, and dead when its rollout ends: calls without a living one are never answered, only held, so that
-what asks them neither fails nor goes on until it is ended. (Refused calls would end as errors of its case.)
+A token is random, and dead when its rollout ends: calls with a dead one are never answered, only held, so that what
+asks them neither fails nor goes on until it is ended. (Refused calls would end as errors of its case.) Calls without
+any are refused.
 """
 
 import asyncio
@@ -80,6 +81,9 @@ class Gateway:
                 words = f"eval-console cannot pass this call on: {error}"
                 return web.json_response(dialect.refusal("bad_request", words), status=400)
             token = request.match_info.get("token") or request.headers.get(ROLLOUT, "")
+            if not token:
+                words = "eval-console cannot tell which case this call is of: it has no token of a rollout"
+                return web.json_response(dialect.refusal("bad_request", words), status=403)
             answer = self._answers.get(token)
             try:
                 if answer is None:

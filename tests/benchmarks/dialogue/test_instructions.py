@@ -86,8 +86,11 @@ def test_a_case_counts_as_a_share_and_all_instructions_have_an_interval(tmp_path
     assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "not_followed")
     assert verdict.scores["instructions"] == 0.25
     assert [pair.mark.value for pair in comparison.pairs] == ["=", "≠", "≠", "≠"]
+    assert set(verdict.scores) == {"instructions", "instructions, loosely"}
     other = verdict.__class__(
-        Outcome.PASSED, scores={"instructions": 1.0, "instructions, loosely": 1.0, "instructions asked": 1}
+        Outcome.PASSED,
+        scores={"instructions": 1.0, "instructions, loosely": 1.0},
+        detail={"instructions asked": 1},
     )
     results = [Result(str(number), "cases", 1, verdict if number % 2 else other) for number in range(40)]
     metrics = {metric.name: metric for metric in suite_in(tmp_path).report(results, SETTING).metrics}

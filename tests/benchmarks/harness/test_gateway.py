@@ -79,8 +79,14 @@ async def test_a_call_is_of_the_rollout_in_its_path_or_header_and_of_the_role_in
         assert [role for role, _ in clients.heard] == ["judge", "user"]
 
 
-@pytest.mark.parametrize("path", ["/v1/chat/completions", "/c/0123/v1/chat/completions", "/c/{}/v1/chat/completions"])
-async def test_a_call_without_a_living_rollout_is_held_and_never_answered(path: str) -> None:
+async def test_a_call_without_a_token_is_refused() -> None:
+    async with Clients() as clients:
+        status, text = await clients.post("/v1/chat/completions", HELLO)
+    assert (status, "no token" in text, clients.heard) == (403, True, [])
+
+
+@pytest.mark.parametrize("path", ["/c/0123/v1/chat/completions", "/c/{}/v1/chat/completions"])
+async def test_a_call_of_a_rollout_that_has_ended_is_held_and_never_answered(path: str) -> None:
     async with Clients() as clients:
         clients.gateway.dismiss(clients.token)
         asking = asyncio.ensure_future(clients.post(path.format(clients.token), HELLO))

@@ -15,7 +15,7 @@ FOLLOWED = "instructions"
 """Score with the share of an answer's instructions that are followed."""
 LOOSELY = "instructions, loosely"
 ASKED = "instructions asked"
-"""Score with their number, which weighs the shares in the report."""
+"""Their number, which weighs the shares in the report; kept in the detail of a verdict, as it is no score."""
 _WORD = re.compile(r"\w+")
 _SENTENCE_END = re.compile(r"""(?<![.!?…。！？])[.!?…。！？]++["'”’)\]]*+(?=\s+["'“‘(\[]*[^\sa-z]|\s*$)""")
 _END_IN_LOWERCASE = re.compile(_SENTENCE_END.pattern.replace("[^\\sa-z]", "\\S"))

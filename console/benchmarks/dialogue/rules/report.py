@@ -33,17 +33,16 @@ def report(results: Sequence[Result], variants: Variants | None, scales: Scales)
 
 def _metrics(results: Sequence[Result], scales: Scales) -> tuple[Metric, ...]:
     """Return the accuracy and the mean of each score, with intervals."""
-    scores = [metric for metric in score_metrics(results, scales) if metric.name != ASKED]
-    return (rate_metric("accuracy", results), *scores, *_pooled(results))
+    return (rate_metric("accuracy", results), *score_metrics(results, scales), *_pooled(results))
 
 
 def _pooled(results: Sequence[Result]) -> Iterable[Metric]:
     """Yield the share of all instructions that are followed, strictly and loosely, whatever their number by case."""
     for name in (FOLLOWED, LOOSELY):
         parts = [
-            Part(result.case_id, scores[name] * scores[ASKED], scores[ASKED], result.cluster)
+            Part(result.case_id, result.verdict.scores[name] * asked, asked, result.cluster)
             for result in results
-            if ASKED in (scores := result.verdict.scores) and name in scores
+            if (asked := result.verdict.detail.get(ASKED)) and name in result.verdict.scores
         ]
         interval = ratio_interval(parts)
         if interval is not None:

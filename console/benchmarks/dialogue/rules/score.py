@@ -9,7 +9,7 @@ from console.benchmarks.dialogue.rules.choices import arranged, position_scores
 from console.benchmarks.dialogue.rules.code_tests import SCORE as TESTS
 from console.benchmarks.dialogue.rules.evaluate import evaluate
 from console.benchmarks.dialogue.rules.finding import Finding
-from console.benchmarks.dialogue.rules.instructions import FOLLOWED, LOOSELY
+from console.benchmarks.dialogue.rules.instructions import ASKED, FOLLOWED, LOOSELY
 from console.benchmarks.dialogue.rules.row import Instructed, PythonTests
 from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.core.fault import UsageError
@@ -30,16 +30,17 @@ def score(script: Script, value: Any) -> Verdict:
     placed = evaluate(arranged(script, output.order), output).placed()
     findings = [finding for _, finding in placed]
     scores = _scores(findings) | position_scores(findings, len(script.choices))
+    detail = {ASKED: scores.pop(ASKED)} if ASKED in scores else {}
     failed = [(place, finding) for place, finding in placed if finding.holds is False]
     open_ = [(place, finding) for place, finding in placed if finding.holds is None]
     if not failed and not open_:
-        return Verdict(Outcome.PASSED, scores=scores)
+        return Verdict(Outcome.PASSED, scores=scores, detail=detail)
     _, decisive = (failed or open_)[0]
     outcome = Outcome.FAILED if failed else Outcome.UNDECIDED
     if failed and (spent := next((turn.spent for turn in output.turns if turn.spent), "")):
-        return Verdict(outcome, "step_limit", "", (spent, _message(*failed[0])), scores)
+        return Verdict(outcome, "step_limit", "", (spent, _message(*failed[0])), scores, detail=detail)
     messages = tuple(_message(place, finding) for place, finding in (failed or open_)[:_MESSAGES])
-    return Verdict(outcome, decisive.reason, decisive.subject[:_LONGEST], messages, scores)
+    return Verdict(outcome, decisive.reason, decisive.subject[:_LONGEST], messages, scores, detail=detail)
 
 
 def score_names(scripts: Iterable[Script]) -> set[str]:
