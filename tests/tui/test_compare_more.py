@@ -143,7 +143,7 @@ async def test_trends_follow_a_model_and_lead_to_its_runs(
     workspace.run("2025-01-16T0900-b", passed=6, failed=4, age_days=1)
     async with opened(size) as (app, pilot):
         await pilot.press("H")
-        await assert_until(pilot, lambda: isinstance(app.screen, TrendsScreen) and "+.300" in text_of(app))
+        await assert_until(pilot, lambda: isinstance(app.screen, TrendsScreen) and "last step" in text_of(app))
         await wait_until_unchanged(app, pilot)
         assert_frame(app, f"trends-{size[0]}x{size[1]}")
         await pilot.press("enter")
