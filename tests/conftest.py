@@ -1,7 +1,9 @@
 """What holds for all tests: neither made-up examples nor waiting for the app depends on how busy the machine is."""
 
 import gc
+import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 from support import idle_wait, json_kinds
 
@@ -15,3 +17,9 @@ def pytest_collection_finish() -> None:
     """Exempt all collected tests and modules from garbage collection: each run in this process collects once."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_state(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what the program remembers, also in processes of tests, out of the state folder of whoever runs them."""
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
