@@ -56,7 +56,8 @@ class LiveScreen(RunScreen):
         #problems-caption, #beside { display: none; }
         #beside { max-height: 5; }
         &.-several-runs #beside { display: block; }
-        &.-several-runs.-narrow.-short #figures { display: none; }
+        &.-several-runs.-narrow.-short #progress { display: none; }
+        &.-several-runs.-narrow.-short #notice { max-height: 0; }
         &.-tall #beside { max-height: 12; }
         &.-wide #beside { padding: 0 1; }
         #facts { display: none; height: auto; max-height: 9; }
