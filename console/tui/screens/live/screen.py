@@ -210,6 +210,11 @@ class LiveScreen(RunScreen):
             self.conversations.touch_rollouts(rows_with_clock)
             self._draw_watched(feed, Changes())  # ended conversations are replaced after a while, even without changes
 
+    def on_resize(self) -> None:
+        """Draw the figures for the new size; those of a run that has ended would not change otherwise."""
+        if self.feed is not None:
+            self.call_after_refresh(self._draw_figures, self.feed)
+
     def _choose_view(self, feed: RunFeed) -> None:
         """Switch to the suite's own view, if it has one."""
         if self.has_own_view:
