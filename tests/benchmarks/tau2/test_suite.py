@@ -123,9 +123,6 @@ def test_an_expected_call_that_its_tool_refuses_is_the_agents_fault(suite: Tau2S
     case = case_of(suite, "airline_0")
     verdict = suite.score(case, {"messages": messages, "reason": "user_stop"}, SETTING)
     assert verdict.subject == "agent: failed write"
-    comparison = suite.compare(case, {"messages": messages, "reason": "user_stop"}, verdict, SETTING)
-    assert comparison is not None
-    assert comparison.note.startswith("blame: agent (agent: failed write, cancel_reservation is refused by the tool")
 
 
 def test_the_spelling_of_a_number_is_the_graders_fault(suite: Tau2Suite) -> None:
