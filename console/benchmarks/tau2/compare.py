@@ -40,23 +40,24 @@ def compare(domain: Domain, task: Task, value: Any, verdict: Verdict, *, solo: b
                 pairs += _world_pairs(world_differences(domain, task, output.messages, solo=solo))
             except ReplayError as error:
                 pairs.append(Pair(Mark.DIFFERS, "the expected world", str(error), kind="state"))
-    note = ""
+    notes = [_blame_note(verdict)]
     if set(criteria.reward_basis) <= {"DB", "COMMUNICATE"}:
         is_idle = not differing(begun(domain, task), expected(domain, task))
-        note = "the world is right without any action" if is_idle else ""
+        notes.append("the world is right without any action" if is_idle else "")
     rule = f"{', '.join(verdict.messages) or 'passed'}; what counts: {', '.join(criteria.reward_basis)}"
-    return Comparison(sentence, (*_blame_pairs(verdict), *pairs), note=note, rule=rule)
+    return Comparison(sentence, tuple(pairs), note="; ".join(filter(None, notes)), rule=rule)
 
 
-def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
-    """Yield whose fault a failure is, and the signs."""
+def _blame_note(verdict: Verdict) -> str:
+    """Say whose fault a failure is, with the signs."""
     blamed = cast(dict[str, Any], verdict.detail.get("blame") or {})
-    if blamed:
-        rows = tuple(
-            Row(Mark.OMITTED, f"{sign['who']}: {sign['sign'].replace('_', ' ')}", (), sign.get("text") or "")
-            for sign in cast(list[dict[str, Any]], blamed.get("signs") or [])
-        )
-        yield Pair(Mark.OMITTED, f"blame: {blamed['who']}", "" if rows else "no sign", rows, kind="check")
+    if not blamed:
+        return ""
+    signs = [
+        f"{sign['who']}: {sign['sign'].replace('_', ' ')}{', ' if sign.get('text') else ''}{sign.get('text') or ''}"
+        for sign in cast(list[dict[str, Any]], blamed.get("signs") or [])
+    ]
+    return f"blame: {blamed['who']} ({'; '.join(signs) or 'no sign'})"
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:

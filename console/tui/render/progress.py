@@ -156,6 +156,8 @@ def progress_line(
     if overview.confinement is not None and overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
     parts.append(average)
+    if Content("   ").join(part for part in parts if part).cell_length >= width:
+        parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
     if live:
         pace = overview.pace.tokens_per_s()
         is_stuck = is_stalled(overview.status) or overview.failing.is_total
