@@ -20,6 +20,8 @@ from console.insight.report import Row, Section
 from console.insight.rollout import Rollout
 
 CHOSEN, OTHER_FAILURES, PASSED = "chosen", "other failures", "passed"
+VERDICTS = ("fixed", "lost", "unchanged")
+"""What may come of a case, in the order of reports."""
 _MOST_ROWS = 40
 
 
@@ -283,7 +285,7 @@ def sections_of(tried: TriedFix) -> Iterator[Section]:
             if change.verdict != "unchanged"
         ]
         verdicts = [change.verdict for change in result.changes]
-        total = ", ".join(f"{verdicts.count(word)} {word}" for word in ("fixed", "lost", "unchanged"))
+        total = ", ".join(f"{verdicts.count(word)} {word}" for word in VERDICTS)
         yield Section("Cases", ("change", "of", "case", "before", "now"), tuple(rows), most=_MOST_ROWS, lines=(total,))
         for change in result.arm:
             yield Section(change.label, lines=tuple(diff_of(change)))
@@ -299,7 +301,7 @@ def _labels(arm: Arm) -> list[str]:
 
 
 def _order(change: CaseChange) -> tuple[int, int]:
-    return ("fixed", "lost", "unchanged").index(change.verdict), (CHOSEN, OTHER_FAILURES, PASSED).index(change.stratum)
+    return VERDICTS.index(change.verdict), (CHOSEN, OTHER_FAILURES, PASSED).index(change.stratum)
 
 
 def _share(value: float) -> str:
@@ -323,10 +325,7 @@ def tried_fields(tried: TriedFix) -> Iterator[dict[str, Any]]:
             "why_not": result.why,
             "chosen": _part_fields(result.chosen),
             "guard": _part_fields(result.guard),
-            "cases": {
-                word: [change.case for change in result.changes if change.verdict == word]
-                for word in ("fixed", "lost", "unchanged")
-            },
+            "cases": {word: [change.case for change in result.changes if change.verdict == word] for word in VERDICTS},
             "control": tried.has_control,
             "calls": tried.calls,
             "full_calls": tried.full_calls,

@@ -15,11 +15,14 @@ from support.screen_text import assert_until, text_of
 from tui.test_review_screen import review
 
 from console.core.chat import Reply
+from console.core.experiment import Change
 from console.core.outcome import Outcome
 from console.core.run import Selection
 from console.engine import launch
 from console.engine.engine import Engine
+from console.engine.experiment import experiment_plan
 from console.engine.plan import Plan
+from console.exchange.tried import draw_strata
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.screens.compare.screen import CompareScreen
@@ -143,6 +146,30 @@ async def test_a_change_is_tried_on_what_is_listed_in_six_keys_beside_the_edit(
     ((change,),) = planned[0].experiment.arms
     assert (change.what, change.after) == ("system", "Be kind.")
     assert [stratum.size for stratum in planned[0].experiment.strata] == [1, 0, 0]
+
+
+async def test_of_a_trial_the_report_is_shown_and_its_cases_are_opened(
+    opened: Any, workspace: Any, planned: list[Plan], talk: RunFolder
+) -> None:
+    change = Change("system", "Be kind.", "Be quick.")
+    strata = draw_strata(talk, ["multi_turn_base_0"])
+    data, models = workspace.root / "data", workspace.paths.models
+    plan = experiment_plan(
+        talk, ["multi_turn_base_0"], arms=((change,),), strata=strata, data_path=data, models_path=models
+    )
+    folder, prepared = launch.start(plan)
+    await asyncio.to_thread(lambda: asyncio.run(Engine(folder, prepared).run()))
+    async with opened() as (app, pilot):
+        await read_talk(app, pilot, folder)
+        await pilot.press("A", "t")
+        await assert_until(pilot, lambda: "of the whole suite, as only 1" in text_of(app))
+        assert "+Be kind." in text_of(app)
+        await pilot.press("o")
+        await assert_until(pilot, lambda: "unchanged" in text_of(app) and "type to filter" in text_of(app))
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "type to filter" not in text_of(app))
+        assert "multi_turn_base_0" in text_of(app)
+    assert not planned
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])

@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # engine code is imported when it is needed
 
 _REPEATS = (1, 4, 8, 16)
 _DIFF_LINES = 6
+_CASE_COLUMNS = (Column("change", 10), Column("of", 15), Column("case", 30, 1, is_name=True))
 _COLUMNS = (Column("step", 8), Column("what", 40, 3))
 _START = "start"
 
@@ -94,10 +95,48 @@ class BranchActions:
         self.start(work, group="branch")
 
     def action_branch_try(self) -> None:
-        """Ask for a change and try it on the listed cases and a guard."""
+        """Try a change on the listed cases and a guard; of a run that did so, show the report."""
         self.start(self._try(), group="branch")
 
+    async def _report(self) -> None:
+        """Show what came of the trial that is read; its cases open in Review."""
+        from console.exchange.tried import read_tried
+        from console.insight.experiment import VERDICTS, sentence_of
+        from console.tui.dialogs.filter_dialog import Chooser
+
+        try:
+            tried = await asyncio.to_thread(read_tried, self.run)
+        except UsageError as error:
+            self.services.refuse(error)
+            return
+        if tried is None:
+            return
+        lines: list[Content] = []
+        rows: dict[str, tuple[Content, ...]] = {}
+        for result in tried.arms:
+            lines.append(one_line(sentence_of(tried, result), 400, "bold"))
+            diff = [line for change in result.arm for line in diff_of(change) if line[:1] in "+-"]
+            lines += [one_line(line, 60, "$pass" if line[:1] == "+" else "$fail") for line in diff[:_DIFF_LINES]]
+            verdicts = [change.verdict for change in result.changes]
+            lines.append(muted(", ".join(f"{verdicts.count(word)} {word}" for word in VERDICTS)))
+            for change in sorted(result.changes, key=lambda change: VERDICTS.index(change.verdict)):
+                rows.setdefault(
+                    change.case, (Content(change.verdict), Content(change.stratum), one_line(change.case, 200))
+                )
+        report = command("try", "--report", *run_words([self.run]), places=self.services.paths)
+        answers = [Answer("o", "open a case"), Answer("c", "copy the command")]
+        answer = await self.services.ask(Question(Content("\n").join(lines), answers))
+        if answer == "c":
+            self.services.copy(report, "command")
+        elif answer == "o":
+            case = await self.services.ask(Chooser(Content("Cases"), _CASE_COLUMNS, rows, "Nothing was graded yet."))
+            if case:
+                self.services.navigator.open_review(self.run, (case, 0))
+
     async def _try(self) -> None:
+        if _is_trial(self.run):
+            await self._report()
+            return
         case, chosen = self.controller.case(), [rollout.key.case for rollout in self.controller.triage.order]
         points = points_of(case.conversation) if case is not None else []
         if case is None or not points or not chosen:
@@ -136,8 +175,7 @@ class BranchActions:
 
     def _watch(self, tried: RunFolder) -> None:
         self.services.navigator.open_live(tried)
-        report = command("try", "--report", *run_words([tried]), places=self.services.paths)
-        self.services.notify(Content.assemble("When it has ended: ", one_line(report, 300)))
+        self.services.notify(Content("When it has ended, A t in its Review shows the report."))
 
     def _trial(self, change: Change, chosen: list[str]) -> "tuple[Plan, str]":
         """Return the plan of a trial, and what it will take in words. Call in a thread."""
@@ -344,6 +382,12 @@ class BranchActions:
         rows = {line.name: row_cells.model_cells(line) for line in ready}
         nothing = "No other model is ready. e on Home opens models.toml."
         return await self.services.ask(Chooser(Content("Go on with …"), row_cells.MODELS, rows, nothing)) or ""
+
+
+def _is_trial(run: RunFolder) -> bool:
+    """Return whether a run tried a change on cases of another."""
+    experiment = run.manifest().experiment
+    return experiment is not None and bool(experiment.strata)
 
 
 def _took(plan: "Plan") -> str:
