@@ -116,6 +116,15 @@ def _messages(said: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
     return [first, {**call, "tool_calls": calls}, {"role": "tool", "id": "c", "content": "{}"}, last, stop]
 
 
+def test_an_expected_call_that_its_tool_refuses_is_the_agents_fault(suite: Tau2Suite) -> None:
+    call = {"id": "c", "name": "cancel_reservation", "arguments": {}, "requestor": "assistant"}
+    refused = {"role": "tool", "id": "c", "content": "Error: no reservation_id", "error": True}
+    messages = [user("Cancel."), {"role": "assistant", "tool_calls": [call]}, refused, agent("Done."), STOP]
+    case = case_of(suite, "airline_0")
+    verdict = suite.score(case, {"messages": messages, "reason": "user_stop"}, SETTING)
+    assert verdict.subject == "agent: failed write"
+
+
 def test_the_spelling_of_a_number_is_the_graders_fault(suite: Tau2Suite) -> None:
     spelled = {"name": "update_reservation_baggages", "arguments": {**BAGS, "total_baggages": 2.0}}
     verdict = judged(suite, "airline_1", user("Two bags."), agent("", spelled), agent("Done."), STOP)
