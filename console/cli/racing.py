@@ -14,6 +14,7 @@ from console.cli.run_report import exit_code, show_report
 from console.core.looks import BEST
 from console.core.record import Looked
 from console.core.tally import RunFold, without_output
+from console.engine.compute_target import ComputeTarget
 from console.engine.race import RunningEngine, continue_race, racing_runs
 from console.insight.looks import look_words, until_words
 from console.insight.number_format import count
@@ -23,9 +24,11 @@ from console.store.runs import RunFolder
 _POLL_S = 0.2
 
 
-def resume_race(output: Output, folder: RunFolder, models_path: Path | None, data_path: Path | None) -> int:
+def resume_race(
+    output: Output, folder: RunFolder, models_path: Path | None, data_path: Path | None, target: ComputeTarget
+) -> int:
     """Continue all runs of a race that have not ended, and report on all of it."""
-    engines = continue_race(folder, models_path=models_path, data_path=data_path)
+    engines = continue_race(folder, models_path=models_path, data_path=data_path, target=target)
     if not engines:
         return output.error(f"nothing left to do in the race of {folder.name}", Exit.LOCKED)
     return follow_race(output, racing_runs(folder), engines, data_path)

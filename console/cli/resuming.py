@@ -53,7 +53,7 @@ def resume_run(
         return output.error(f"{folder.name} is decided: {summary.message}; {hint}", Exit.LOCKED)
     prepared = reopen(folder, args.models, args.data)
     if not to_the_end and race_of(folder, prepared) is not None:
-        return resume_race(output, folder, args.models, args.data)
+        return resume_race(output, folder, args.models, args.data, target)
     if target.on and prepared.earlier is not None:
         raise UsageError("a run that grades another again cannot be played on workers", where="--on")
     least = threshold(fail_under, [(prepared.suite, prepared.manifest.setting)])

@@ -67,7 +67,7 @@ def _show_pair(output: Output, whole: Pair) -> None:
     for row in pair.rows:
         expected = " | ".join(row.expected) or "(nothing)"
         actual = "(not given)" if row.actual is None else row.actual
-        note = f"   {row.note}" if row.note else ""
+        note = f"   {words}" if (words := row.note or "may be left out" * row.optional) else ""
         arrow = "  ◀" if row.decisive else ""
         output.text(f"      {row.mark.value} {row.name}: {expected}  →  {actual}{note}{arrow}")
     if paths.equal:

@@ -32,13 +32,6 @@ class _Entry(msgspec.Struct):
     max_input_tokens: int | None = None
 
 
-def add_list_prices(models: dict[str, ModelConfig]) -> None:
-    """Give every model without a price the one in litellm's list, and its context length; unlisted ones keep none."""
-    for name, model in models.items():
-        if model.price == Price() and not provider_of(model.provider).is_free:
-            models[name] = with_list_price(model)
-
-
 def with_list_price(model: ModelConfig) -> ModelConfig:
     """Return a model with the price and the context length in litellm's list; unchanged if it is not listed."""
     entry = _entry(_provider_name(model), model.model_id)

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from console.config.environment import dotenv_warning, origin
-from console.config.list_prices import add_list_prices
-from console.config.model import ModelConfig
+from console.config.model import ModelConfig, Price
 from console.config.secrets import key_variable, mask
 from console.config.toml import Mistake, TomlFile, read_toml
+from console.core.provider import provider_of
 from console.core.run import ModelFacts
 
 __all__ = ["KeyState", "Mistake", "ModelBook", "ModelConfig", "facts", "key_state", "load_models"]
@@ -57,7 +57,11 @@ def load_models(path: Path | None, data: Path | None = None) -> ModelBook:
         book.mistakes, book.warnings = file.mistakes, file.warnings
     for name, model in (simulated_models() | local_models()).items():
         book.models.setdefault(name, model)
-    add_list_prices(book.models)
+    unpriced = {name: model for name, model in book.models.items() if model.price == Price()}
+    if unpriced := {name: model for name, model in unpriced.items() if not provider_of(model.provider).is_free}:
+        from console.config.list_prices import with_list_price  # here, as simulated models need no prices
+
+        book.models |= {name: with_list_price(model) for name, model in unpriced.items()}
     for name, model in book.models.items():
         if model.provider == "local" and data is not None:
             book.models[name] = msgspec.structs.replace(model, data=data)

@@ -14,7 +14,6 @@ import base64
 import codecs
 import contextlib
 import functools
-import html
 import re
 import sys
 import unicodedata
@@ -275,7 +274,7 @@ def _unescaped(text: str) -> str:
     if "%" in text:
         text = _PERCENTS.sub(lambda escape: chr(int(escape.group()[1:], 16)), text)
     if "&" in text:
-        text = _ENTITIES.sub(lambda escape: html.unescape(escape.group()), text)
+        text = _ENTITIES.sub(lambda escape: _character(escape.group()), text)
     if _IS_UNSEEN.search(text):
         text = _BLANKS.sub("", text)
     if text.isascii() or not (_folding().search(text) or _ASTRAL.search(text)):
@@ -322,8 +321,15 @@ def _decoded(escape: re.Match[str]) -> str:
             return unicodedata.lookup(name)
         if percent := next(filter(None, others[:1]), None):
             return chr(int(percent[1:], 16))
-        return html.unescape(next(filter(None, others), ""))
+        return _character(next(filter(None, others), ""))
     return escape.group()
+
+
+def _character(entity: str) -> str:
+    """Return what an HTML entity stands for."""
+    import html  # here, as its table of 2,231 names is hardly ever needed
+
+    return html.unescape(entity)
 
 
 def _letters(character: str) -> str:

@@ -24,7 +24,10 @@ class Outcome(StrEnum):
 
 
 BLAME_PREFIX = "blame: "
-"""Prefix of a score of 1 that names the party a failure is due to, by the suite's rules; grouped by `GroupBy.BLAME`."""
+"""Prefix of a score of 1 that names the party a failure is due to, by the suite's rules.
+
+Any suite in which more than the model can fail may give one: its simulated user, its judge, its data.
+"""
 
 
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):

@@ -22,6 +22,7 @@ from console.core.run import Manifest
 from console.core.statistics.decision import LEFT_OUT_SHARE, Decision
 from console.core.statistics.sample import Observation, sample_of
 from console.core.statistics.sequential import race
+from console.engine.compute_target import LOCAL, ComputeTarget
 from console.engine.looks import boundary_of, headline_value
 from console.engine.plan import PreparedRun
 from console.engine.process import spawn_engine
@@ -75,14 +76,19 @@ def racing_runs(run: RunFolder) -> list[RunFolder]:
     return [RunFolder(run.path.parent / name) for name in plan.until.rivals]
 
 
-def continue_race(run: RunFolder, *, models_path: Path | None, data_path: Path | None) -> list[RunningEngine]:
+def continue_race(
+    run: RunFolder, *, models_path: Path | None, data_path: Path | None, target: ComputeTarget = LOCAL
+) -> list[RunningEngine]:
     """Start engines for the runs of a race that have not ended and are not playing, and return them.
 
     Raises:
         UsageError: a run is gone, or an engine cannot be started.
     """
     left = [one for one in racing_runs(run) if not one.is_live and one.summary().state not in ENDED]
-    return [(one, spawn_engine(one, retry="broken", models_path=models_path, data_path=data_path)) for one in left]
+    return [
+        (one, spawn_engine(one, retry="broken", models_path=models_path, data_path=data_path, target=target))
+        for one in left
+    ]
 
 
 def race_of(folder: RunFolder, prepared: PreparedRun) -> "Race | None":

@@ -235,7 +235,7 @@ class JournaledStage:
         earlier = self._recorded.earlier
         if earlier is None or earlier.finished is None:
             return self._key
-        is_repeated = earlier.is_closed if earlier.replies is None else self._replies < earlier.replies
+        is_repeated = earlier.is_closed if earlier.replies is None else earlier.effects.unused > 0
         return earlier.finished.key if is_repeated else self._key
 
     def _issue(self) -> int:

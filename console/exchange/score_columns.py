@@ -1,6 +1,6 @@
 """Scores of a run beside the one as graded: with decided keys, and corrected by people. They are never mixed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,15 +44,18 @@ def score_columns(folder: RunFolder, data: Path | None) -> ScoreColumns | None:
         return None
     reader = RunReader(folder)
     side = reader.side
-    contested = {
-        case: each
-        for case, each in errata.items()
-        if each.decision != RIGHT and side.case_digests.get(case) == each.digest
-    }
+    contested = contested_keys(errata, side.case_digests)
     people = reader_score(side.rollouts.values(), annotations)
     if not contested and people is None:
         return None
     return ScoreColumns(_with_keys(reader, contested, data) if contested else None, people)
+
+
+def contested_keys(errata: Mapping[str, Erratum], case_digests: Mapping[str, str]) -> dict[str, Erratum]:
+    """Return the errata by which a key is wrong or ambiguous, without stale ones."""
+    return {
+        case: each for case, each in errata.items() if each.decision != RIGHT and case_digests.get(case) == each.digest
+    }
 
 
 def _with_keys(reader: RunReader, contested: dict[str, Erratum], data: Path | None) -> ThreeScores:

@@ -256,6 +256,11 @@ class RunComparison:
         return bool(in_a and in_b) and in_a != in_b
 
     @property
+    def is_part_inexact(self) -> bool:
+        """True if B's part follows the order of first start although some cases waited for setup."""
+        return bool(self.beyond and self.b.overview.fold.ungraded)
+
+    @property
     def simulated(self) -> bool:
         """True if either run used a simulated model, in any role."""
         return bool(self.simulated_note)

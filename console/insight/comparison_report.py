@@ -75,7 +75,10 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
             estimate = with_interval(whole + look.difference, whole + look.below, whole + look.above, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
-        lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
+        about = "; of cases that waited for setup, the look may have seen others" * comparison.is_part_inexact
+        lines.append(
+            f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared{about}"
+        )
     if lines:
         yield Section("Ended by looks", lines=tuple(lines))
 

@@ -4,7 +4,7 @@ Groups have at most two levels: reason, then subject. Model failures come before
 first, ties in run order; the order is therefore stable. Cases within a group stay in run order.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -41,7 +41,7 @@ class GroupBy(StrEnum):
     REPEATS = "repeats"
     """Consistency: all, some or none of a case's rollouts passed; each case is a subgroup."""
     BLAME = "blame"
-    """Party a failure is due to, by the rules of suites that have such."""
+    """Party a failure is due to: by people, else by decisions on keys, else by the suite's rules."""
     NONE = "none"
 
 
@@ -108,21 +108,23 @@ def group(
     annotations: Mapping[Slot, Annotation] | None = None,
     *,
     repeats: int = 1,
+    contested: Collection[str] = (),
 ) -> list[Group]:
     """Group rollouts.
 
     Args:
         rollouts: rollouts in run order.
         by: property to group by.
-        annotations: readers' annotations; needed to group by tag or label.
+        annotations: readers' annotations; needed to group by tag, label or blame.
         repeats: planned rollouts of each case; needed to group by repeats.
+        contested: cases whose key is wrong or ambiguous by the suite's errata; needed to group by blame.
     """
     if by is GroupBy.NONE:
         listed = list(rollouts)
         return [Group(("",), "all", listed)] if listed else []
     if by is GroupBy.REPEATS:
         return _by_repeats(rollouts, repeats)
-    groups = _collect(rollouts, _readers(annotations or {})[by], ())
+    groups = _collect(rollouts, _readers(annotations or {}, contested)[by], ())
     if by is GroupBy.REASON:
         for part in groups:
             _divide(part)
@@ -210,7 +212,7 @@ Reader = Callable[[Rollout], tuple[str, str]]
 """Returns a group's key and label."""
 
 
-def _readers(annotations: Mapping[Slot, Annotation]) -> dict[GroupBy, Reader]:
+def _readers(annotations: Mapping[Slot, Annotation], contested: Collection[str]) -> dict[GroupBy, Reader]:
     return {
         GroupBy.REASON: _by_reason,
         GroupBy.ERROR: lambda rollout: (rollout.reason, rollout.reason or "no error type"),
@@ -218,7 +220,9 @@ def _readers(annotations: Mapping[Slot, Annotation]) -> dict[GroupBy, Reader]:
         GroupBy.CATEGORY: lambda rollout: (rollout.category, rollout.category or "no category"),
         GroupBy.FUNCTION: lambda rollout: (rollout.function, rollout.function or "no function called"),
         GroupBy.OUTCOME: _by_outcome,
-        GroupBy.BLAME: _by_blame,
+        GroupBy.BLAME: lambda rollout: _by_blame(
+            rollout, annotations.get(rollout.slot, NO_ANNOTATION), rollout.key.case in contested
+        ),
         GroupBy.TAG: lambda rollout: _by_tag(annotations.get(rollout.slot, NO_ANNOTATION)),
         GroupBy.LABEL: lambda rollout: _by_label(annotations.get(rollout.slot, NO_ANNOTATION)),
     }
@@ -249,8 +253,19 @@ def _by_outcome(rollout: Rollout) -> tuple[str, str]:
     return word, word
 
 
-def _by_blame(rollout: Rollout) -> tuple[str, str]:
-    party = next((name for name in rollout.scores if name.startswith(BLAME_PREFIX)), "").removeprefix(BLAME_PREFIX)
+def _by_blame(rollout: Rollout, annotation: Annotation, is_contested: bool) -> tuple[str, str]:
+    """Name the party; readers' verdicts go over decisions on the key, and these over the rules of the suite."""
+    ruled = next((name for name in rollout.scores if name.startswith(BLAME_PREFIX)), "").removeprefix(BLAME_PREFIX)
+    readers_passed = annotation.people.passed if annotation.people is not None else None
+    if rollout.outcome is Outcome.BROKEN:
+        party = "harness"
+    elif rollout.outcome is Outcome.FAILED and readers_passed:
+        party = "grader"
+    elif rollout.outcome is Outcome.FAILED and (is_contested or annotation.dispute):
+        party = "task"
+    else:
+        # a failure that readers confirm is no fault of the grader, but of whom else is not said
+        party = "open" if readers_passed is False and ruled == "grader" else ruled
     return party, party or "no blame"
 
 

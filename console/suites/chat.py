@@ -13,7 +13,7 @@ import msgspec
 from console.core.chat import Message, ScriptedAnswers, ToolCall, Utterance
 from console.core.fault import UsageError
 from console.core.ready_type import ready_type
-from console.suites.simulated_user import SCRIPTED_END, SimulatedUser, lead
+from console.suites.simulated_user import SCRIPTED_END, SimulatedUser, UserTools, lead
 from console.suites.stage import Stage
 
 Tool = Callable[..., Any]
@@ -78,12 +78,13 @@ class Chat:
             wrong: wrong answers that a simulated model may give instead.
         """
         self._stage, self._most_steps = stage, most_steps
-        self._tools = {tool.__name__: tool for tool in tools}
-        self._schemas = [tool_schema(tool) for tool in tools]
+        self._tools = _Toolbox(stage, tools)
         self._script, self._wrong = [_utterance(said) for said in script], tuple(_utterance(said) for said in wrong)
         self.messages: list[Message] = [{"role": "system", "content": system}] if system else []
-        self.calls: list[dict[str, Any]] = []
+        self.calls = self._tools.calls
         """Calls so far: `name`, `arguments`, and `result` or `error`."""
+        self.user_calls: list[dict[str, Any]] = []
+        """Calls of the simulated user so far, in the same form."""
         self.turns = self.replies = 0
         self.text = ""
         """Text of the model's last reply."""
@@ -96,7 +97,7 @@ class Chat:
         for step in range(self._most_steps):
             reply = await self._stage.ask(
                 self.messages,
-                tools=self._schemas,
+                tools=self._tools.schemas,
                 turn=self.turns,
                 step=step,
                 scripted=self._scripted if self._script or self._wrong else None,
@@ -107,41 +108,59 @@ class Chat:
             if not reply.tool_calls:
                 break
             for call in reply.tool_calls:
-                await self._execute(call)
+                self.messages.append(await self._tools.execute(call))
         else:
             self.stopped = note_step_limit(self._stage, self._most_steps, self.turns)
         self.turns += 1
         return self.text
 
-    async def with_user(self, user: str | SimulatedUser, *, lines: Sequence[str] = ()) -> str:
+    async def with_user(
+        self, user: str | SimulatedUser, *, lines: Sequence[Said] = (), tools: Sequence[Tool] = ()
+    ) -> str:
         """Let a model in the role `user` write the user messages until it stops; return the last answer.
 
         Args:
             user: the goal, or a full description of the user; only the role `user` sees it.
-            lines: what a simulated model in the role `user` writes, one message a turn, before it stops; by default
-                the goal.
+            lines: what a simulated model in the role `user` writes or calls, one item a reply, before it stops; by
+                default the goal.
+            tools: functions that the user calls itself, which may change the same world as the model's; the model
+                sees neither them nor their results.
         """
 
         def scripted(number: int) -> ScriptedAnswers:
-            return ScriptedAnswers(Utterance(written[number]) if number < len(written) else SCRIPTED_END)
+            return ScriptedAnswers(_utterance(written[number]) if number < len(written) else SCRIPTED_END)
 
         who = SimulatedUser(user) if isinstance(user, str) else user
         written = lines or [f"Hello! {who.goal}"]
-        stopped = await lead(who, self._stage, self.say, scripted=scripted, turn=self.turns)
+        box = _Toolbox(self._stage, tools, self.user_calls)
+        own = UserTools(box.schemas, box.execute, self._most_steps) if tools else None
+        stopped = await lead(who, self._stage, self.say, scripted=scripted, turn=self.turns, tools=own)
         self.stopped = self.stopped or stopped
         return self.text
 
     @property
     def output(self) -> dict[str, Any]:
-        """Result for `play`: the last `text`, the `calls`, the number of `turns`, and why it `stopped`."""
-        return {"text": self.text, "calls": self.calls, "turns": self.turns, "stopped": self.stopped}
+        """Result for `play`: the last `text`, `calls`, `user_calls` if any, number of `turns`, why it `stopped`."""
+        own = {"user_calls": self.user_calls} if self.user_calls else {}
+        return {"text": self.text, "calls": self.calls, **own, "turns": self.turns, "stopped": self.stopped}
 
     def _scripted(self) -> ScriptedAnswers:
         if not self._script:
             return ScriptedAnswers(Utterance("I do not know."), self._wrong)
         return ScriptedAnswers(self._script[min(self.replies, len(self._script) - 1)], self._wrong)
 
-    async def _execute(self, call: ToolCall) -> None:
+
+class _Toolbox:
+    """Functions that one side of a conversation calls, and its calls so far."""
+
+    def __init__(self, stage: Stage, tools: Sequence[Tool], calls: list[dict[str, Any]] | None = None) -> None:
+        self._stage = stage
+        self._tools = {tool.__name__: tool for tool in tools}
+        self.schemas = [tool_schema(tool) for tool in tools]
+        self.calls = [] if calls is None else calls
+
+    async def execute(self, call: ToolCall) -> Message:
+        """Execute a call, record it, and build the message with its result or error."""
         entry: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
         try:
             entry["arguments"] = arguments = _arguments(self._tools.get(call.name), call)
@@ -151,7 +170,7 @@ class Chat:
         self.calls.append(entry)
         result = entry.get("result", f"Error: {entry.get('error')}")
         content = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
-        self.messages.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": content})
+        return {"role": "tool", "tool_call_id": call.id, "name": call.name, "content": content}
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> Any:
         tool = self._tools[name]

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
-from console.core.chat import Message, ScriptedAnswers, Utterance
+from console.core.chat import Message, ScriptedAnswers, ToolCall, Utterance
 from console.suites.stage import Stage
 
 USER = "user"
@@ -52,6 +52,18 @@ class Exchange(NamedTuple):
 
     message: str
     answer: str
+    calls: Sequence[Message] = ()
+    """Messages of the user's own tool calls and their results, which came before its message."""
+
+
+class UserTools(NamedTuple):
+    """Tools that the simulated user calls itself, unseen by the assistant."""
+
+    schemas: Sequence[dict[str, Any]]
+    execute: Callable[[ToolCall], Awaitable[Message]]
+    """Executes a call and returns the message with its result."""
+    most_steps: int
+    """Maximum replies for one message."""
 
 
 async def lead(
@@ -61,6 +73,7 @@ async def lead(
     *,
     scripted: Callable[[int], ScriptedAnswers],
     turn: int = 0,
+    tools: UserTools | None = None,
 ) -> str:
     """Let a simulated user write until it stops; record and return the reason.
 
@@ -68,20 +81,22 @@ async def lead(
         user: description of the user.
         stage: the stage to call its model on.
         answer: plays one turn; takes the user message and returns the answer shown to the user.
-        scripted: returns the message of a simulated model after the given number of answers.
+        scripted: returns what a simulated model writes or calls next, given the number of its messages and steps with
+            calls so far.
         turn: number of the first turn.
+        tools: tools of the user's own.
 
     Raises:
         Fault: a model call failed.
     """
     exchanges: list[Exchange] = []
     while True:
-        step = await _next(user, stage, exchanges, scripted, turn + len(exchanges))
+        step = await _next(user, stage, exchanges, scripted, turn + len(exchanges), tools)
         if step.stopped:
             last = max(turn + len(exchanges) - 1, 0)
             stage.note(STOPPED, {"goal": user.goal, "why": step.stopped}, turn=last)
             return step.stopped
-        exchanges.append(Exchange(step.text, await answer(step.text)))
+        exchanges.append(Exchange(step.text, await answer(step.text), step.calls))
 
 
 def user_messages(user: SimulatedUser, exchanges: Sequence[Exchange]) -> list[Message]:
@@ -94,7 +109,8 @@ def user_messages(user: SimulatedUser, exchanges: Sequence[Exchange]) -> list[Me
         stop=user.stop or "as soon as you have what you want, or see that you will not get it",
     )
     messages: list[Message] = [{"role": "system", "content": instructions}, {"role": "user", "content": _BEGIN}]
-    for message, answer in exchanges:
+    for message, answer, calls in exchanges:
+        messages += calls
         messages.append({"role": "assistant", "content": message})
         messages.append({"role": "user", "content": answer.strip() or _SILENCE})
     return messages
@@ -105,6 +121,7 @@ class _Step(NamedTuple):
 
     text: str
     stopped: str = ""
+    calls: Sequence[Message] = ()
 
 
 async def _next(
@@ -113,6 +130,7 @@ async def _next(
     exchanges: Sequence[Exchange],
     scripted: Callable[[int], ScriptedAnswers],
     turn: int,
+    tools: UserTools | None,
 ) -> _Step:
     number = len(exchanges)
     if number == 0 and user.opening:
@@ -120,13 +138,28 @@ async def _next(
     if number >= user.max_turns:
         turns = "1 turn" if number == 1 else f"{number} turns"
         return _Step("", f"after {turns}, as many as it may take")
-    reply = await stage.ask(user_messages(user, exchanges), role=USER, turn=turn, scripted=lambda: scripted(number))
-    return _read(reply.content or "")
+    messages, calls = user_messages(user, exchanges), list[Message]()
+    before = number + sum(message["role"] == "assistant" for exchange in exchanges for message in exchange.calls)
+    for step in range(tools.most_steps if tools else 1):
+        reply = await stage.ask(
+            [*messages, *calls],
+            tools=tools.schemas if tools else (),
+            role=USER,
+            turn=turn,
+            step=step,
+            scripted=lambda place=before + step: scripted(place),
+        )
+        if tools is None or not reply.tool_calls:
+            return _read(reply.content or "", calls)
+        calls.append(reply.message())
+        for call in reply.tool_calls:
+            calls.append(await tools.execute(call))
+    return _Step("", f"it still called its tools after {tools.most_steps if tools else 1} replies")
 
 
-def _read(text: str) -> _Step:
+def _read(text: str, calls: Sequence[Message]) -> _Step:
     """Parse a reply. An unclosed end tag ends the conversation too, so that the tag never reaches the other model."""
     _, mark, rest = text.rpartition(_END)
     if mark:
         return _Step("", rest.partition(_END_CLOSED)[0].strip() or "it said that it stops")
-    return _Step(text.strip()) if text.strip() else _Step("", "it wrote nothing")
+    return _Step(text.strip(), calls=calls) if text.strip() else _Step("", "it wrote nothing")

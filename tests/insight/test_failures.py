@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.core.annotation import Annotation, Label
+from console.core.annotation import Annotation, Label, PeopleVerdict
 from console.core.case import Key
 from console.core.outcome import Outcome
 from console.insight.failures import GroupBy, group, in_order, possible_grouping, step, step_group
@@ -30,6 +30,20 @@ def test_reason_then_subject_largest_first():
     assert [(it.label, it.count) for it in groups[0].parts] == [("unit", 2), ("others", 2)]
     assert groups[1].parts == []
     assert [it.key.case for it in in_order(groups)] == ["b", "d", "a", "e", "c"]
+
+
+def test_people_and_decided_keys_go_over_the_rules_of_blame():
+    ruled = [failure(name, "wrong", scores={f"blame: {party}": 1.0}) for name, party in
+             (("a", "user"), ("b", "agent"), ("c", "grader"), ("d", "agent"), ("e", "user"))]  # fmt: skip
+    broken = Rollout(Key("f"), 0, outcome=Outcome.BROKEN, reason="timeout")
+    notes = {
+        ("b", 0): Annotation(people=PeopleVerdict({"ann": "passed"})),
+        ("c", 0): Annotation(people=PeopleVerdict({"ann": "failed"})),
+        ("e", 0): Annotation(dispute="the key is wrong"),
+    }
+    groups = group([*ruled, broken], GroupBy.BLAME, notes, contested={"b", "d"})
+    blamed = {rollout.key.case: it.label for it in groups for rollout in it.rollouts}
+    assert blamed == {"a": "user", "b": "grader", "c": "open", "d": "task", "e": "task", "f": "harness"}
 
 
 def test_groups_stay_fewer_than_cases():

@@ -119,3 +119,34 @@ def test_the_end_of_a_simulated_user_is_read_and_noted_and_no_model_is_sent_it(e
     assert (chat.turns, chat.stopped) == (2, "enough")
     assert "end>" not in str(chat.messages)
     assert stage.notes == [("user_stopped", 1, {"goal": "Go on.", "why": "enough"})]
+
+
+def test_a_user_calls_tools_of_its_own_and_the_model_sees_neither_them_nor_their_results() -> None:
+    phone = {"airplane": True}
+
+    def set_airplane_mode(on: bool) -> str:
+        """Switch the airplane mode."""
+        phone["airplane"] = on
+        return "switched"
+
+    stage = MemoryStage()
+    chat = Chat(stage, script=["Switch it off.", "Good."])
+    lines = ["No data.", call("set_airplane_mode", on=False), "Done."]
+    asyncio.run(chat.with_user("You want data.", tools=[set_airplane_mode], lines=lines))
+    assert phone == {"airplane": False}
+    assert chat.output["user_calls"] == [
+        {"name": "set_airplane_mode", "arguments": {"on": False}, "result": "switched"}
+    ]
+    assert [message["role"] for message in chat.messages] == ["user", "assistant", "user", "assistant"]
+    roles = ["system", "user", "assistant", "user", "assistant", "tool", "assistant", "user"]
+    assert [message["role"] for message in stage.asked[-1]] == roles
+
+
+def test_a_user_who_only_calls_tools_is_stopped() -> None:
+    def look() -> str:
+        """Look at the phone."""
+        return "dark"
+
+    chat = Chat(MemoryStage(), most_steps=2)
+    asyncio.run(chat.with_user("You want data.", tools=[look], lines=[call("look")] * 5))
+    assert (chat.turns, chat.stopped) == (0, "it still called its tools after 2 replies")

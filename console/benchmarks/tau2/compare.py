@@ -52,11 +52,11 @@ def _blame_pairs(verdict: Verdict) -> Iterator[Pair]:
     """Yield whose fault a failure is, and the signs."""
     blamed = cast(dict[str, Any], verdict.detail.get("blame") or {})
     if blamed:
-        rows = tuple(
-            Row(Mark.OMITTED, f"{sign['who']}: {sign['sign'].replace('_', ' ')}", (), sign.get("text") or "")
-            for sign in cast(list[dict[str, Any]], blamed.get("signs") or [])
-        )
-        yield Pair(Mark.OMITTED, f"blame: {blamed['who']}", "" if rows else "no sign", rows, kind="check")
+        signs = cast(list[dict[str, Any]], blamed.get("signs") or [])
+        yield Pair(Mark.OMITTED, f"blame: {blamed['who']}", "by these signs" if signs else "no sign", kind="check")
+        for sign in signs:
+            name = f"{sign['who']}: {sign['sign'].replace('_', ' ')}"
+            yield Pair(Mark.OMITTED, name, sign.get("text") or "", kind="check")
 
 
 def _call_pairs(criteria: Criteria, calls: list[Call]) -> Iterator[Pair]:
@@ -97,7 +97,7 @@ def _argument_rows(wanted: dict[str, Any], given: dict[str, Any]) -> Iterator[Ro
 
 def _check_pairs(criteria: Criteria, evaluation: Evaluation) -> Iterator[Pair]:
     for item, met in zip(criteria.env_assertions or (), evaluation.env_assertions or (), strict=False):
-        text = f"{item.func_name}({_json(item.arguments)[1:-1]}) is {_json(item.assert_value)}"
+        text = f"{_call_text(item.func_name, item.arguments)} is {_json(item.assert_value)}"
         yield Pair(_mark(met), text, "holds" if met else "does not hold", kind="check")
     for text, met in zip(criteria.communicate_info or (), evaluation.communicate_checks or (), strict=False):
         yield Pair(_mark(met), f"the agent says: {text}", "said" if met else "in no message", kind="check")
@@ -154,8 +154,11 @@ def field_differences(there: Any, here: Any, path: str = "") -> Iterator[tuple[s
 
 
 def _text(call: Action | Call) -> str:
-    arguments = ", ".join(f"{name}={_json(value)}" for name, value in call.arguments.items())
-    return f"{call.name}({arguments})"
+    return _call_text(call.name, call.arguments)
+
+
+def _call_text(name: str, arguments: dict[str, Any]) -> str:
+    return f"{name}({', '.join(f'{key}={_json(value)}' for key, value in arguments.items())})"
 
 
 def _json(value: Any) -> str:

@@ -1,11 +1,12 @@
-"""Group the failures of a run: by reason (and subject), error type, parameter, category, function, tag, label.
+"""Group the failures of a run: by reason (and subject), error type, parameter, category, function, tag, label, blame.
 
 --filter takes the filter language of the app: reason:unit error:value_error func:get_weather tag:none time>30s
 is:disputed, free text (searched in whole conversations), and ! before a term to invert it.
 """
 
 import argparse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -66,7 +67,8 @@ def run(args: FailuresArguments) -> int:
     annotations = Notes(folder.path).annotations()
     chosen, by = read_filter(args.filter), possible_grouping(GroupBy(args.by), annotations)
     rollouts, listed = listed_failures(folder, chosen, annotations)
-    groups = _groups(rollouts, listed, by, annotations, folder.manifest().rollouts)
+    contested = _contested(folder, args.data) if by is GroupBy.BLAME else ()
+    groups = _groups(rollouts, listed, by, annotations, folder.manifest().rollouts, contested)
     if by.value != args.by:
         args.output.info(f"{folder.name} has no labels; grouped by {by}")
     if args.json:
@@ -86,11 +88,23 @@ def _groups(
     by: GroupBy,
     annotations: Mapping[Slot, Annotation],
     repeats: int,
+    contested: Collection[str],
 ) -> list[Group]:
     if by is GroupBy.REPEATS:  # a case with a failure is shown with all its outcomes
         cases = {rollout.key.case for rollout in failures}
         failures = [rollout for rollout in rollouts if rollout.key.case in cases]
-    return group(failures, by, annotations, repeats=repeats)
+    return group(failures, by, annotations, repeats=repeats, contested=contested)
+
+
+def _contested(folder: RunFolder, data: Path | None) -> Collection[str]:
+    """Return the cases whose key the suite's errata contest; the journal is read only if there are any."""
+    from console.exchange.run_reader import RunReader
+    from console.exchange.score_columns import contested_keys
+    from console.exchange.suspects import errata_file
+    from console.store.errata import read_errata
+
+    errata = read_errata(errata_file(data, folder.manifest().suite))
+    return contested_keys(errata, RunReader(folder).side.case_digests) if errata else ()
 
 
 def _differences(args: FailuresArguments, folder: RunFolder) -> Callable[[Rollout], None]:

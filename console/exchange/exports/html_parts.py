@@ -176,7 +176,8 @@ def _lines(whole: Pair, longest: int) -> Iterable[str]:
     yield _line(pair.name_mark, ("", pair.expected, pair.actual, pair.note), longest)
     for row in pair.rows:
         actual = "—" if row.actual is None else row.actual
-        yield _line(row.mark, (row.name, " | ".join(row.expected), actual, row.note), longest)
+        note = row.note or "may be left out" * row.optional
+        yield _line(row.mark, (row.name, " | ".join(row.expected), actual, note), longest)
     if paths.equal:
         yield _line(Mark.SAME, ("", "", "", equal_paths(paths.equal)), longest)
 

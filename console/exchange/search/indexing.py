@@ -17,7 +17,6 @@ from console.core.case import Key, case_digest
 from console.core.fault import Fault, UsageError
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest
-from console.exchange.imports.in_place import whole_records
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import NO_TRACKS, Rollout
@@ -262,6 +261,8 @@ def _entry(manifest: Manifest, conversation: OpenConversation, records: list[Any
 
 def conversation_of(manifest: Manifest, records: Iterable[AnyRecord]) -> Conversation:
     """Build a conversation from its records; from the brief ones, if the log that its run shows in place is missing."""
+    from console.exchange.imports.in_place import whole_records  # here, as histories are read without it
+
     records = list(records)
     conversation = Conversation(next((key for record in records if (key := getattr(record, "key", None))), Key("")))
     with contextlib.suppress(UsageError):

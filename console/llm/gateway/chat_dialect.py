@@ -10,7 +10,7 @@ from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall, tak
 
 _OF_TRANSPORT = ("stream_options", "user", "metadata", "store", "service_tier", "prompt_cache_key", "safety_identifier")
 """Settings that change nothing of the answer; some of them are new with every run."""
-_UNANSWERED = ("logprobs", "top_logprobs", "audio", "prediction", "functions", "function_call")
+_UNANSWERED = ("audio", "prediction", "functions", "function_call")
 """Settings that ask for what our replies do not hold."""
 
 
@@ -20,13 +20,10 @@ def _read(body: dict[str, Any]) -> GatewayCall:
     for name in _OF_TRANSPORT:
         body.pop(name, None)
     params = {name: value for name, value in body.items() if value is not None}
-    if params.pop("n", 1) != 1:
-        raise CannotConvert("`n` is more than 1: ask once for each answer")
+    if params.get("n") == 1:
+        del params["n"]
     if asked := [name for name in _UNANSWERED if params.get(name)]:
         raise CannotConvert(f"`{asked[0]}` cannot be passed on")
-    for message in messages:
-        if not isinstance(message, dict) or not isinstance(cast("dict[str, Any]", message).get("role"), str):
-            raise CannotConvert("a message has no role")
     return GatewayCall(cast("list[Message]", messages), tools, params, streams, model)
 
 

@@ -13,13 +13,13 @@ import asyncio
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import web
 
 from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
-from console.core.json_text import as_object, read_json
+from console.core.json_text import read_json
 from console.llm.gateway.anthropic_dialect import ANTHROPIC
 from console.llm.gateway.chat_dialect import CHAT
 from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall
@@ -27,6 +27,8 @@ from console.llm.gateway.responses_dialect import RESPONSES
 
 ROLLOUT = "x-console-rollout"
 _MOST_BYTES = 256 << 20
+_UNANSWERED = ("logprobs", "top_logprobs")
+"""Settings that ask for what our replies do not hold, in every dialect."""
 _DIALECTS = {"chat/completions": CHAT, "responses": RESPONSES, "messages": ANTHROPIC}
 Answer = Callable[[str, GatewayCall], Awaitable[Reply]]
 """Answers a call in a role. A `Fault` is told to the client."""
@@ -73,33 +75,73 @@ class Gateway:
         if self._runner is not None:
             await self._runner.cleanup()
 
+    def _admitted(self, token: str) -> Answer:
+        try:
+            return self._answers[token]
+        except KeyError:
+            raise Held from None
+
     def _handler(self, dialect: Dialect) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
         async def handle(request: web.Request) -> web.StreamResponse:
-            try:
-                call = dialect.read(as_object(read_json(await request.read())))
-            except (CannotConvert, ValueError, LookupError, TypeError, AttributeError) as error:
-                words = f"eval-console cannot pass this call on: {error}"
-                return web.json_response(dialect.refusal("bad_request", words), status=400)
+            def refuse(words: str, status: int = 400, kind: str = "bad_request") -> web.Response:
+                return web.json_response(dialect.refusal(kind, words), status=status)
+
             token = request.match_info.get("token") or request.headers.get(ROLLOUT, "")
-            if not token:
+            if not token:  # before its body is read, which may be large
                 words = "eval-console cannot tell which case this call is of: it has no token of a rollout"
-                return web.json_response(dialect.refusal("bad_request", words), status=403)
-            answer = self._answers.get(token)
+                return refuse(words, 403)
             try:
-                if answer is None:
-                    raise Held
+                answer = self._admitted(token)
+                call = _read(dialect, await request.read())
                 reply = await answer(request.match_info.get("role", "model"), call)
             except Held:
                 await self._closing.wait()
                 raise web.HTTPServiceUnavailable from None
+            except (CannotConvert, web.RequestPayloadError) as error:
+                return refuse(f"eval-console cannot pass this call on: {error}")
             except Fault as fault:
-                kind = "context" if fault.kind is FaultKind.CONTEXT else "bad_request"
-                return web.json_response(dialect.refusal(kind, fault.message), status=400)
+                return refuse(fault.message, kind="context" if fault.kind is FaultKind.CONTEXT else "bad_request")
             if call.streams:
                 return await _stream(request, dialect.events(reply, call))
             return web.json_response(dialect.whole(reply, call), dumps=_dumps)
 
         return handle
+
+
+def _read(dialect: Dialect, data: bytes) -> GatewayCall:
+    """Read a call, and check what all models need before one is asked and paid.
+
+    Raises:
+        CannotConvert: it is none, or asks for what our replies do not hold.
+    """
+    try:
+        body = read_json(data)
+    except ValueError as error:
+        raise CannotConvert(str(error)) from error
+    if not isinstance(body, dict):
+        raise CannotConvert("its body is not a JSON object")
+    try:
+        call = dialect.read(cast("dict[str, Any]", body))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise CannotConvert(f"its body does not have the form of this API ({error})") from error
+    _check(call)
+    return call
+
+
+def _check(call: GatewayCall) -> None:
+    if not call.messages:
+        raise CannotConvert("it has no messages")
+    if call.params.get("n") not in (None, 1):
+        raise CannotConvert("`n` is not 1: ask once for each answer")
+    if unanswered := [name for name in _UNANSWERED if call.params.get(name)]:
+        raise CannotConvert(f"`{unanswered[0]}` cannot be passed on")
+    for message in cast("list[Any]", call.messages):
+        if not isinstance(message, dict) or not isinstance(cast("dict[str, Any]", message).get("role"), str):
+            raise CannotConvert("a message has no role")
+        if "native" in message:  # what we send back to a model as it wrote it; a client has nothing to say there
+            raise CannotConvert("`native` of a message cannot be passed on")
+    if not all(isinstance(tool, dict) for tool in cast("list[Any]", call.tools)):
+        raise CannotConvert("a tool is not an object")
 
 
 async def _count_tokens(request: web.Request) -> web.Response:

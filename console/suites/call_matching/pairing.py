@@ -148,7 +148,7 @@ def _parts(call: Call) -> tuple[str, dict[str | None, Any]]:
 
 def _missing(key: Any, values: Any, *, required: bool = False) -> Row:
     optional = "" in values and not required
-    note = "may be left out" if optional else "required"
+    note = "" if optional else "required"
     return Row(
         Mark.OMITTED if optional else Mark.MISSING, str(key), alternatives(values), None, note, optional=optional
     )

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from console.core.live import EndpointState, Status, WorkerState, slowed_words
 from console.core.looks import latest_look
-from console.core.run import Manifest, ModelFacts, Tally
+from console.core.run import SHOWN_BY_LOOK, Manifest, ModelFacts, Tally
 from console.core.spending import RoleSpending
 from console.core.wait import slowed_by
 from console.core.weights import weights_warning
@@ -156,6 +156,8 @@ def progress_line(
     if overview.confinement is not None and overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
     parts.append(average)
+    if Content("   ").join(part for part in parts if part).cell_length >= width:
+        parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
     if live:
         pace = overview.pace.tokens_per_s()
         is_stuck = is_stalled(overview.status) or overview.failing.is_total
@@ -307,8 +309,11 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
         lines.append(_fact("sandbox", overview.confinement.text))
     if warning := weights_warning(manifest.weights):
         lines.append(one_line(warning, 300, "$undecided"))
-    for name, mean in list(overview.fold.scores.items())[:4]:
-        lines.append(_fact(name, f"mean {number_format.number(mean)}"))
+    scores, headline = overview.fold.scores, headline_of(overview.fold.scores, manifest.headline)
+    if scores and not headline and tally.rate is not None and overview.fold.state(live) not in SHOWN_BY_LOOK:
+        lines.append(_fact("passed", number_format.with_interval(tally.rate.value, tally.rate.low, tally.rate.high)))
+    for name in sorted(scores, key=lambda name: name != headline)[:4]:
+        lines.append(_fact(name, f"mean {number_format.number(scores[name])}"))
     if overview.status is not None and overview.status.message:
         lines.append(one_line(overview.status.message, 300, "$broken"))
     return lines

@@ -51,16 +51,18 @@ class RunColumns:
     columns: tuple[Column, ...] = RUNS_NARROW
     has_intervals: bool = True
     """False if scores are shown without their intervals, for lack of room."""
+    has_setup: bool = True
+    """False if results are shown without their setup rollouts, for lack of room."""
 
 
 def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
-    """Return the columns fitted to what they hold; the suite gets the rest, for which intervals give way."""
+    """Return the columns fitted to what they hold; the suite gets the rest, for which setup and intervals give way."""
     mark, model, suite, score, result, cost, at = RUNS_NARROW
     longest = min(max([5, *(len(line.summary.model) for line in lines if line.summary is not None)]), _MOST_MODEL)
     scores = [score_words(line.summary) for line in lines if line.summary is not None]
     fitted = [mark, _wide(model, longest), suite, _wide(score, max([5, *map(len, scores)])), result, cost, at]
-    if len(lines) <= _MOST_FITTED:
-        readable = [line for line in lines if line.summary is not None]
+    readable = [line for line in lines if line.summary is not None] if len(lines) <= _MOST_FITTED else []
+    if readable:
         cells = ((_result(line), _cost(line), _when(line, now, wide=False)) for line in readable)
         widths = zip(*((cell.cell_length for cell in row) for row in cells), strict=True)
         for place, longest_cells in enumerate(widths, 4):
@@ -68,8 +70,14 @@ def runs_narrow(lines: Sequence[RunLine], room: int, now: float) -> RunColumns:
     rest = room - sum(column.width for column in fitted) + suite.width - len(GAP) * (len(fitted) - 1)
     if rest >= _LEAST_SUITE:
         return RunColumns(tuple(fitted))
+    if readable:
+        results = (_result(line, with_setup=False).cell_length for line in readable)
+        shorter = _wide(result, max(len(result.name), *results, 0))
+        rest, fitted[4] = rest + fitted[4].width - shorter.width, shorter
+    if rest >= _LEAST_SUITE:
+        return RunColumns(tuple(fitted), has_setup=False)
     fitted[3] = _wide(score, max([5, *(len(_without_interval(each)) for each in scores)]))
-    return RunColumns(tuple(fitted), has_intervals=False)
+    return RunColumns(tuple(fitted), has_intervals=False, has_setup=False)
 
 
 def _wide(column: Column, width: int) -> Column:
@@ -105,14 +113,15 @@ class Kin:
     is_unfolded: bool = False
 
 
-def run_narrow(line: RunLine, kin: Kin, now: float, *, has_intervals: bool = True) -> Face:
+def run_narrow(line: RunLine, kin: Kin, now: float, layout: RunColumns) -> Face:
     """Return the cells of RUNS_NARROW."""
     if line.summary is None:
         return _damage(line)
     words = "" if line.is_queued else score_words(line.summary)
-    score = Content(words if has_intervals else _without_interval(words))
+    score = Content(words if layout.has_intervals else _without_interval(words))
     model, suite = _model_and_suite(line, kin, now)
-    return _state_mark(line), model, suite, score, _result(line), _cost(line), _when(line, now, wide=False)
+    result = _result(line, with_setup=layout.has_setup)
+    return _state_mark(line), model, suite, score, result, _cost(line), _when(line, now, wide=False)
 
 
 def run_wide(line: RunLine, kin: Kin, now: float) -> Face:
@@ -199,7 +208,7 @@ def _damage(line: RunLine) -> Content:
     return Content.assemble(_state_mark(line), "  ", one_line(line.name, 60), "  ", one_line(why, 200, "$broken"))
 
 
-def _result(line: RunLine) -> Content:
+def _result(line: RunLine, *, with_setup: bool = True) -> Content:
     tally = line.tally
     if line.is_queued:
         return Content.styled(f"queued, place {line.place}", "$live")
@@ -211,7 +220,7 @@ def _result(line: RunLine) -> Content:
     cells += not_run_words(tally)
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
-    if tally.setup:
+    if tally.setup and with_setup:
         cells.append(muted(f"{SYMBOLS.setup} {number_format.count(tally.setup)} setup"))
     return Content(" ").join(cells)
 

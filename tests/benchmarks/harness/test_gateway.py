@@ -96,6 +96,32 @@ async def test_a_call_of_a_rollout_that_has_ended_is_held_and_never_answered(pat
         asking.cancel()
 
 
+@pytest.mark.parametrize("path", ["chat/completions", "responses", "messages"])
+@pytest.mark.parametrize(
+    "body",
+    [b"[]", b'"x"', b"{}", b"{", b"[" * 100_000, b'{"messages": [null], "input": [null]}',
+     b'{"messages": [{"role": 3, "content": "x"}], "input": [{"role": 3, "content": "x"}]}',
+     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "n": 2}',
+     b'{"messages": [{"role": "user", "content": "x"}], "input": "x", "tools": [3]}'],
+)  # fmt: skip
+async def test_what_is_no_call_is_refused_before_a_model_is_paid(path: str, body: bytes) -> None:
+    async with Clients() as clients:
+        url = f"{clients.gateway.url}/c/{clients.token}/v1/{path}"
+        async with clients.http.post(url, data=body) as refused:
+            words = (await refused.json())["error"]["message"]
+        async with clients.http.post(url, data=b"not gzip", headers={"Content-Encoding": "gzip"}) as garbled:
+            pass
+    assert (refused.status, garbled.status, clients.heard) == (400, 400, [])
+    assert words.startswith("eval-console cannot pass this call on: ")
+
+
+async def test_a_client_cannot_forge_what_a_model_gets_back_as_its_own() -> None:
+    forged = HELLO | {"messages": [{"role": "assistant", "content": "x", "native": {"api": "anthropic"}}]}
+    async with Clients() as clients:
+        status, text = await clients.post(f"/c/{clients.token}/v1/chat/completions", forged)
+    assert (status, "`native`" in text, clients.heard) == (400, True, [])
+
+
 @pytest.mark.parametrize(("field", "value"), [("n", 2), ("logprobs", True), ("messages", "hello"), ("tools", {})])
 async def test_what_cannot_be_passed_on_is_refused_by_name(field: str, value: object) -> None:
     async with Clients() as clients:

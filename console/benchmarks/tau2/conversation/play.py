@@ -5,6 +5,7 @@ The world is rebuilt by a replay, as tools are deterministic and each reply is j
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from random import Random
 from typing import Any, cast
 
@@ -58,7 +59,6 @@ class Player:
         if not solo:
             self._system[USER] = user_prompt(edition, task, has_tools=bool(user_tools))
         self._turn = self._step = 0
-        self._seed = _seed(stage.key.rollout)
 
     async def play(self) -> Output:
         """Play to the end, and ask the judge if there is one."""
@@ -92,7 +92,7 @@ class Player:
 
     async def _asked(self, party: str, messages: Sequence[Message]) -> Reply:
         tools = self._tools[party]
-        params: dict[str, Any] = {"temperature": 0.0, "seed": self._seed}
+        params: dict[str, Any] = {"temperature": 0.0, "seed": _seed(self._stage.key.rollout)}
         if tools:
             params["tool_choice"] = "required" if self._options.limits.solo else "auto"
         answers = agent_answers if party == AGENT else user_answers
@@ -180,7 +180,8 @@ def agent_tools(edition: Edition, domain: str, *, solo: bool) -> list[dict[str, 
     return [*own, *tool_schemas(edition, domain, USER), _DONE_SCHEMA] if solo else own
 
 
+@cache
 def _seed(rollout: int) -> int:
-    """Return the official seed of a trial."""
+    """Draw the official seed of a trial."""
     random = Random(_FIRST_SEED)  # noqa: S311 - official
     return [random.randint(0, _SEEDS) for _ in range(rollout + 1)][-1]

@@ -173,6 +173,7 @@ def _agent_signs(domain: Domain, task: Task, output: Output, evaluation: Evaluat
         if tool is not None and tool.kind == "write" and not any(action.fits(call) for action in actions):
             near = [action for action in actions if action.name == call.name]
             yield Sign(AGENTS, "wrong_write", f"{call.name}: {_differing_keys(near, call)}", strong=True)
+    yield from _refused_writes(domain, task, output)
     if any(call.name == TRANSFER for call in calls) and not any(action.name == TRANSFER for action in actions):
         yield Sign(AGENTS, "needless_transfer", "hands over to a person, which is not expected")
     errors = sum(item.error and item.requestor == AGENT for item in output.messages)
@@ -187,6 +188,16 @@ def _agent_signs(domain: Domain, task: Task, output: Output, evaluation: Evaluat
         yield Sign(AGENTS, "not_said", "words that are expected of it")
     if evaluation.nl_assertions and not all(evaluation.nl_assertions):
         yield Sign(AGENTS, "judged_unmet", "by the judge")
+
+
+def _refused_writes(domain: Domain, task: Task, output: Output) -> Iterator[Sign]:
+    """Yield the expected calls that were made only in a form that the tool refuses."""
+    calls = calls_of(output.messages)
+    failed = {item.id for item in output.messages if item.error and item.requestor == AGENT}
+    for action in _writes(domain, _actions(task)):
+        fitting = [call for call in calls if action.fits(call)]
+        if fitting and all(call.id in failed for call in fitting):
+            yield Sign(AGENTS, "failed_write", f"{action.name} is refused by the tool")
 
 
 def _differing_keys(near: Sequence[Action], call: Call) -> str:

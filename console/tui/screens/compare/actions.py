@@ -129,10 +129,7 @@ class OtherRuns:
         candidates = {str(line.folder.path): line for line in self._candidates(shown)}
         now = time.time()
         layout = row_cells.runs_narrow(list(candidates.values()), _CHOOSER_ROOM, now)
-        cells = {
-            path: row_cells.run_narrow(line, row_cells.Kin(), now, has_intervals=layout.has_intervals)
-            for path, line in candidates.items()
-        }
+        cells = {path: row_cells.run_narrow(line, row_cells.Kin(), now, layout) for path, line in candidates.items()}
         chosen = await self.services.ask(Chooser(title, layout.columns, cells, "There is no other run."))
         return candidates[chosen].folder if chosen is not None else None
 

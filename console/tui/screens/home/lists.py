@@ -83,7 +83,7 @@ class RunList(RowList):
         if self._is_roomy:
             cells = row_cells.run_wide(line, kin, now)
         else:
-            cells = row_cells.run_narrow(line, kin, now, has_intervals=self._layout.has_intervals)
+            cells = row_cells.run_narrow(line, kin, now, self._layout)
         if line.folder.path in self._listing.marked and not isinstance(cells, Content):
             return (Content.styled("A", "bold $live"), *cells[1:])
         return cells

@@ -58,12 +58,6 @@ class DecisionPane(Static):
 
     def __init__(self) -> None:
         super().__init__(id="decision", classes="pane")
-        self._run: WatchedRun | None = None
-
-    def on_resize(self) -> None:
-        """Draw again, with as many lines as the screen has room for."""
-        if self._run is not None:
-            self.show_run(self._run, self.screen.size.width, self.screen.size.height)
 
     def show_run(self, run: WatchedRun, width: int, height: int) -> None:
         """Draw the looks; hidden for other runs.
@@ -73,7 +67,6 @@ class DecisionPane(Static):
             width: width of the screen in cells.
             height: height of the screen in lines.
         """
-        self._run = run
         plan, fold = run.manifest.looks, run.overview.fold
         is_shown = plan is not None and plan.until is not None
         if self.display is not is_shown:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
@@ -56,7 +56,8 @@ class LiveScreen(RunScreen):
         #problems-caption, #beside { display: none; }
         #beside { max-height: 5; }
         &.-several-runs #beside { display: block; }
-        &.-several-runs.-narrow.-short #figures { display: none; }
+        &.-several-runs.-narrow.-short #progress { display: none; }
+        &.-several-runs.-narrow.-short #notice { max-height: 0; }
         &.-tall #beside { max-height: 12; }
         &.-wide #beside { padding: 0 1; }
         #facts { display: none; height: auto; max-height: 9; }
@@ -208,6 +209,11 @@ class LiveScreen(RunScreen):
         if rows_with_clock is not None:
             self.conversations.touch_rollouts(rows_with_clock)
             self._draw_watched(feed, Changes())  # ended conversations are replaced after a while, even without changes
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draw the figures for the new size; those of a run that has ended would not change otherwise."""
+        if self.feed is not None:
+            self.call_after_refresh(self._draw_figures, self.feed)
 
     def _choose_view(self, feed: RunFeed) -> None:
         """Switch to the suite's own view, if it has one."""

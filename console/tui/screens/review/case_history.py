@@ -18,7 +18,7 @@ class CaseHistories:
     def __init__(
         self,
         root: Path,
-        after_paint: Callable[[Callable[[], None]], object],
+        when_idle: Callable[[Callable[[], None]], object],
         in_loop: Callable[[Callable[[], None]], object],
         arrived: Callable[[], None],
     ) -> None:
@@ -26,12 +26,12 @@ class CaseHistories:
 
         Args:
             root: the runs folder.
-            after_paint: schedules a call behind what is being painted.
+            when_idle: schedules a call behind what shows the case.
             in_loop: schedules a call in the event loop; thread-safe.
             arrived: called in that loop when a history that `get` did not have has been read.
         """
         self._root = root
-        self._after_paint, self._in_loop, self._arrived = after_paint, in_loop, arrived
+        self._when_idle, self._in_loop, self._arrived = when_idle, in_loop, arrived
         self._thread = SuiteThread()
         self._histories: dict[CaseName, list[CaseRun]] = {}
         self._current: set[CaseName] = set()
@@ -41,7 +41,7 @@ class CaseHistories:
         """Return the runs with a case, newest first; empty until they are read."""
         if case not in self._current:
             self._current.add(case)
-            self._after_paint(partial(self._start, case))
+            self._when_idle(partial(self._start, case))
         return self._histories.get(case, [])
 
     def _start(self, case: CaseName) -> None:

@@ -50,6 +50,8 @@ from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import RowList
 
 PREFETCH_AFTER_S = 0.05
+HISTORY_AFTER_S = 0.15
+"""Seconds on a case after which its history is read: the case itself is shown first."""
 
 
 class ReviewScreen(RunScreen):
@@ -107,7 +109,9 @@ class ReviewScreen(RunScreen):
         self._pace = ListPace()
         self._wanted_text = find
         """Text to be found in the first case shown; empty once it was."""
-        self.histories = CaseHistories(run.path.parent, self.call_after_refresh, self._in_loop, self._draw_history)
+        self.histories = CaseHistories(
+            run.path.parent, partial(self.set_timer, HISTORY_AFTER_S), self._in_loop, self._draw_history
+        )
 
     def compose_body(self) -> ComposeResult:
         with Container(id="review"):

@@ -5,13 +5,11 @@ from typing import Any, Literal
 
 import msgspec
 
+from console.benchmarks.tau2.rules.domains import world
 from console.benchmarks.tau2.rules.domains.world import (
-    AGENT,
-    Change,
     Table,
     ToolError,
     World,
-    calculate,
     converted,
     rows_or_given,
     tool,
@@ -20,6 +18,7 @@ from console.benchmarks.tau2.rules.domains.world import (
 NOW = "2024-05-15T15:00:00"
 BAG_PRICE = 50
 INSURANCE_PRICE = 30
+_AVAILABLE = "available"
 
 Cabin = Literal["business", "economy", "basic_economy"]
 Membership = Literal["gold", "silver", "regular"]
@@ -29,47 +28,12 @@ YesNo = Literal["yes", "no"]
 # Rows ----------------------------------------------------------------------------------------------------------------
 
 
-class Available(msgspec.Struct, tag_field="status", tag="available", gc=False):
-    """A flight that can be booked."""
+class Day(msgspec.Struct, gc=False):
+    """A flight on one day; only one that is `available` has seats and prices."""
 
-    available_seats: dict[Cabin, int]
-    prices: dict[Cabin, int]
-
-
-class Landed(msgspec.Struct, tag_field="status", tag="landed", gc=False):
-    """A flight of the past."""
-
-    actual_departure_time_est: str
-    actual_arrival_time_est: str
-
-
-class Cancelled(msgspec.Struct, tag_field="status", tag="cancelled", gc=False):
-    """A flight that does not take place."""
-
-
-class Delayed(msgspec.Struct, tag_field="status", tag="delayed", gc=False):
-    """A flight that leaves later."""
-
-    estimated_departure_time_est: str
-    estimated_arrival_time_est: str
-
-
-class Flying(msgspec.Struct, tag_field="status", tag="flying", gc=False):
-    """A flight in the air."""
-
-    actual_departure_time_est: str
-    estimated_arrival_time_est: str
-
-
-class OnTime(msgspec.Struct, tag_field="status", tag="on time", gc=False):
-    """A flight about to leave."""
-
-    estimated_departure_time_est: str
-    estimated_arrival_time_est: str
-
-
-DayStatus = Available | Landed | Cancelled | Delayed | Flying | OnTime
-_STATUS_FIELD = "status"
+    status: str
+    available_seats: dict[Cabin, int] = {}
+    prices: dict[Cabin, int] = {}
 
 
 class Flight(msgspec.Struct, gc=False):
@@ -80,7 +44,7 @@ class Flight(msgspec.Struct, gc=False):
     destination: str
     scheduled_departure_time_est: str
     scheduled_arrival_time_est: str
-    dates: dict[str, DayStatus]
+    dates: dict[str, Day]
 
 
 class DirectFlight(msgspec.Struct, gc=False):
@@ -298,17 +262,12 @@ class AirlineAgent:
         total += BAG_PRICE * nonfree_baggages
         self._pay(user_id, payments, total)
         for flight in wanted:
-            day = self.flights.edit(flight.flight_number).dates[flight.date]
-            if isinstance(day, Available):
-                day.available_seats[cabin] -= len(people)
+            self.flights.edit(flight.flight_number).dates[flight.date].available_seats[cabin] -= len(people)
         self.reservations.add(reservation.reservation_id, reservation)
         self.users.edit(user_id).reservations.append(reservation.reservation_id)
         return reservation
 
-    @tool("generic")
-    def calculate(self, expression: str) -> str:
-        """Compute an expression."""
-        return calculate(expression)
+    calculate = world.calculate
 
     @tool("write")
     def cancel_reservation(self, reservation_id: str) -> Reservation:
@@ -366,11 +325,7 @@ class AirlineAgent:
                 return f"Certificate {name} added to user {user_id} with amount {amount}."
         raise ToolError("Too many certificates")
 
-    @tool("generic")
-    def transfer_to_human_agents(self, summary: str) -> str:
-        """Say that a person takes over."""
-        del summary
-        return "Transfer successful"
+    transfer_to_human_agents = world.transfer_to_human_agents
 
     @tool("write")
     def update_reservation_baggages(
@@ -431,35 +386,26 @@ class AirlineAgent:
     @tool("read")
     def get_flight_status(self, flight_number: str, date: str) -> str:
         """Return the status of a flight on a day."""
-        return msgspec.to_builtins(self._day(flight_number, date))[_STATUS_FIELD]
+        return self._day(flight_number, date).status
 
     def _user(self, user_id: str) -> User:
-        user = self.users.find(user_id)
-        if user is None:
-            raise ToolError(f"User {user_id} not found")
-        return user
+        return self.users.get(user_id, f"User {user_id} not found")
 
     def _reservation(self, reservation_id: str) -> Reservation:
-        reservation = self.reservations.find(reservation_id)
-        if reservation is None:
-            raise ToolError(f"Reservation {reservation_id} not found")
-        return reservation
+        return self.reservations.get(reservation_id, f"Reservation {reservation_id} not found")
 
     def _flight(self, number: str) -> Flight:
-        flight = self.flights.find(number)
-        if flight is None:
-            raise ToolError(f"Flight {number} not found")
-        return flight
+        return self.flights.get(number, f"Flight {number} not found")
 
-    def _day(self, number: str, date: str) -> DayStatus:
+    def _day(self, number: str, date: str) -> Day:
         day = self._flight(number).dates.get(date)
         if day is None:
             raise ToolError(f"Flight {number} not found on date {date}")
         return day
 
-    def _bookable(self, number: str, date: str, cabin: Cabin, people: int) -> Available:
+    def _bookable(self, number: str, date: str, cabin: Cabin, people: int) -> Day:
         day = self._day(number, date)
-        if not isinstance(day, Available):
+        if day.status != _AVAILABLE:
             raise ToolError(f"Flight {number} not available on date {date}")
         if day.available_seats[cabin] < people:
             raise ToolError(f"Not enough seats on flight {number}")
@@ -522,12 +468,16 @@ class AirlineAgent:
             day = flight.dates.get(date)
             if origin is not None and flight.origin != origin:
                 continue
-            if isinstance(day, Available) and (destination is None or flight.destination == destination):
+            if (
+                day is not None
+                and day.status == _AVAILABLE
+                and (destination is None or flight.destination == destination)
+            ):
                 yield DirectFlight(
                     flight.flight_number,
                     flight.origin,
                     flight.destination,
-                    "available",
+                    day.status,
                     flight.scheduled_departure_time_est,
                     flight.scheduled_arrival_time_est,
                     None,
@@ -540,12 +490,3 @@ class AirlineWorld(World):
     """An airline; the user has no tools."""
 
     agent_kit = AirlineAgent
-
-    def __init__(self, data: Data) -> None:
-        self.agent = AirlineAgent(data)
-
-    def changes(self) -> Iterator[Change]:
-        """Yield changed flights, users and reservations."""
-        yield from self.agent.flights.changes(AGENT, "flights")
-        yield from self.agent.users.changes(AGENT, "users")
-        yield from self.agent.reservations.changes(AGENT, "reservations")

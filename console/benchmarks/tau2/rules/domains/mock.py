@@ -1,11 +1,11 @@
 """The official domain for tests: tasks of users."""
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
-from console.benchmarks.tau2.rules.domains.world import AGENT, USER, Change, Table, ToolError, World, converted, tool
+from console.benchmarks.tau2.rules.domains import world
+from console.benchmarks.tau2.rules.domains.world import Table, ToolError, World, converted, tool
 
 TaskStatus = Literal["pending", "completed"]
 
@@ -69,31 +69,20 @@ class MockAgent:
     @tool("write")
     def update_task_status(self, task_id: str, status: TaskStatus) -> Task:
         """Set the status of a task."""
-        if task_id not in self.tasks:
-            raise ToolError(f"Task {task_id} not found")
+        self.tasks.get(task_id, f"Task {task_id} not found")
         task = self.tasks.edit(task_id)
         task.status = status
         return task
 
-    @tool("generic")
-    def transfer_to_human_agents(self, summary: str) -> str:
-        """Say that a person takes over."""
-        del summary
-        return "Transfer successful"
+    transfer_to_human_agents = world.transfer_to_human_agents
 
     def assert_task_status(self, task_id: str, expected_status: str) -> bool:
         """Return whether a task has a status."""
-        task = self.tasks.find(task_id)
-        if task is None:
-            raise ToolError(f"Task {task_id} not found")
-        return task.status == expected_status
+        return self.tasks.get(task_id, f"Task {task_id} not found").status == expected_status
 
     def assert_number_of_tasks(self, user_id: str, expected_number: int) -> bool:
         """Return whether a user has this many tasks."""
-        user = self.users.find(user_id)
-        if user is None:
-            raise ToolError(f"User {user_id} not found")
-        return len(user.tasks) == expected_number
+        return len(self.users.get(user_id, f"User {user_id} not found").tasks) == expected_number
 
 
 class MockUser:
@@ -129,12 +118,3 @@ class MockWorld(World):
     """Tasks, and the user's notifications."""
 
     agent_kit, user_kit = MockAgent, MockUser
-
-    def __init__(self, data: Data) -> None:
-        self.agent, self.user = MockAgent(data), MockUser(data)
-
-    def changes(self) -> Iterator[Change]:
-        """Yield changed tasks, users and notifications."""
-        yield from self.agent.tasks.changes(AGENT, "tasks")
-        yield from self.agent.users.changes(AGENT, "users")
-        yield from self.user.notifications.changes(USER, "notifications")

@@ -3,7 +3,7 @@
 The texts of results are those of τ²-bench, (c) 2025 Sierra Research, MIT license, as simulated users act on them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -136,6 +136,30 @@ class PhoneData(msgspec.Struct, gc=False):
     surroundings: Surroundings = msgspec.field(default_factory=Surroundings)
 
 
+def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["TelecomUser"], str]:
+    """Make the tool that turns a setting on or off; some let the phone search its network anew."""
+
+    @tool("write")
+    def toggle(self: "TelecomUser") -> str:
+        is_on = not getattr(self.device, field)
+        setattr(self.device, field, is_on)
+        if searches:
+            self.simulate_network_search()
+        return self.bar(f"{name} is now {_on(is_on)}.")
+
+    return toggle
+
+
+def _setter(field: str, *, value: bool) -> Callable[["TelecomUser"], None]:
+    """Make the function of tasks that gives a setting a value, after which the phone searches its network."""
+
+    def turn(self: "TelecomUser") -> None:
+        setattr(self.device, field, value)
+        self.simulate_network_search()
+
+    return turn
+
+
 class TelecomUser:
     """Tools of the user, and functions of the tasks."""
 
@@ -145,7 +169,7 @@ class TelecomUser:
     @tool("read")
     def check_status_bar(self) -> str:
         """Return the icons of the status bar."""
-        return self._bar()
+        return self.bar()
 
     @tool("read")
     def check_network_status(self) -> str:
@@ -175,12 +199,12 @@ class TelecomUser:
     def set_network_mode_preference(self, mode: str) -> str:
         """Set the network mode; anything but a text is stored before it fails, as in the original."""
         if isinstance(mode, str) and mode not in MODES:  # pyright: ignore[reportUnnecessaryIsInstance] - model's value
-            return self._bar(self._refused_mode(mode))
+            return self.bar(self._refused_mode(mode))
         self.device.network_mode_preference = mode
         self.simulate_network_search()
         if mode is None:  # pyright: ignore[reportUnnecessaryComparison] - model's value
-            return self._bar(self._refused_mode(mode))
-        return self._bar(f"Preferred Network Mode set to: {_text(mode)}")
+            return self.bar(self._refused_mode(mode))
+        return self.bar(f"Preferred Network Mode set to: {_text(mode)}")
 
     @tool("read")
     def run_speed_test(self) -> str:
@@ -201,7 +225,7 @@ class TelecomUser:
         if device.airplane_mode or device.wifi_enabled:
             self._drop_wifi()
         self.simulate_network_search()
-        return self._bar(f"Airplane Mode is now {_on(device.airplane_mode)}.")
+        return self.bar(f"Airplane Mode is now {_on(device.airplane_mode)}.")
 
     @tool("read")
     def check_sim_status(self) -> str:
@@ -213,21 +237,11 @@ class TelecomUser:
         """Take the SIM card out and put it back."""
         self.device.sim_card_missing = False
         self.simulate_network_search()
-        return self._bar("SIM card re-seated successfully.")
+        return self.bar("SIM card re-seated successfully.")
 
-    @tool("write")
-    def toggle_data(self) -> str:
-        """Switch mobile data."""
-        self.device.data_enabled = not self.device.data_enabled
-        self.simulate_network_search()
-        return self._bar(f"Mobile Data is now {_on(self.device.data_enabled)}.")
+    toggle_data = _switch("data_enabled", "Mobile Data", searches=True)
 
-    @tool("write")
-    def toggle_roaming(self) -> str:
-        """Switch roaming."""
-        self.device.roaming_enabled = not self.device.roaming_enabled
-        self.simulate_network_search()
-        return self._bar(f"Data Roaming is now {_on(self.device.roaming_enabled)}.")
+    toggle_roaming = _switch("roaming_enabled", "Data Roaming", searches=True)
 
     @tool("read")
     def check_data_restriction_status(self) -> str:
@@ -235,11 +249,7 @@ class TelecomUser:
         is_on = self.device.data_saver_mode
         return "Data Saver mode is ON (limits data usage)." if is_on else "Data Saver mode is OFF."
 
-    @tool("write")
-    def toggle_data_saver_mode(self) -> str:
-        """Switch data saver."""
-        self.device.data_saver_mode = not self.device.data_saver_mode
-        return self._bar(f"Data Saver Mode is now {_on(self.device.data_saver_mode)}.")
+    toggle_data_saver_mode = _switch("data_saver_mode", "Data Saver Mode")
 
     @tool("read")
     def check_apn_settings(self) -> str:
@@ -258,14 +268,14 @@ class TelecomUser:
         self.device.active_apn_settings = settings
         text = f"APN settings set to: {settings.apn_name}"
         self.simulate_network_search()
-        return self._bar(text)
+        return self.bar(text)
 
     @tool("write")
     def reset_apn_settings(self) -> str:
         """Restore the access point at the next reboot."""
         self.device.active_apn_settings.reset_at_reboot = True
         self.simulate_network_search()
-        return self._bar("APN settings will reset at reboot.")
+        return self.bar("APN settings will reset at reboot.")
 
     @tool("read")
     def check_wifi_status(self) -> str:
@@ -282,22 +292,18 @@ class TelecomUser:
     def toggle_wifi(self) -> str:
         """Switch Wi-Fi, which never connects."""
         if self.device.airplane_mode:
-            return self._bar("Cannot change Wi-Fi settings while Airplane Mode is ON.")
+            return self.bar("Cannot change Wi-Fi settings while Airplane Mode is ON.")
         self.device.wifi_enabled = not self.device.wifi_enabled
         if not self.device.wifi_enabled:
             self._drop_wifi()
-        return self._bar(f"Wi-Fi is now {_on(self.device.wifi_enabled)}.")
+        return self.bar(f"Wi-Fi is now {_on(self.device.wifi_enabled)}.")
 
     @tool("read")
     def check_wifi_calling_status(self) -> str:
         """Return whether calls go over Wi-Fi."""
         return f"Wi-Fi Calling is currently turned {_on(self.device.wifi_calling_enabled)}."
 
-    @tool("write")
-    def toggle_wifi_calling(self) -> str:
-        """Switch calls over Wi-Fi."""
-        self.device.wifi_calling_enabled = not self.device.wifi_calling_enabled
-        return self._bar(f"Wi-Fi Calling is now {_on(self.device.wifi_calling_enabled)}.")
+    toggle_wifi_calling = _switch("wifi_calling_enabled", "Wi-Fi Calling")
 
     @tool("read")
     def check_vpn_status(self) -> str:
@@ -320,15 +326,15 @@ class TelecomUser:
         if self.device.vpn_connected:
             return "VPN already connected."
         self._join_vpn("excellent")
-        return self._bar("VPN connected successfully.")
+        return self.bar("VPN connected successfully.")
 
     @tool("write")
     def disconnect_vpn(self) -> str:
         """Disconnect the VPN."""
         if not self.device.vpn_connected:
-            return self._bar("No active VPN connection to disconnect.")
+            return self.bar("No active VPN connection to disconnect.")
         self.device.vpn_connected, self.device.vpn_details = False, None
-        return self._bar("VPN disconnected successfully.")
+        return self.bar("VPN disconnected successfully.")
 
     @tool("read")
     def check_installed_apps(self) -> str:
@@ -363,13 +369,13 @@ class TelecomUser:
         """Let an app do something."""
         app, name = self.device.app_statuses.get(app_name), permission.lower()
         if app is None:
-            return self._bar(f"Error. App '{app_name}' not found. Cannot grant permission.")
+            return self.bar(f"Error. App '{app_name}' not found. Cannot grant permission.")
         known = list(Permissions.__struct_fields__)
         if name not in known:
             text = f"Permission '{name}' not tracked for app '{app_name}', available permissions: {known}"
-            return self._bar(f"Error. {text}")
+            return self.bar(f"Error. {text}")
         setattr(app.permissions, name, True)
-        return self._bar(f"Success. Permission '{name}' granted to app '{app_name}'.")
+        return self.bar(f"Success. Permission '{name}' granted to app '{app_name}'.")
 
     @tool("read")
     def can_send_mms(self) -> str:
@@ -384,7 +390,7 @@ class TelecomUser:
             lines.append("Resetting APN settings...\n")
             self.device.active_apn_settings = ApnSettings()
         self.simulate_network_search()
-        return self._bar("".join([*lines, "Restarting network services..."]))
+        return self.bar("".join([*lines, "Restarting network services..."]))
 
     @tool("read")
     def check_payment_request(self) -> str:
@@ -418,20 +424,9 @@ class TelecomUser:
         while not self.device.airplane_mode:
             self.toggle_airplane_mode()
 
-    def turn_roaming_on(self) -> None:
-        """Let the phone roam."""
-        self.device.roaming_enabled = True
-        self.simulate_network_search()
-
-    def turn_roaming_off(self) -> None:
-        """Let the phone not roam."""
-        self.device.roaming_enabled = False
-        self.simulate_network_search()
-
-    def turn_data_off(self) -> None:
-        """Switch mobile data off."""
-        self.device.data_enabled = False
-        self.simulate_network_search()
+    turn_roaming_on = _setter("roaming_enabled", value=True)
+    turn_roaming_off = _setter("roaming_enabled", value=False)
+    turn_data_off = _setter("data_enabled", value=False)
 
     def turn_data_saver_mode_on(self) -> None:
         """Switch data saver on."""
@@ -462,10 +457,7 @@ class TelecomUser:
         """Connect to a slow VPN."""
         self._join_vpn("poor")
 
-    def unseat_sim_card(self) -> None:
-        """Take the SIM card out."""
-        self.device.sim_card_missing = True
-        self.simulate_network_search()
+    unseat_sim_card = _setter("sim_card_missing", value=True)
 
     def lock_sim_card(self, mode: str) -> None:
         """Lock the SIM card with its `pin` or `puk`."""
@@ -552,7 +544,7 @@ class TelecomUser:
     def _refused_mode(self, mode: Any) -> str:
         return f"Failed to set network mode: '{mode}' is not a valid option. Please use one of: {', '.join(MODES)}"
 
-    def _bar(self, text: str = "") -> str:
+    def bar(self, text: str = "") -> str:
         """Return a text with the status bar below it."""
         device = self.device
         parts = ["✈️ Airplane Mode"]

@@ -1,18 +1,15 @@
 """The shop: products, users and orders. Errors keep the official wording."""
 
 import json
-from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
+from console.benchmarks.tau2.rules.domains import world
 from console.benchmarks.tau2.rules.domains.world import (
-    AGENT,
-    Change,
     Table,
     ToolError,
     World,
-    calculate,
     converted,
     tool,
 )
@@ -163,10 +160,7 @@ class RetailAgent:
     def __init__(self, data: Data) -> None:
         self.products, self.users, self.orders = Table(data.products), Table(data.users), Table(data.orders)
 
-    @tool("generic")
-    def calculate(self, expression: str) -> str:
-        """Compute an expression."""
-        return calculate(expression)
+    calculate = world.calculate
 
     @tool("write")
     def cancel_pending_order(self, order_id: str, reason: str) -> Order:
@@ -356,29 +350,16 @@ class RetailAgent:
         order.return_payment_method_id = payment_method_id
         return order
 
-    @tool("generic")
-    def transfer_to_human_agents(self, summary: str) -> str:
-        """Say that a person takes over."""
-        del summary
-        return "Transfer successful"
+    transfer_to_human_agents = world.transfer_to_human_agents
 
     def _user(self, user_id: str) -> User:
-        user = self.users.find(user_id)
-        if user is None:
-            raise ToolError("User not found")
-        return user
+        return self.users.get(user_id, "User not found")
 
     def _order(self, order_id: str) -> Order:
-        order = self.orders.find(order_id)
-        if order is None:
-            raise ToolError("Order not found")
-        return order
+        return self.orders.get(order_id, "Order not found")
 
     def _product(self, product_id: str) -> Product:
-        product = self.products.find(product_id)
-        if product is None:
-            raise ToolError("Product not found")
-        return product
+        return self.products.get(product_id, "Product not found")
 
     def _method(self, user_id: str, method_id: str) -> Method:
         methods = self._user(user_id).payment_methods
@@ -442,12 +423,3 @@ class RetailWorld(World):
     """A shop; the user has no tools."""
 
     agent_kit = RetailAgent
-
-    def __init__(self, data: Data) -> None:
-        self.agent = RetailAgent(data)
-
-    def changes(self) -> Iterator[Change]:
-        """Yield changed products, users and orders."""
-        yield from self.agent.products.changes(AGENT, "products")
-        yield from self.agent.users.changes(AGENT, "users")
-        yield from self.agent.orders.changes(AGENT, "orders")

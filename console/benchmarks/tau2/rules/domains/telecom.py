@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from console.benchmarks.tau2.rules.domains import world
 from console.benchmarks.tau2.rules.domains.phone import PaymentRequest, PhoneData, TelecomUser
 from console.benchmarks.tau2.rules.domains.world import AGENT, USER, Change, ToolError, World, canonical, tool
 from console.core.ready_type import ready_type
@@ -264,11 +265,7 @@ class TelecomAgent:
         line.roaming_enabled = False
         return "Roaming disabled successfully"
 
-    @tool("generic")
-    def transfer_to_human_agents(self, summary: str) -> str:
-        """Say that a person takes over."""
-        del summary
-        return "Transfer successful"
+    transfer_to_human_agents = world.transfer_to_human_agents
 
     @tool("write")
     def refuel_data(self, customer_id: str, line_id: str, gb_amount: float) -> dict[str, Any]:

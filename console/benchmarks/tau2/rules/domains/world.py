@@ -94,6 +94,17 @@ class Table(Generic[RowT]):
         row = self.changed.get(key)
         return self._rows.get(key) if row is None else row
 
+    def get(self, key: Any, refusal: str) -> RowT:
+        """Read a row.
+
+        Raises:
+            ToolError: there is none; the text is the given one.
+        """
+        row = self.find(key)
+        if row is None:
+            raise ToolError(refusal)
+        return row
+
     def edit(self, key: str) -> RowT:
         """Return a row for writing."""
         if key not in self.changed:
@@ -126,20 +137,27 @@ class Table(Generic[RowT]):
 class World:
     """The state of one conversation with the tools of both parties."""
 
+    agent_kit: ClassVar[type[Any]]
+    """The class of the agent's tools, made of the data; its attributes are tables."""
     user_kit: ClassVar[type[Any] | None] = None
     """The class of the user's tools; None: the user has none."""
-    agent_kit: ClassVar[type[Any]]
-    user: Any = None
     agent: Any
+    user: Any
     is_solo: bool = False
     """The agent holds the user's tools too."""
+
+    def __init__(self, data: Any) -> None:
+        make_user = type(self).user_kit
+        self.agent, self.user = type(self).agent_kit(data), make_user and make_user(data)
 
     def sync(self) -> None:
         """Carry changes between the parties' states; after each call."""
 
     def changes(self) -> Iterator[Change]:
         """Yield the rows that differ from the pulled data, of both parties."""
-        raise TypeError("this world has no `changes`")
+        for side, kit in ((AGENT, self.agent), (USER, self.user)):
+            for name, table in cast(dict[str, Table[Any]], {} if kit is None else vars(kit)).items():
+                yield from table.changes(side, name)
 
     def kit(self, requestor: str, name: str = "") -> Any:
         """Return the kit of a party, for a tool; None: it has no tools."""
@@ -230,6 +248,30 @@ def rows_or_given(kind: type[RowT], values: Any) -> list[RowT]:
     return [converted(kind, value) for value in given] if all(isinstance(value, dict) for value in given) else values
 
 
+# Tools of several kits -----------------------------------------------------------------------------------------------
+
+
+@tool("generic")
+def transfer_to_human_agents(self: Any, summary: str) -> str:
+    """Say that a person takes over."""
+    del self, summary
+    return "Transfer successful"
+
+
+@tool("generic")
+def calculate(self: Any, expression: str) -> str:
+    """Compute an arithmetic expression, rounded to cents. Huge integers are refused, on which Python would hang.
+
+    Raises:
+        ToolError: another character, or too large a number.
+    """
+    del self
+    if not all(sign in _SIGNS for sign in expression):
+        raise ToolError("Invalid characters in expression")
+    tree = ast.parse("".join(expression).lstrip(" "), mode="eval")
+    return str(round(float(_value(tree.body)), 2))
+
+
 # Arithmetic ----------------------------------------------------------------------------------------------------------
 
 _LONGEST_BITS = 10_000
@@ -243,18 +285,6 @@ _BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = MappingProxyTy
         ast.FloorDiv: lambda left, right: left // right,
     }
 )
-
-
-def calculate(expression: Any) -> str:
-    """Compute an arithmetic expression, rounded to cents. Huge integers are refused, on which Python would hang.
-
-    Raises:
-        ToolError: another character, or too large a number.
-    """
-    if not all(sign in _SIGNS for sign in expression):
-        raise ToolError("Invalid characters in expression")
-    tree = ast.parse("".join(expression).lstrip(" "), mode="eval")
-    return str(round(float(_value(tree.body)), 2))
 
 
 def _value(node: ast.expr) -> Any:
