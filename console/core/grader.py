@@ -9,7 +9,7 @@ from console.core.json_text import canonical_json
 
 
 class Grader(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What decided the verdicts of a run; equal graders give equal verdicts on equal outputs."""
+    """Identity of everything that decided the verdicts of a run; equal graders give equal verdicts on equal outputs."""
 
     format: str
     code: str
