@@ -240,17 +240,17 @@ MUTATIONS = (
     ),
     Mutation(
         "a loss that may be as large as the margin is no loss",
-        "console/insight/gate.py", "if low < -reach:", "if low < -2 * reach:",
+        "console/insight/gate.py", "-allowed, -reach)", "-allowed, -2 * reach)",
         "tests/cli/test_gate.py",
     ),
     Mutation(
         "the gate takes the margin for a gain",
-        "console/insight/gate.py", "if high < -allowed:", "if high < allowed:",
+        "console/insight/gate.py", "-allowed, -reach)", "allowed, -reach)",
         "tests/cli/test_gate.py",
     ),
     Mutation(
         "a run at the limit of broken cases is not judged",
-        "console/insight/gate.py", "if broken > BROKEN_SHARE", "if broken >= BROKEN_SHARE",
+        "console/insight/gate.py", "if broken > LEFT_OUT_SHARE", "if broken >= LEFT_OUT_SHARE",
         "tests/cli/test_gate.py",
     ),
     Mutation(

@@ -53,7 +53,7 @@ def margin_of(args: GateOptions) -> Margin | None:
 
 
 def gate_of(args: GateOptions, comparison: "RunComparison", a: Summary, b: Summary) -> "Gate | None":
-    """Return the gate's result; None if it was not requested.
+    """Return the gate's result, or None if it was not requested.
 
     Raises:
         UsageError: the options conflict, or do not apply to the runs.

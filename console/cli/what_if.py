@@ -1,4 +1,4 @@
-"""What `branch` and `try` have in common: reading changes, showing them, and saying what they will cost."""
+"""Shared parts of `branch` and `try`: reading changes, showing them, and estimating their cost."""
 
 import sys
 from collections.abc import Iterable, Sequence

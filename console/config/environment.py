@@ -14,7 +14,7 @@ _LINE = re.compile(
 
 
 def variable(name: str) -> str | None:
-    """Return the value of a variable from the environment or else from `.env`; None if unset or empty."""
+    """Return the value of a variable from the environment or else from `.env`, or None if unset or empty."""
     value = os.environ.get(name, "").strip()
     return value or _dotenv().get(name) or None
 

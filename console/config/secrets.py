@@ -36,7 +36,7 @@ _VARIABLE_BY_PREFIX = {server.name: server.key_variable for server in KNOWN_SERV
 
 
 def key_variable(model: "ModelConfig") -> str | None:
-    """Return the environment variable that holds a model's key; None if no key is sent.
+    """Return the environment variable that holds a model's key, or None if no key is sent.
 
     A key is only sent to the host it belongs to: an unknown address gets none unless `api_key_env` is set.
     """

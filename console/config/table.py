@@ -37,7 +37,7 @@ _ENDPOINT_TYPES = ("openai_chat_completions", "openai_chat_completions_token")
 
 
 def read_table(file: TomlFile, name: str, table: object) -> ModelConfig | None:
-    """Return the model of `[name]`; None if invalid, with the errors recorded in `file`."""
+    """Return the model of `[name]`, or None if invalid, with the errors recorded in `file`."""
     if not isinstance(table, dict):
         line, column = file.place(name)
         file.mistake(f"{name!r} is outside of any table", line, column, "Start every model with its name: [name].")

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from console.core.json_text import canonical_json
 from console.core.ranges import Count
 
 
@@ -45,7 +46,7 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 def case_digest(case: Case) -> str:
     """Digest a case as played, without its cluster, which older runs did not record."""
     asked = msgspec.structs.replace(case, cluster="")
-    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
+    return hashlib.sha256(canonical_json(asked)).hexdigest()[:16]
 
 
 class Setting(msgspec.Struct, frozen=True, omit_defaults=True):

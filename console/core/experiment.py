@@ -35,7 +35,7 @@ class Change(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def label(self) -> str:
-        """What is changed, as on the command line."""
+        """The change, as written on the command line."""
         if self.what == TOOL:
             return f"tool.{self.name}.description"
         return f"params.{self.name}" if self.what == PARAMS else self.what
@@ -51,7 +51,7 @@ class Beginning(msgspec.Struct, frozen=True, omit_defaults=True):
     replies: Count | None = None
     """Number of the model's replies that are repeated; None for the whole conversation, as others depend on it."""
     turn: Count = 0
-    """Where the first one lies that is not."""
+    """Place of the first reply that is not repeated."""
     step: Count = 0
     rollout: Count = 0
     """Which rollout of the case is repeated."""
@@ -74,14 +74,14 @@ class Stratum(msgspec.Struct, frozen=True):
 
 
 class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a run changes in the conversations of its parent."""
+    """A change that a run makes in its parent's conversations."""
 
     arms: tuple[Arm, ...] = ((),)
     """Rollouts take turns through them."""
     beginnings: dict[str, Beginning] = {}
     """By case id; conversations of other cases are played from the start."""
     strata: tuple[Stratum, ...] = ()
-    """Where the cases were drawn from; empty if they were named."""
+    """Filter that the cases were drawn from; empty if they were named."""
     seed: Count = 0
     """Seed of what was drawn at random, and of simulated models, which else would repeat themselves."""
     label: str = ""
@@ -93,7 +93,7 @@ class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """What is changed and from where on, in a few words. May contain foreign text."""
+        """Describe the change and its place in a few words. May contain foreign text."""
         labels = dict.fromkeys(change.label for arm in self.arms for change in arm)
         changed = f"{', '.join(labels)} changed" if labels else "nothing changed"
         starts = [start for start in self.beginnings.values() if start.replies is not None]
@@ -157,12 +157,12 @@ class Applied:
 
 
 def last_of_user(messages: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the index of the last message of the user; None if there is none."""
+    """Return the index of the last message of the user, or None if there is none."""
     return next((index for index in reversed(range(len(messages))) if messages[index].get("role") == "user"), None)
 
 
 def instructions_in(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the text of the system prompt; None if there is none."""
+    """Return the text of the system prompt, or None if there is none."""
     found = next((message for message in messages if message.get("role") in _INSTRUCTIONS), None)
     return None if found is None else str(found.get("content") or "")
 

@@ -5,9 +5,11 @@ from typing import Any, cast
 
 import msgspec
 
+from console.core.json_text import canonical_json
+
 
 class Grader(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What decided the verdicts of a run; equal graders give equal verdicts on equal outputs."""
+    """Identity of everything that decided the verdicts of a run; equal graders give equal verdicts on equal outputs."""
 
     format: str
     code: str
@@ -24,7 +26,7 @@ class Grader(msgspec.Struct, frozen=True, omit_defaults=True):
         """Short digest of the whole identity."""
         import hashlib
 
-        return hashlib.sha256(msgspec.json.encode(self, order="sorted")).hexdigest()[:12]
+        return hashlib.sha256(canonical_json(self)).hexdigest()[:12]
 
 
 def differences(a: Grader, b: Grader, *, same_cases: bool = False) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Reading of foreign JSON: the same results as Python's json module, several times as fast for ordinary input.
+"""Reading of foreign JSON, with the results of Python's json module but several times as fast, and JSON to digest.
 
 NaN, infinities and lone surrogates are accepted, as Python writes them. Nesting beyond `DEEPEST` levels is refused, so
 that recursive callers cannot run out of stack.
@@ -73,6 +73,14 @@ def _parts(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return list(cast(dict[str, Any], value).values())
     return cast(list[Any], value) if isinstance(value, list) else []
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return a value as JSON with sorted keys, for digests; lone surrogates, which UTF-8 cannot hold, are escaped."""
+    try:
+        return msgspec.json.encode(value, order="sorted")
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value), sort_keys=True).encode()
 
 
 def as_object(value: object) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LookPlan(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is looked at and when; a part of the manifest."""
+    """Order of the cases and times of the looks; part of the manifest."""
 
     questions: tuple[Question, ...]
     """The first is the whole run."""
@@ -111,7 +111,7 @@ class Contender(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
-    """What one look has shown."""
+    """Result of one look."""
 
     number: Count
     """Number of the look at its question, from 1."""
@@ -132,7 +132,7 @@ class Look(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Bounds of its repeated confidence interval."""
     above: Amount | None = None
     decision: str = ""
-    """What this look has decided; empty: nothing, or nothing is asked."""
+    """Decision of this look; empty if it decided nothing, or nothing was asked."""
     category: str = ""
     """Category of the question; empty: the whole run."""
     only: tuple[str, ...] = ()

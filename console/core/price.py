@@ -13,7 +13,7 @@ def dollars(cost_usd: float) -> str:
 
 
 def price_of(facts: ModelFacts, sent: float, cached: float, written: float) -> float | None:
-    """Return a price in USD; None if models.toml does not give the prices it needs.
+    """Return a price in USD, or None if models.toml does not give the prices it needs.
 
     Args:
         facts: the model as the run records it.

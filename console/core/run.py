@@ -108,9 +108,9 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     merged: tuple[str, ...] = ()
     """Ids of the runs combined in this one."""
     looks: LookPlan | None = None
-    """What is looked at while it plays; None in runs that were imported, merged, or written before this field."""
+    """Plan of the looks while it plays; None in runs that were imported, merged, or written before this field."""
     grader: Grader | None = None
-    """What decides the verdicts; None in imported runs and in runs from before this field."""
+    """Identity of the grader; None in imported runs and in runs from before this field."""
     regraded: str = ""
     """Run whose conversations this one grades again."""
     asked_anew: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     judge_repeats: Count = 1
     """How often each of its conversations is graded, as consecutive rollouts."""
     experiment: Experiment | None = None
-    """What it changes in conversations of its parent; None if it is no experiment."""
+    """The change it makes in its parent's conversations; None if it is not an experiment."""
 
     @property
     def is_whole(self) -> bool:
@@ -289,7 +289,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     look: Look | None = None
     """Newest look at the whole run; None before the first."""
     decision: str = ""
-    """What its looks have decided, if they decide anything."""
+    """Decision of its looks, if they decide anything."""
     looks: list[Look] = []
     """All looks at a run that they may end; empty for others."""
     checksum: int = 0

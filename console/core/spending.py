@@ -42,7 +42,7 @@ class RoleSpending(msgspec.Struct):
             self.reported_tokens = sent + usage.input, cached + usage.cached, written + usage.output
 
     def cost_usd(self, facts: ModelFacts) -> float | None:
-        """Return the known cost; None if unknown. A lower bound if some calls are `uncounted`."""
+        """Return the known cost, or None if unknown. A lower bound if some calls are `uncounted`."""
         if facts.simulated or provider_of(facts.provider).is_free:
             return 0.0
         sent, cached, written = self.reported_tokens

@@ -232,7 +232,7 @@ class RunFold(msgspec.Struct):
         self._score_sums[score] = (total + change, number + bool(after[1]) - bool(before[1]))
 
     def score_interval(self, score: str) -> Interval | None:
-        """Return the mean of a score with its interval over cases; None if no case was repeated."""
+        """Return the mean of a score with its interval over cases, or None if no case was repeated."""
         cases = self.scores_by_case.get(score, {})
         rollouts = sum(count for _, count in cases.values())
         if rollouts == len(cases):

@@ -30,14 +30,14 @@ class EarlierRun:
     is_imported: bool = False
     """True if another tool played them."""
     beginnings: Mapping[str, Beginning] | None = None
-    """What is repeated of them, by case id; None if they are graded again."""
+    """The beginning of each to repeat, by case id; None if they are graded again."""
 
     def has(self, slot: Slot) -> bool:
         """Return whether a rollout of the new run can be played."""
         return self.beginnings is not None or self._old(slot) in self.finished
 
     def play(self, key: Key) -> EarlierPlay | None:
-        """Return the play behind a rollout of the new run; None if it is played from the start."""
+        """Return the play behind a rollout of the new run, or None if it is played from the start."""
         if self.beginnings is None:
             earlier = self._play(self._old((key.case, key.rollout)))
             earlier.asked_anew, earlier.is_closed, earlier.is_taken_whole = self.asked_anew, True, self.is_imported
@@ -62,7 +62,7 @@ class EarlierRun:
         return effects
 
     def output(self, old: Slot) -> Any:
-        """Return what a recorded conversation put out; None if it has not ended."""
+        """Return the output of a recorded conversation, or None if it has not ended."""
         finished = self.finished.get(old)
         records = self.journal.read(finished.key) if finished is not None else []
         return next((record.output for record in reversed(records) if isinstance(record, Finished)), None)

@@ -347,7 +347,7 @@ class Engine:
             self._remove(job.key)
 
     def _earlier_play(self, job: Job) -> EarlierPlay | None:
-        """Return an earlier play of a job's conversation whose answers are kept; None if it is played anew."""
+        """Return an earlier play of a job's conversation whose answers are kept, or None if it is played anew."""
         earlier = self.prepared.earlier.play(job.key) if self.prepared.earlier is not None else None
         if earlier is not None:
             return earlier

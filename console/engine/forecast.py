@@ -284,7 +284,7 @@ def _sum(parts: Sequence[Estimate], name: str, scale: float) -> float:
 
 
 def _price(model: ModelFacts, input_tokens: float, output_tokens: float) -> float | None:
-    """Return the price of these tokens in USD; None if a model that is used has no price in models.toml."""
+    """Return the price of these tokens in USD, or None if a model that is used has no price in models.toml."""
     if model.simulated or not (input_tokens or output_tokens):
         return 0.0
     return price_of(model, input_tokens, 0, output_tokens)

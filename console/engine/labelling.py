@@ -135,7 +135,7 @@ class LabellingPlan:
         return self.estimate(self.open)
 
     def estimate(self, questions: Sequence[Question]) -> float | None:
-        """Return the expected cost of these questions; None if models.toml gives no price."""
+        """Return the expected cost of these questions, or None if models.toml gives no price."""
         if self.model.simulated or provider_of(self.model.provider).is_free:
             return 0.0
         return price_of(facts(self.model), _tokens_sent(questions), 0, _REPLY_TOKENS * len(questions))

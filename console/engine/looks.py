@@ -41,7 +41,7 @@ Baseline = Mapping[Slot, Verdict]
 
 
 def plan_looks(ordered: Sequence[Case], rollouts: int, seed: int | None, until: Until | None) -> LookPlan | None:
-    """Return the looks of a run; None if nothing is graded.
+    """Return the looks of a run, or None if nothing is graded.
 
     Args:
         ordered: its cases, as from `planned_order`.
@@ -248,7 +248,7 @@ class Looks:
 
     @property
     def words(self) -> str:
-        """What the looks have decided, for the record of the run's end."""
+        """Decision of the looks, for the record of the run's end."""
         last = self._taken[-1]
         return f"{self.decision} at look {last.number} of {last.of}, after {last.rollouts:,} of {last.planned:,}"
 

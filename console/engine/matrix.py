@@ -73,7 +73,7 @@ def plans_of(preset: Preset, paths: WorkspacePaths) -> list[Plan]:
 
 
 def until_of(preset: Preset) -> Until | None:
-    """Return the rule that ends the runs; None if they are played to the end.
+    """Return the rule that ends the runs, or None if they are played to the end.
 
     Raises:
         UsageError: the rule is not valid, or lacks what it needs.

@@ -63,7 +63,7 @@ class Plan:
     name: str = ""
     parent: str = ""
     experiment: Experiment | None = None
-    """What is changed in conversations of the parent."""
+    """The change to make in the parent's conversations."""
     models_path: Path | None = None
     data_path: Path | None = None
     runs_path: Path | None = None

@@ -92,7 +92,7 @@ def continue_race(
 
 
 def race_of(folder: RunFolder, prepared: PreparedRun) -> "Race | None":
-    """Return the race that a run is in; None if it is in none."""
+    """Return the race that a run is in, or None if it is in none."""
     plan = prepared.manifest.looks
     if plan is None or plan.until is None or not plan.until.rivals:
         return None

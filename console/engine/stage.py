@@ -99,7 +99,7 @@ class StageContext(Protocol):
 
 
 class StageChanges(NamedTuple):
-    """What an experiment changes in one conversation."""
+    """An experiment's change in one conversation."""
 
     arm: Arm = ()
     repeated: int = 0
@@ -339,7 +339,7 @@ class JournaledStage:
         return changed
 
     def _written_reply(self) -> Reply | None:
-        """Return the reply that a reader wrote in place of the model's; None if there is none."""
+        """Return the reply that a reader wrote in place of the model's, or None if there is none."""
         change = next((change for change in self._changes.arm if change.what == REPLY), None)
         if change is None:
             return None
@@ -424,7 +424,7 @@ class JournaledStage:
         return effect
 
     def _taken_over(self, name: str, role: str, kind: type[EffectT], request: list[Any]) -> EffectT | None:
-        """Return the effect of an earlier play for the same request; None if it is to be performed now.
+        """Return the recorded effect of the same request, or None if it must be performed now.
 
         Raises:
             Fault: the conversation is only graded again, and this was never asked (kind `unanswered`).

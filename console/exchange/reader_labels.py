@@ -53,7 +53,7 @@ class LabelQueue:
         return self._run.side.rollouts.values()
 
     def next(self) -> Rollout | None:
-        """Return the next answer to be labeled; None if none is left."""
+        """Return the next answer to be labeled, or None if none is left."""
         annotations = self._notes.annotations()
         if self._settles:
             return next(iter(unsettled(self._rollouts, annotations)), None)

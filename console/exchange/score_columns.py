@@ -88,7 +88,7 @@ def _name(slot: Slot) -> str:
 
 
 def columns_section(columns: Iterable[tuple[str, ScoreColumns | None]]) -> Section | None:
-    """Return a table of the scores of runs, by name; None if no run has more than the score as graded."""
+    """Return a table of the scores of runs, by name, or None if no run has more than the score as graded."""
     rows = [Row((name, *_cells(each))) for name, each in columns if each is not None]
     return Section("Scores", _HEADINGS, tuple(rows), frozenset({1, 2, 3, 4})) if rows else None
 

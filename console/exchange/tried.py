@@ -25,7 +25,7 @@ def draw_strata(
 
 
 def read_tried(run: RunFolder) -> TriedFix | None:
-    """Return what came of an experiment; None if the run is no experiment on many cases.
+    """Return the results of an experiment, or None if the run is not an experiment on many cases.
 
     Raises:
         UsageError: it is not a run, or the recorded run is gone.

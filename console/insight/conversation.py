@@ -181,9 +181,9 @@ class Conversation:
                     self._append(replace(passage, repeats=is_echo(passage, self.passages)))
 
     def _is_of_simulated_user(self, message: NormalizedMessage, role: str) -> bool:
-        """Return whether the message is a simulated user's reply, or part of the prompt to a simulated user."""
+        """Return whether the message is a simulated user's reply, or words that a simulated user is sent again."""
         if role == SIMULATED_USER:
-            return message.role != "system"
+            return message.role not in ("system", "tool")
         return message.role == "user" and message.text in self._user_words
 
     def _show_reply(self, record: Asked) -> None:

@@ -40,7 +40,7 @@ Curve = Mapping[int, Chance]
 
 
 def next_point(curve: Curve, replies: int) -> int | None:
-    """Return the point to go on from next, by halving; None if the step is found, or there is nothing to find.
+    """Return the point to go on from next, by halving, or None if the step is found, or there is nothing to find.
 
     Args:
         curve: chances so far.
@@ -55,7 +55,7 @@ def next_point(curve: Curve, replies: int) -> int | None:
 
 
 def fall_of(curve: Curve, replies: int) -> Fall | None:
-    """Return the step that decided it; None if it is not found, or the conversation never came right."""
+    """Return the step that decided it, or None if it is not found, or the conversation never came right."""
     if next_point(curve, replies) is not None or 0 not in curve or not curve[0].passed:
         return None
     low, high = _bracket(curve, replies)

@@ -1,4 +1,4 @@
-"""What came of an experiment, in words and tables. Pure."""
+"""Results of an experiment in words and tables. Pure."""
 
 import math
 from collections import defaultdict
@@ -64,7 +64,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ArmResult:
-    """What came of one arm."""
+    """Results of one arm."""
 
     arm: Arm
     effect: WholeEffect | None
@@ -82,7 +82,7 @@ class ArmResult:
 
 @dataclass(frozen=True, slots=True)
 class TriedFix:
-    """What came of an experiment on many cases."""
+    """Results of an experiment on many cases."""
 
     manifest: Manifest
     arms: tuple[ArmResult, ...]

@@ -66,7 +66,7 @@ class Leaderboard:
     """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
 
     def rank(self, place: int) -> int | None:
-        """Return the rank of a row, from 1; None if its number is missing or incomplete."""
+        """Return the rank of a row, from 1, or None if its number is missing or incomplete."""
         return place + 1 if _rank(self.rows[place].headline(self))[0] == 0 else None
 
     @property

@@ -33,7 +33,7 @@ class ReaderScore:
     """A grader's score beside the one that people's labels correct."""
 
     strata: tuple[Stratum, Stratum]
-    """What the grader passed, and what it failed."""
+    """Answers by the grader's verdict: those it passed, and those it failed."""
     judge_alone: float
     corrected: Interval | None
     """None until each verdict of the grader has a label."""
@@ -91,7 +91,7 @@ def reader_score(rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotat
 def next_to_label(
     rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotation], reader: str, seed: str
 ) -> Rollout | None:
-    """Return the answer that a reader should label next; None if there is none.
+    """Return the answer that a reader should label next, or None if there is none.
 
     A further reader gets the answers that others labeled, in another order; then new ones are drawn at random within
     the grader's verdicts.

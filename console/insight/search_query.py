@@ -174,7 +174,7 @@ class Excerpt(NamedTuple):
 
 
 def best_passage(passages: Sequence[Passage], terms: Sequence[Term]) -> Passage | None:
-    """Return the first of the passages that contain most of the terms, instructions last; None if none contains any."""
+    """Return the first of the passages with most of the terms, instructions last, or None if none contains any."""
     best, most = None, (0, False)
     for passage in filter(is_searched, passages):
         spans = list(words_of(passage_text(passage)))

@@ -128,7 +128,7 @@ def _with_paths(pair: Pair | None, rows: Sequence[Row]) -> Pair | None:
 
 
 def _paths_together(rows: Sequence[Row | None], *, is_lenient: bool) -> list[list[Row]] | None:
-    """Return the rows of each side, one for each path in which any of them differs; None if a value has no paths."""
+    """Return the rows of each side, one for each path in which any of them differs, or None if a value has no paths."""
     paths = [_row_paths(row, is_lenient=is_lenient) if row is not None else None for row in rows]
     sides = list(zip(rows, paths, strict=True))
     if not any(paths) or any(row is not None and side is None and row.mark not in _QUIET for row, side in sides):
@@ -154,7 +154,7 @@ def _paths_together(rows: Sequence[Row | None], *, is_lenient: bool) -> list[lis
 
 
 def value_rows(expected: str, actual: str, *, is_lenient: bool = False) -> tuple[Row, ...] | None:
-    """Return one row for each path of two dictionaries or lists; None if they are something else, short, or equal.
+    """Return one row for each path of two dictionaries or lists, or None if they are something else, short, or equal.
 
     Args:
         expected: source of the expected value.

@@ -103,7 +103,7 @@ class JournalIndex(JournalReader):
         return lines[::-1]
 
     def record_at(self, span: tuple[int, int]) -> AnyRecord | None:
-        """Return the record at a span taken from `place`; None if it was changed since.
+        """Return the record at a span taken from `place`, or None if it was changed since.
 
         Raises:
             OSError: the journal is missing.

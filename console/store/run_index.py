@@ -232,7 +232,7 @@ def _write_summaries(connection: sqlite3.Connection, fresh: list[tuple[RunFolder
 
 
 def _stamp(folder: RunFolder) -> _Stamp | None:
-    """Return values that change whenever a run's summary may; None if there is no readable journal."""
+    """Return values that change whenever a run's summary may, or None if there is no readable journal."""
     start = f"{folder.path}{os.sep}"  # strings, as creating a `Path` takes longer than the stat call
     manifest = _status_of(start + MANIFEST)
     journal = _status_of(start + JOURNAL) or _status_of(start + JOURNAL + ENDING)

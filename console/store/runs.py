@@ -178,7 +178,7 @@ class RunFolder:
         return summary
 
     def _read_summary(self) -> Summary | None:
-        """Return summary.json; None if it is missing or corrupt."""
+        """Return summary.json, or None if it is missing or corrupt."""
         try:
             summary = read_summary(read_regular(self.summary_path))
         except (OSError, ValueError):

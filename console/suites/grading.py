@@ -13,6 +13,7 @@ import msgspec
 from console.config.paths import state_dir
 from console.core.case import Case, Setting
 from console.core.grader import Grader
+from console.core.json_text import canonical_json
 from console.core.ready_type import ready_type
 from console.core.run import ModelFacts
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
@@ -66,9 +67,8 @@ def _model_words(facts: ModelFacts) -> str:
 
 def _truths_digest(cases: Iterable[Case]) -> str:
     digest = hashlib.sha256()
-    encode = msgspec.json.Encoder(order="sorted").encode
     for case in cases:
-        digest.update(encode((case.id, case.data)))
+        digest.update(canonical_json((case.id, case.data)))
     return digest.hexdigest()[:16]
 
 

@@ -98,7 +98,7 @@ class Estimate(msgspec.Struct, frozen=True):
     bound: str = ""
     """When that happens, in words, such as `every loop to round 20`."""
     basis: str = ""
-    """What the numbers rest on, in words, such as `from the texts of the questions`."""
+    """Basis of the numbers in words, such as `from the texts of the questions`."""
 
     @property
     def by_role(self) -> dict[str, "Estimate"]:
@@ -201,7 +201,7 @@ Row = dict[str, Any]
 
 
 class EarlierOutput(msgspec.Struct, frozen=True):
-    """What a conversation that is graded again ended with."""
+    """Output of a conversation that is graded again."""
 
     output: Any
     verdict: Verdict

@@ -136,7 +136,7 @@ def _pieces(update: ChopsUpdate) -> list[tuple[int, int, int, Strip]]:
 
 
 def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:
-    """Return the part of a strip that differs from the one on screen; None if nothing does."""
+    """Return the part of a strip that differs from the one on screen, or None if nothing does."""
     if before is now:
         return None
     old, new = list(before), list(now)

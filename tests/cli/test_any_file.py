@@ -140,7 +140,7 @@ def test_a_mark_that_is_no_text_names_file_line_and_key(console: Console, home: 
         assert f"{path.relative_to(home)}:2" in ended.err
         assert "`handler` must be a string" in ended.err
     write_text(path, as_text(RIGHT | {"handler": "fcjson"}))
-    assert "`handler` in the results of m: unknown name 'fcjson'" in console(*EVALUATE).err
+    assert "_simple_python_result.json: `handler`: unknown name 'fcjson'" in console(*EVALUATE).err
 
 
 def test_results_of_multi_turn_bfcl(console: Console, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""What suite.toml says of a task of another harness, and the commands that start its driver."""
+"""Definition of a suite that another harness plays, and the commands that start its driver."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ class Harness(NamedTuple):
     """A kind of harness."""
 
     key: str
-    """The field of suite.toml that names what is played."""
+    """The field of suite.toml that names the task, environment or command."""
     driver: str
 
 
@@ -58,11 +58,11 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     env: tuple[str, ...] = ()
     """Names of further environment variables for the harness."""
     roles: dict[str, str] = {}
-    """Our role for each role of the task that another model than the tested one plays."""
+    """Our role for each role of the task that is not played by the model under test."""
     score: str = ""
-    """The score that decides, `scorer` or `scorer/part`; empty: the first."""
+    """The score that decides whether a rollout passes, `scorer` or `scorer/part`; empty: the first."""
     threshold: float = 1.0
-    """Least number of that score with which a rollout passes."""
+    """Lowest value of that score that passes."""
     comparable: bool = False
     origin: str = ""
     source: dict[str, Any] = {}
@@ -70,14 +70,14 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def subject(self) -> Any:
-        """What is played."""
+        """The task, environment or command to play."""
         return getattr(self, HARNESSES[self.format].key)
 
     @property
     def digest(self) -> str:
         """Digest of what determines the list of cases."""
-        told = json.dumps([self.format, self.subject, self.args], sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        identity = json.dumps([self.format, self.subject, self.args], sort_keys=True)
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
     @property
     def needed_roles(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Definition(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Raises:
             UsageError: there is no such Python.
         """
-        python = sys.executable  # what plays programs needs nothing else
+        python = sys.executable  # the driver of programs needs only the standard library
         if self.format != PROGRAM:
             python = shutil.which(os.path.expanduser(self.python or "python3"))
         if python is None:

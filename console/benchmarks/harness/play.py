@@ -34,7 +34,7 @@ class Rollout:
         """Replies by the digest of their calls, in order; for a driver that begins again."""
         self._heard: Counter[str] = Counter()
         self._natives: dict[str, Native] = {}
-        """What an API must get back with its reply, by the digest of the reply's message."""
+        """Data that an API expects back with its own reply, by digest of the reply's message."""
         self._calls: set[asyncio.Task[Reply]] = set()
         self._context = contextvars.copy_context()
 

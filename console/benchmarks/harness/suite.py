@@ -39,7 +39,7 @@ class HarnessSuite(SimpleSuite):
 
     @cached_property
     def definition(self) -> Definition:
-        """What suite.toml says."""
+        """The suite's definition in suite.toml."""
         return read_definition(self._entry)
 
     @cached_property

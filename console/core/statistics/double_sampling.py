@@ -64,7 +64,7 @@ def corrected_rate(strata: Sequence[Stratum], independent: float | None = None) 
 
 
 def next_stratum(strata: Sequence[Stratum]) -> int | None:
-    """Return the index of the stratum to draw from next; None if everything is labeled.
+    """Return the index of the stratum to draw from next, or None if everything is labeled.
 
     Each gets `LEAST` first; then the one that is furthest behind its share, which is its size times its spread.
     """
@@ -82,7 +82,7 @@ def _share(stratum: Stratum) -> float:
 
 
 def half_width_after(strata: Sequence[Stratum], more: int, independent: float | None = None) -> float | None:
-    """Return half of the interval's width after that many labels more, at the same rates; None if unknown."""
+    """Return half of the interval's width after that many labels more, at the same rates, or None if unknown."""
     listed = list(strata)
     for _ in range(more):
         number = next_stratum(listed)
@@ -106,12 +106,12 @@ class Estimate(NamedTuple):
 
 
 def sensitivity(passed: Stratum, failed: Stratum) -> Estimate | None:
-    """Return the share of what people pass that the judge passes; None if people passed nothing."""
+    """Return the share of what people pass that the judge passes, or None if people passed nothing."""
     return _kept_share((passed.judged, passed.passed, passed.labeled), (failed.judged, failed.passed, failed.labeled))
 
 
 def specificity(passed: Stratum, failed: Stratum) -> Estimate | None:
-    """Return the share of what people fail that the judge fails; None if people failed nothing."""
+    """Return the share of what people fail that the judge fails, or None if people failed nothing."""
     refused = [(part.judged, part.labeled - part.passed, part.labeled) for part in (failed, passed)]
     return _kept_share(*refused)
 

@@ -66,7 +66,7 @@ def wilson(passed: float, graded: float, z: float = Z95) -> tuple[float, float]:
 
 
 def rate_interval(sample: Sample) -> Interval | None:
-    """Return a rate with its interval; None if nothing was graded.
+    """Return a rate with its interval, or None if nothing was graded.
 
     Cases played once and independent of each other: Wilson on the cases. Otherwise Wilson's formula with the number of
     independent cases that would give the clustered standard error, and Student's t with G - 1 degrees of freedom. If

@@ -92,7 +92,7 @@ def _played(interval: Interval | None) -> Interval:
 
 
 def pass_rates(counts: CasesByCounts) -> tuple[int, float, float] | None:
-    """Return the largest number of rollouts k with pass@k and pass^k for it; None if no case was repeated."""
+    """Return the largest number of rollouts k with pass@k and pass^k for it, or None if no case was repeated."""
     k = max(counts, default=0)
     if k < 2:
         return None

@@ -40,7 +40,7 @@ class WholeEffect:
 
 
 def whole_effect(strata: Sequence[DrawnStratum], own_luck: float, *, flip: float = FLIP) -> WholeEffect | None:
-    """Return the mean change over all cases of a run; None if a stratum shows nothing of its cases.
+    """Return the mean change over all cases of a run, or None if a stratum shows nothing of its cases.
 
     The variance is the sum over strata of (t W se)^2, W being a stratum's share of the run, se the standard error over
     its drawn cases (or their clusters) and t Student's quantile; and of z^2 times `own_luck`. There is no factor for a

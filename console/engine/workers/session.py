@@ -70,7 +70,7 @@ class WorkerSession:
     def __init__(self) -> None:
         self._setup: Setup | None = None
         self.suite: Suite | None = None
-        """What is played; None until it is ready."""
+        """The prepared run; None until it is ready."""
         self._jobs: dict[int, asyncio.Task[None]] = {}
         self._cancelled: set[int] = set()
         self._contexts: dict[int, WorkerContext] = {}

@@ -140,7 +140,7 @@ class EvalLog:
         return sorted(summaries, key=lambda summary: (order.get(text(summary.id), last), summary.rollout))
 
     def member(self, name: str) -> Member | None:
-        """Return a member's location in the file; None if there is no such member."""
+        """Return a member's location in the file, or None if there is no such member."""
         return self._members.by_name.get(name)
 
     def _read_summaries(self) -> list[Summary]:

@@ -17,7 +17,7 @@ def count(value: object) -> int:
 
 
 def amount(value: object) -> float | None:
-    """Return a number; None if invalid or out of the journal's range."""
+    """Return a number, or None if invalid or out of the journal's range."""
     if isinstance(value, bool | int | float) and is_amount(value):
         return float(value)
     return None

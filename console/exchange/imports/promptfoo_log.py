@@ -50,7 +50,7 @@ class _Place(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Results:
-    """Where the results of each prompt are, found in one pass over the file once the first are asked for."""
+    """Positions of each prompt's results, found in one pass over the file when first needed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

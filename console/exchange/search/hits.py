@@ -102,7 +102,7 @@ class Search:
         self._reader.close()
 
     def run_of(self, number: int) -> tuple[RunFolder, RunFacts] | None:
-        """Return a run by its number in the index; None if it has been removed.
+        """Return a run by its number in the index, or None if it has been removed.
 
         Raises:
             NoIndex: the index is damaged, or was removed.

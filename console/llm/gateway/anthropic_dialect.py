@@ -11,7 +11,7 @@ from console.llm.gateway.dialect import CannotConvert, Dialect, GatewayCall, as_
 _API = "anthropic"
 _OF_TRANSPORT = ("metadata", "service_tier", "container", "context_management", "betas")
 _VOLATILE = re.compile(r"^x-anthropic-billing-header:.*$\n?", re.MULTILINE)
-"""What coding agents write into their instructions anew with every call, so that no two calls are equal."""
+"""Text that coding agents renew in their instructions with every call, so that no two calls are equal."""
 _FINISH = {"tool_calls": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 _CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 

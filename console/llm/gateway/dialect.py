@@ -1,4 +1,4 @@
-"""What a dialect of the gateway does: reads a request of a client, and writes our reply as its server would."""
+"""Interface of the gateway's dialects, which read a client's request and write our reply as that API's server would."""
 
 import json
 from collections.abc import Callable, Iterator

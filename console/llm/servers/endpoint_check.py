@@ -51,13 +51,13 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What one question has shown."""
+    """Finding of one question."""
 
     name: str
     mark: Mark
     text: str
     effect: str = ""
-    """What it does to a score, and how to mend it."""
+    """Its effect on scores, and how to fix it."""
 
 
 def _tool(name: str, text: str, properties: dict[str, Any]) -> dict[str, Any]:

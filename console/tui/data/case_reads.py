@@ -82,7 +82,7 @@ class CaseReads(Generic[KeyT, CaseT]):
         """Cases requested before they were read."""
 
     def get(self, key: KeyT, read: Callable[[], CaseT]) -> CaseT | None:
-        """Return a case from the cache or by `read`; None if that takes long, and `arrived` will be called.
+        """Return a case from the cache or by `read`, or None if that takes long, and `arrived` will be called.
 
         Raises:
             UsageError: or anything else `read` raises.

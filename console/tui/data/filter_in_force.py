@@ -24,7 +24,7 @@ def has_words(words: str, *texts: str) -> bool:
 
 
 def match_rank(words: str, name: str, *texts: str) -> int | None:
-    """Return how well a row matches typed words, 0 for the best; None if it lacks one of them.
+    """Return how well a row matches typed words, 0 for the best, or None if it lacks one of them.
 
     A name that begins with them is first, then rows in which each begins a word, then those that contain them.
     """

@@ -235,7 +235,7 @@ class Replay(RunFeed):
                 pass
 
     def _record(self, number: int) -> AnyRecord | None:
-        """Return a record by number; None if the journal was changed or deleted since it was read."""
+        """Return a record by number, or None if the journal was changed or deleted since it was read."""
         try:
             return self._index.record_at(self.timeline.place_of(number))
         except OSError:

@@ -158,7 +158,7 @@ class RunWatch:
 
 
 def read_newest_runs(root: Path) -> tuple[list[RunLine], int] | None:
-    """Return the newest runs and the total number; None if that takes reading all runs."""
+    """Return the newest runs and the total number, or None if that takes reading all runs."""
     newest = read_newest(root, FIRST_RUNS)
     return None if newest is None else ([_run_line(listed) for listed in newest[0]], newest[1])
 

@@ -69,12 +69,17 @@ def _reasoning(passage: Passage, key: str, gap: bool) -> Block:
 def _call(passage: Passage, key: str, gap: bool) -> Block:
     if passage.streaming:
         return Block(key, Content.styled("writes a call", "bold $live"), text=passage.text, gap=gap)
-    title = Content.assemble((f"{SYMBOLS.call} ", "bold $live"), one_line(passage.head, 200, "bold"))
+    title = Content.assemble((f"{SYMBOLS.call} ", "bold $live"), _by_user(passage), one_line(passage.head, 200, "bold"))
     if passage.arguments is None:
         error = one_line(passage.complaint, 300, "$broken")
         return Block(key, title.append("   ").append(error), _aside(passage), passage.text, gap=gap)
     body = argument_lines(passage.arguments) or (muted("(no arguments)"),)
     return Block(key, title, _aside(passage), body=body, gap=gap, indent=4)
+
+
+def _by_user(passage: Passage) -> str:
+    """Return the word that tells the simulated user's calls and results from the model's."""
+    return "user: " if passage.role == SIMULATED_USER else ""
 
 
 def argument_lines(arguments: tuple[tuple[str, str], ...]) -> tuple[Content, ...]:
@@ -88,7 +93,8 @@ def argument_lines(arguments: tuple[tuple[str, str], ...]) -> tuple[Content, ...
 
 
 def _result(passage: Passage, key: str, gap: bool) -> Block:
-    title = Content.assemble((f"{SYMBOLS.result} ", MUTED), one_line(passage.head or "result", 200, MUTED))
+    name = one_line(passage.head or "result", 200, MUTED)
+    title = Content.assemble((f"{SYMBOLS.result} {_by_user(passage)}", MUTED), name)
     block = Block(key, title, text=passage.text, gap=gap, indent=4)
     block.folded = passage.text.count("\n") >= LONG_LINES * 2 or len(passage.text) > 4000
     return block

@@ -141,7 +141,7 @@ def test_a_mark_stands_only_where_the_name_says_something_else():
     assert mark_of("mine", find_setting("MadeAgents/Hammer2.1-7b")) == "MadeAgents/Hammer2.1-7b"
 
 
-def test_words_for_readings():
+def test_words_for_readings(tmp_path: Path):
     assert family_of(find_setting("MadeAgents/Hammer2.1-7b")) == "hammer"
     assert not sent_underscored(find_setting("WriterHandler"))
     assert sent_underscored(find_setting("fc_json"))
@@ -154,4 +154,4 @@ def test_words_for_readings():
             find_setting(said)
         assert words in str(error.value)
     with pytest.raises(UsageError, match="not named after a model of the official registry"):
-        Reading().setting("any", [{"id": "x", "result": ""}])
+        Reading().setting("any", [{"id": "x", "result": ""}], tmp_path)

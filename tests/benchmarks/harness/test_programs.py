@@ -156,3 +156,50 @@ def test_nothing_is_lost_or_paid_twice_but_what_was_in_flight(console: Any, home
     assert len(asked) == CALLS
     in_flight = 3 * 2 * sum(victim != "driver" for victim in victims)  # conversations and their helpers
     assert CALLS <= len(server.requests) <= CALLS + in_flight
+
+
+TALK = """\
+from inspect_ai import Task, task
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ChatMessageUser
+from inspect_ai.scorer import includes
+from inspect_ai.solver import solver
+
+@solver
+def turns():
+    async def solve(state, generate):
+        for turn in range(4):
+            state = await generate(state)
+            state.messages.append(ChatMessageUser(content=f"{state.sample_id} turn {turn}"))
+        return await generate(state)
+    return solve
+
+@task
+def talk():
+    samples = [Sample(f"c{n} begins", target="to", id=f"c{n}") for n in range(5)]
+    return Task(samples, solver=turns(), scorer=includes())
+"""
+INSPECT = os.environ.get("EVAL_CONSOLE_INSPECT_PYTHON", "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not INSPECT, reason="EVAL_CONSOLE_INSPECT_PYTHON names no Python with inspect_ai and openai")
+@pytest.mark.parametrize("victims", [("engine", "both", "driver"), ("both", "driver", "engine")])
+def test_inspect_goes_on_in_mid_conversation_whoever_was_killed(
+    console: Any, home: Path, victims: tuple[str, ...]
+) -> None:
+    (home / "tasks.py").write_text(TALK)
+    random = Random(victims[0])
+    with OpenAIServer(echo) as server:
+        (home / "models.toml").write_text(f'[m]\nmodel_id = "m"\nbase_url = "{server.base_url}"\n')
+        assert console("new", "talk", "--from", f"inspect:{home / 'tasks.py'}@talk", "--python", INSPECT).code == 0
+        args = ["run", "-m", "m", "-s", "talk", "--concurrency", "3"]
+        for victim in victims:
+            run_until_killed(home, server, args, victim, random.randint(1, 6))
+            args = ["resume", "latest"]
+        server.answer = echo
+        console("resume", "latest", "--quiet")
+    asked, finished = records(home)
+    assert [ended.verdict.outcome.value for ended in finished] == ["passed"] * 5
+    assert len(asked) == 25
+    assert 25 <= len(server.requests) <= 25 + 3 * 2  # conversations in flight when the engine was killed

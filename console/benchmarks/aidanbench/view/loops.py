@@ -144,7 +144,7 @@ def is_loop(passages: Iterable[Passage]) -> bool:
 
 
 def collision(rounds: Sequence[Round], earlier: str = "") -> tuple[Round, Round] | None:
-    """Return the two rounds (earlier, last) whose similarity ended the loop; None if it ended otherwise.
+    """Return the two rounds (earlier, last) whose similarity ended the loop, or None if it ended otherwise.
 
     Args:
         rounds: all rounds, in order.

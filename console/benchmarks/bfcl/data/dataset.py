@@ -262,8 +262,17 @@ class Dataset:
             path = self._path(f"memory_prereq_conversation/memory_{scenario}.json")
             if not path.is_file():  # a dataset needs only the scenarios of its questions
                 continue
-            for _, row in _rows(path, _QuestionRow):
+            for number, row in _rows(path, _QuestionRow):
                 entry = _entry(row, category, rename, None, earlier)
+                where = f"{path}:{number}"
+                if not names.is_prerequisite(entry.id) or entry.id == row["id"]:
+                    raise UsageError(
+                        f"the id {entry.id!r} of a conversation must begin with memory_prereq", where=where
+                    )
+                if entry.scenario != scenario:
+                    raise UsageError(f"the scenario must be {scenario!r}, as in the file's name", where=where)
+                if entry.id in out:
+                    raise UsageError(f"another scenario has the id {row['id']!r}", where=where)
                 earlier = [*earlier, entry.id]
                 out[entry.id] = entry
         return out

@@ -45,7 +45,7 @@ def import_results(
     all_lines = [line for of_category in lines.values() for line in of_category]
     if not all_lines:
         raise UsageError("has no results", where=str(path))
-    setting = Reading(handler, mode, frozenset((model,))).setting(model, all_lines)
+    setting = Reading(handler, mode, frozenset((model,))).setting(model, all_lines, path)
     judged: list[tuple[Case, Line]] = []
     for category, of_category in lines.items():
         chosen = suite.cases((category,), setting)

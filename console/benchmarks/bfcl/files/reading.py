@@ -6,6 +6,7 @@ lines. Without either, the user must specify it.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from console.benchmarks.bfcl.files.layout import MARK, Line
 from console.benchmarks.bfcl.models.decoding import (
@@ -34,8 +35,8 @@ class Reading:
     row_of: Callable[[str], str | None] = lambda folder: None
     """Returns the registry name that models.toml has for a folder's model, if any."""
 
-    def setting(self, folder: str, lines: Sequence[Line]) -> Setting:
-        """Return the setting that decodes the lines of a model's result file.
+    def setting(self, folder: str, lines: Sequence[Line], where: Path) -> Setting:
+        """Return the setting that decodes the lines of a model's results, which are in the file or folder `where`.
 
         Raises:
             UsageError: unspecified decoding, conflicting marks or an unknown name; suggests one.
@@ -44,12 +45,11 @@ class Reading:
         if explicit is not None and folder in self.names:
             return explicit
         profile = profile_of_folder(folder)
-        if mark := _one_mark(folder, lines, registered=profile is not None):
+        if mark := _one_mark(where, lines, registered=profile is not None):
             try:
                 return find_setting(mark)
             except UsageError as error:
-                where = f"`{MARK}` in the results of {folder}"
-                raise UsageError(error.message, where=where, hint=error.hint) from None
+                raise UsageError(error.message, where=f"{where}: `{MARK}`", hint=error.hint) from None
         if profile is not None:
             return profile_setting(profile)
         if explicit is not None:
@@ -76,14 +76,14 @@ def _rules(setting: Setting) -> tuple[str, bool]:
     return family_of(setting), sent_underscored(setting)
 
 
-def _one_mark(folder: str, lines: Sequence[Line], *, registered: bool) -> str | None:
+def _one_mark(where: Path, lines: Sequence[Line], *, registered: bool) -> str | None:
     """Return the only mark in a file; in a folder without registry name, lines without a mark are ignored."""
     marks = {line.get(MARK) for line in lines}
     if not registered and len(marks) > 1:
         marks.discard(None)
     if len(marks) > 1:
         listed = ", ".join(sorted("that of the name" if mark is None else repr(mark) for mark in marks))
-        raise UsageError(f"lines of {folder} have several formats: {listed}", hint="Use one format per folder.")
+        raise UsageError(f"lines have several formats: {listed}", where=str(where), hint="Use one format per folder.")
     mark = next(iter(marks), None)
     return None if mark is None else str(mark)
 

@@ -138,7 +138,7 @@ def _descend_if(path: str, actual: Any, expected: Any, differences: list[dict[st
 
 
 def _cut(value: Any) -> str | None:
-    """Return the `repr` of a value, truncated; None if it is absent."""
+    """Return the `repr` of a value, truncated, or None if it is absent."""
     return None if value is _ABSENT else repr(value)[:_LONGEST]
 
 

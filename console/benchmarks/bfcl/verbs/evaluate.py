@@ -130,7 +130,7 @@ def _evaluate(args: EvaluateArguments) -> int:
         for category, lines in _files(result_root, model, categories, refused).items():
             path = result_path(result_root, model, category)
             try:
-                setting = reading.setting(model, lines)
+                setting = reading.setting(model, lines, path)
                 score = score_category(suite, setting, path, lines, model, category, partial=args.partial_eval)
                 write_score(score_root, score)
             except UsageError as error:

@@ -181,7 +181,7 @@ def _types_in(annotation: ast.expr | None) -> Iterator[str]:
 
 
 def _table(tree: ast.Module, source: bytes, name: str) -> dict[str, ast.expr] | None:
-    """Return the values of a module-level literal dictionary by key; None if it is built otherwise."""
+    """Return the values of a module-level literal dictionary by key, or None if it is built otherwise."""
     if name.encode() not in source and not _STAR_IMPORT.search(source):
         return {}  # no walk through the whole tree, since Home waits for it
     assigned = [value for node in tree.body if (value := _assigned(node, name)) is not None]

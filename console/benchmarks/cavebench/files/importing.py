@@ -183,12 +183,17 @@ def _manifest(path: Path, scenarios: dict[str, PeerScenario]) -> Manifest:
     ours = next((scenario.eval_console for scenario in scenarios.values() if scenario.eval_console), OwnFacts())
     model = ours.model or path.stem.split("_cave_")[0].split("_json_")[0]
     mode = ours.mode or ("json" if "_json_" in path.stem else "cave")
+    setting = Setting(mode=mode)
+    try:
+        mode_of(setting)
+    except UsageError as error:
+        raise UsageError(error.message, where=f"{path}: mode", hint=error.hint) from None
     return Manifest(
         id=new_run_id(FORMAT, model),
         at=time.time(),
         suite=FORMAT,
         model=ModelFacts(name=model, model_id=model, provider="imported", simulated=ours.simulated),
-        setting=Setting(mode=mode),
+        setting=setting,
         cases=sum(len(scenario.conversations) for scenario in scenarios.values()),
         dataset={"name": "imported"},
         versions={"imported": "cave-bench results"},

@@ -74,7 +74,7 @@ def _evaluate(checks: Sequence[AnyCheck], seen: Seen, script: Script) -> list[Fi
 
 
 class _Played(NamedTuple):
-    """What was done for the checks while playing, in their order."""
+    """Judgements and code runs made while the conversation was played, in the order of the checks."""
 
     judgements: Iterator[Judgement]
     runs: Iterator[CodeResult]

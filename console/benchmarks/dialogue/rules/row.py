@@ -214,7 +214,7 @@ class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_def
     judge: dict[str, str | float | dict[str, str | float]] = field(
         default_factory=dict[str, str | float | dict[str, str | float]]
     )
-    """What simulated judges reply to each answer: a grade, a category, a table of grades by criterion, or any text."""
+    """Replies of simulated judges, one per answer: a grade, a category, a table of grades by criterion, or any text."""
 
 
 class Kept(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

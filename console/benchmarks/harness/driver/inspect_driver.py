@@ -64,7 +64,7 @@ def tell_versions(link: Link) -> None:
 
 
 class EngineSource:
-    """What the sample source needs: the samples by id, and the engine's orders as they come."""
+    """Samples by id, and a queue of the engine's orders."""
 
     def __init__(self, link: Link) -> None:
         self.link = link

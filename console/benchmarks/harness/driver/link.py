@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Link:
-    """The driver's end."""
+    """The driver's end of the connection."""
 
     def __init__(self) -> None:
         """Take standard input and output; what is printed from now on goes to standard error."""
@@ -26,17 +26,17 @@ class Link:
         os.dup2(2, 1)
         self._writing = threading.Lock()
         self.opening: dict[str, Any] = self.read()
-        """The first line: the task, and what the engine wants to know or play."""
+        """The first message: the task, and whether to list or to play its samples."""
 
     def read(self) -> dict[str, Any]:
-        """Return the next line of the engine; end if there is none."""
+        """Return the engine's next message, or exit if the engine is gone."""
         line = self._from_engine.readline()
         if not line:
             end()
         return json.loads(line)
 
     def follow(self, act: Callable[[dict[str, Any]], Any]) -> threading.Thread:
-        """Call `act` with each further line, in a thread."""
+        """Call `act` with each further message, in a thread."""
 
         def read_all() -> None:
             while True:
@@ -47,7 +47,7 @@ class Link:
         return following
 
     def say(self, kind: str, **fields: Any) -> None:
-        """Send a line."""
+        """Send a message to the engine."""
         line = json.dumps({"say": kind, **_plain(fields)}, default=str)
         with self._writing:
             self._to_engine.write(line + "\n")
@@ -65,13 +65,13 @@ def versions(*packages: str) -> dict[str, str]:
     """Return the versions of packages that are installed here, and of Python."""
     from importlib import metadata
 
-    found = {"python": ".".join(map(str, sys.version_info[:3]))}
+    versions_by_name = {"python": ".".join(map(str, sys.version_info[:3]))}
     for package in packages:
         try:
-            found[package] = metadata.version(package)
+            versions_by_name[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions_by_name
 
 
 def _plain(value: Any) -> Any:

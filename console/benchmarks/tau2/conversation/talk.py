@@ -52,7 +52,7 @@ class Talk:
     steps: int = 0
     errors: int = 0
     reason: str = ""
-    """How it ended; empty: not yet."""
+    """Reason of the end; empty while the conversation goes on."""
 
     async def play(self, ask: Ask) -> None:
         """Play to the end.

@@ -1,1 +1,1 @@
-"""What decides verdicts: tasks, replay, evaluation, metrics and blame. Pure."""
+"""Rules of the verdict: tasks, replay, evaluation, metrics and blame. Pure."""

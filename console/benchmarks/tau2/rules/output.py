@@ -6,7 +6,7 @@ from console.benchmarks.tau2.rules.task import Message
 
 
 class Output(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a conversation ends with."""
+    """Output of a conversation."""
 
     messages: list[Message]
     reason: str = ""

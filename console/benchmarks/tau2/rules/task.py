@@ -58,7 +58,7 @@ class Assertion(msgspec.Struct, frozen=True):
 
 
 class Criteria(msgspec.Struct, frozen=True):
-    """What decides the reward."""
+    """Criteria of the reward."""
 
     actions: list[Action] | None = None
     env_assertions: list[Assertion] | None = None
@@ -83,7 +83,7 @@ class InitialState(msgspec.Struct, frozen=True):
 
 
 class Instructions(msgspec.Struct, frozen=True):
-    """What the user is told."""
+    """Instructions to the simulated user."""
 
     domain: str
     reason_for_call: str
@@ -93,7 +93,7 @@ class Instructions(msgspec.Struct, frozen=True):
 
 
 class Scenario(msgspec.Struct, frozen=True):
-    """Who the user is and wants."""
+    """The simulated user's persona and goal."""
 
     instructions: Instructions | str
     persona: str | None = None

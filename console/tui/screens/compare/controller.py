@@ -354,7 +354,7 @@ class CompareController:
         self.view = SIDE_BY_SIDE if self.view == NUMBERS else NUMBERS
 
     def case(self) -> CaseInBoth | None:
-        """Return the current case; None if it is still being read, after which `case_arrived` is called.
+        """Return the current case, or None if it is still being read, after which `case_arrived` is called.
 
         Raises:
             UsageError: a run folder no longer exists.

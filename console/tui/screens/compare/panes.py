@@ -128,7 +128,7 @@ class ChangeList(RowList):
         return (self._case_name(key, change), *marks, by, why)
 
     def _scores(self, change: Change) -> tuple[float, float] | None:
-        """Return the scores of A and B, or their means over the repeats; None if passing is compared."""
+        """Return the scores of A and B, or their means over the repeats, or None if passing is compared."""
         if not change.is_scored:
             return None
         if isinstance(change, CasePair):

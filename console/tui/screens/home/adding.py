@@ -74,7 +74,7 @@ class ModelAdding:
         return await self._add_model([*words, f"--id={model['id']}"], model) if model is not None else ""
 
     async def _choose_server(self) -> dict[str, Any] | None:
-        """Return a server as `models add --json` describes it; None if none was chosen."""
+        """Return a server as `models add --json` describes it, or None if none was chosen."""
         options: tuple[str, ...] = ()
         while True:
             answer = await self._run(*options)

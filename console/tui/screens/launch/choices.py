@@ -123,7 +123,9 @@ class SuiteChoices(ChoiceList):
         before = self.under_cursor
         self._rows = {row.part.key: row for row in self.suite_tree.rows(ticked, words)}
         self.title_line.show("Suites", "space selects, x opens", f"{len(ticked)} chosen" if ticked else "")
-        self.show(list(self._rows), empty=Content("No matching suite.") if suites else None)
+        why = suites.warnings if suites is not None and not suites.lines else []
+        empty = literal(why[0], 400, "$broken") if why else Content("No matching suite.")
+        self.show(list(self._rows), empty=empty if suites else None)
         if before is not None and before.key not in self._rows:  # folded: move to its visible parent
             nearest_above = (part.key for part in before.above if part.key in self._rows)
             self.move_to(next(nearest_above, self.cursor or ""))

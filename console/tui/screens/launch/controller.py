@@ -251,7 +251,7 @@ class LaunchController:
         return self._change
 
     def next_forecast(self) -> ForecastRequest | None:
-        """Return the forecast to compute now; None if one is in progress or the form has errors."""
+        """Return the forecast to compute now, or None if one is in progress or the form has errors."""
         if self._is_forecasting or self.mistakes:
             return None
         self._is_forecasting = True

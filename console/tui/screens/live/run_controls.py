@@ -58,7 +58,7 @@ class RunControls:
         return words
 
     def why_not(self, action: Action) -> str | None:
-        """Return why an action is unavailable; None if it is available or not handled here."""
+        """Return why an action is unavailable, or None if it is available or not handled here."""
         rollout = self.rollout()
         if action.id == "case.retry" and self._resumable is not None:
             return None

@@ -62,7 +62,7 @@ class StartWorker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """What the form says."""
+    """Values of the form."""
 
     point: Point | None
     """None from the start."""

@@ -447,7 +447,7 @@ class ReviewController:
         return self._loader.case(self.run, rollout) if self.run is not None and rollout is not None else None
 
     def shown_case(self) -> ShownCase | None:
-        """Return the current case for drawing; None if nothing is listed.
+        """Return the current case for drawing, or None if nothing is listed.
 
         Raises:
             UsageError: the journal can no longer be read.

@@ -180,7 +180,7 @@ class LabelActions:
 
 
 def _cap(forecast: LabelForecast) -> float | None:
-    """Return the spending limit; None if the calls are free or their cost is unknown."""
+    """Return the spending limit, or None if the calls are free or their cost is unknown."""
     if not forecast.cost_usd:
         return None
     return round(max(_ROOM_ABOVE * forecast.cost_usd, _LEAST_CAP_USD), 4)

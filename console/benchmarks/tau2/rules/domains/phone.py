@@ -62,7 +62,7 @@ class VpnDetails(msgspec.Struct, gc=False):
 
 
 class Permissions(msgspec.Struct, gc=False):
-    """What an app may do."""
+    """Permissions of an app."""
 
     sms: bool = False
     storage: bool = False
@@ -117,7 +117,7 @@ def _signals() -> dict[str, str]:
 
 
 class Surroundings(msgspec.Struct, gc=False):
-    """Where the user is, and what the company allows the phone."""
+    """The user's location, and the company's settings for the phone."""
 
     name: str | None = None
     phone_number: str | None = None

@@ -20,7 +20,7 @@ DRAFT, AWAITING, PAID, OVERDUE = "Draft", "Awaiting Payment", "Paid", "Overdue"
 
 
 class Plan(msgspec.Struct, gc=False):
-    """What a line costs."""
+    """A plan's prices and limits."""
 
     plan_id: str
     name: str

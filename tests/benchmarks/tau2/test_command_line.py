@@ -1,4 +1,4 @@
-"""What-if on a dual conversation: the one wrong call that was planted is the step that decided."""
+"""A dual conversation at the command line: both sides' calls in one talk, and the wrong call that decided it."""
 
 import json
 from pathlib import Path
@@ -15,10 +15,23 @@ PLANTED = '── call update_reservation_baggages ──\n{"reservation_id": "A
 )
 
 
-@pytest.mark.slow
-def test_a_planted_wrong_call_is_found(console, home: Path) -> None:
+def write_suite(home: Path) -> None:
     write_edition(home / "data" / "tau2" / "1.0.1")
     (home / "data" / "tau2" / "suite.toml").write_text('name = "tau2"\nformat = "tau2"\ntitle = "τ²"\n')
+
+
+def test_calls_of_the_user_are_shown_with_their_results(console, home: Path) -> None:
+    write_suite(home)
+    run = console("run", "--data", "data", "-s", "tau2/telecom", "-m", "sim/careful", "--user", "sim/user", "--yes")
+    assert run.code == Exit.OK, run.err
+    shown = console("show", "latest#telecom_data", "--data", "data").out
+    _, result = shown.split("call toggle_data (user)")
+    assert "result toggle_data (user)\n  Mobile Data is now ON." in result
+
+
+@pytest.mark.slow
+def test_a_planted_wrong_call_is_found(console, home: Path) -> None:
+    write_suite(home)
     options = ("--data", "data", "-s", "tau2/airline", "-m", "sim/careful", "--user", "sim/user")
     run = console("run", *options, "--yes", "--quiet", "--json").data
     case = "airline_0"
