@@ -13,8 +13,8 @@ _LONGEST_PATTERN = 1_000
 MOST_REPEATED = 20_000
 """Maximum parts of an expression with counted repetitions expanded, as when compiled; each takes half a kilobyte."""
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{(\d+)(?:,\d*)?\}|.", re.DOTALL)
-_MAY_BE_OTHER = re.compile(r":\]|\{(?!\d+(,\d*)?\})")
-"""Syntax of `regex` that `re` takes literally: `[[:name:]]` and `{e<=1}`."""
+_MAY_BE_OTHER = re.compile(r":\]|\{(?!\d+(,\d*)?\})|\(\?(?:R|[-+]?\d|&|P>)")
+"""Syntax of `regex` that `re` takes literally: `[[:name:]]`, `{e<=1}`, and recursion in a set, which is refused."""
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 
