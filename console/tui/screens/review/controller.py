@@ -148,8 +148,10 @@ class ReviewController:
         self.triage.forget_order()
 
     def keep_cursor(self) -> None:
-        """Keep the cursor on its case from the first complete list."""
-        self.is_moved = self.is_moved or self._is_list_of_all
+        """Keep the cursor on its case from the first complete list, once the requested case is reached if it can be."""
+        can_be_reached = not self.missing_case and self.triage.scope is not self.triage.narrow
+        if self._is_list_of_all and (self._first_slot in (None, self.current) or not can_be_reached):
+            self.is_moved = True
 
     def pop_stale(self) -> Stale:
         """Return and clear the parts to redraw."""
