@@ -1,7 +1,7 @@
 """Expected beside actual keeps to its width, keeps the difference in sight, and shows foreign text as text."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from console.core.ascii_text import to_ascii
@@ -150,6 +150,8 @@ PAIRS = st.lists(
 )
 
 
+@example([Pair(Mark.SAME, "", "", (Row(Mark.SAME, "", (), "000 000 000"), Row(Mark.SAME, "0" * 25)))],
+         70, Layout.SIDES, False, Equal.USUAL)  # fmt: skip
 @given(PAIRS, st.integers(40, 160), st.sampled_from(Layout), st.booleans(), st.sampled_from(Equal))
 def test_no_line_is_wider_than_the_pane_and_none_holds_a_control_character(pairs, width, layout, wrap, equal):
     for line in pair_lines(pairs, width, Style(layout, wrap, equal)):

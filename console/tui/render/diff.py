@@ -427,6 +427,7 @@ def _cut(content: Content, width: int, hang: int, wrap: bool) -> list[Content]:
         return [content]
     if not wrap:
         return [lines.fit(content, width)]
+    hang = min(hang, max(width - 8, 0))
     cuts = lines.wrap(content.plain, max(width - hang, 8))
     first, *rest = [content[start:end] for start, end in cuts]
     return [first, *(Content(" " * hang).append(part) for part in rest)]
