@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from console.core.fault import Fault, FaultKind, UsageError
     from console.core.outcome import Outcome, Verdict
     from console.exchange.document import Item, RunDocument
+    from console.exchange.document_reader import read_document
     from console.exchange.exports.files import write_file
     from console.exchange.exports.formats import ExportFormat
     from console.exchange.imports.formats import ImportFormat, ImportSettings, report_of
     from console.exchange.imports.importing import ImportReport
     from console.exchange.json_kind import JsonKind
-    from console.exchange.run_reader import read_document
     from console.insight.passage import Passage, PassageKind
     from console.insight.rollout import Rollout
     from console.store.runs import RunFolder
@@ -169,7 +169,7 @@ _PLACES = {
     "console.exchange.imports.formats": "ImportFormat ImportSettings report_of",
     "console.exchange.imports.importing": "ImportReport",
     "console.exchange.json_kind": "JsonKind",
-    "console.exchange.run_reader": "read_document",
+    "console.exchange.document_reader": "read_document",
     "console.insight.passage": "Passage PassageKind",
     "console.insight.rollout": "Rollout",
     "console.store.runs": "RunFolder",

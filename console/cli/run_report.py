@@ -18,6 +18,7 @@ from console.core.run import Summary
 from console.core.statistics.decision import Decision
 from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
+from console.exchange.score_columns import ScoreColumns, columns_section
 from console.insight.judging import JUDGE, Judging, judging_of
 from console.insight.looks import looks_sections, sequential_fields
 from console.insight.number_format import metric_value, plural
@@ -37,6 +38,8 @@ RUN = JsonKind(
         "summary": "state, counts, tokens, cost",
         "report": "metrics by the suite's formula, with intervals; null if the suite is missing",
         "sequential": "optional: for a run with --until, its looks, what they have decided, and what was not played",
+        "corrected": "optional, of `show`: scores as graded, without contested cases, with corrected keys, "
+        "corrected by people's labels",
         "labels": "optional: a model's opinions on the causes of failures; not results",
     },
     is_stream=True,
@@ -103,11 +106,12 @@ def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> fl
     return least
 
 
-def show_report(output: Output, history: History, report: Report | None) -> None:
-    """Print the results of a run."""
+def show_report(output: Output, history: History, report: Report | None, columns: ScoreColumns | None = None) -> None:
+    """Print the results of a run, last the scores with decided keys and corrected by people, if given."""
     summary = history.summary
     if output.machine:
-        output.data(RUN, _fields(history, report))
+        corrected = {"corrected": columns.fields} if columns is not None else {}
+        output.data(RUN, _fields(history, report) | corrected)
         return
     mark = f"  ({summary.simulated_note})" if summary.simulated else ""
     output.text(f"{summary.id}{mark}", "strong")
@@ -125,6 +129,9 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     for section in [*of_looks, *report_sections(report, _judging(history)), *reason_sections(summary)]:
         output.text()
         show_section(output, section)
+    if columns is not None and (apart := columns_section([(summary.model, columns)])) is not None:
+        output.text()
+        show_section(output, apart)
 
 
 def _judging(history: History) -> Judging | None:

@@ -11,8 +11,11 @@ from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.core.record import Finished
 from console.core.run import Manifest, Summary
+from console.exchange.score_columns import ScoreColumns, columns_section
 from console.insight.conversation import Conversation
 from console.insight.judging import Judging
+from console.insight.looks import looks_sections
+from console.insight.report import Section, report_sections
 from console.insight.rollout import SETUP, Rollout, outcome_word
 from console.suites.suite import Report
 
@@ -86,6 +89,8 @@ class RunDocument:
     items: Sequence[Item]
     judging: Judging | None = None
     """None for runs without a model as judge."""
+    columns: ScoreColumns | None = None
+    """None unless somebody decided on a key or labeled an answer."""
     kept_log: Path | None = None
     """The Inspect log that shows the same; only runs imported from one have it."""
 
@@ -93,6 +98,12 @@ class RunDocument:
     def simulated(self) -> bool:
         """True if any model was simulated; every format must say so."""
         return self.manifest.simulated
+
+    def sections(self) -> list[Section]:
+        """Return what a report shows before failures: looks, metrics, statistics, and scores beside the graded one."""
+        of_looks = looks_sections(self.summary, self.manifest)
+        apart = columns_section([(self.summary.model, self.columns)])
+        return [*of_looks, *report_sections(self.report, self.judging), *([apart] if apart is not None else [])]
 
     def annotations(self) -> dict[Slot, AnnotationFields]:
         """Readers' annotations by rollout."""

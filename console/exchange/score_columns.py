@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from console.core.case import Slot
 from console.core.outcome import Outcome
+from console.core.statistics.intervals import bounds
 from console.exchange.run_reader import RunReader
 from console.exchange.suspects import errata_file, given_answer
 from console.insight.number_format import rate, with_interval
@@ -31,6 +33,30 @@ class ScoreColumns:
     people: ReaderScore | None
     """None without labels of readers."""
 
+    @property
+    def as_graded(self) -> float | None:
+        """The score by the keys and the judge of the run."""
+        if self.keys is not None:
+            return self.keys.official
+        return self.people.judge_alone if self.people is not None else None
+
+    @property
+    def words(self) -> str:
+        """The scores beside the one as graded, such as `corrected keys 0.8   corrected by people 0.7 [0.6 0.8]`."""
+        named = zip(_HEADINGS[2:], _cells(self)[1:], strict=True)
+        return "   ".join(f"{name} {cell}" for name, cell in named if cell != _NONE)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The scores as JSON values, each under a name of its own."""
+        corrected = self.people.corrected if self.people is not None else None
+        return {
+            "as_graded": self.as_graded,
+            "without_contested": self.keys.without_contested if self.keys is not None else None,
+            "corrected_keys": self.keys.corrected if self.keys is not None else None,
+            "corrected_by_people": None if corrected is None else {"value": corrected.value, **bounds(corrected)},
+        }
+
 
 def score_columns(folder: RunFolder, data: Path | None) -> ScoreColumns | None:
     """Return the scores of a run; None, without reading its journal, if nobody decided on a key or labeled an answer.
@@ -42,7 +68,16 @@ def score_columns(folder: RunFolder, data: Path | None) -> ScoreColumns | None:
     annotations = Notes(folder.path).annotations()
     if not errata and not any(annotation.people for annotation in annotations.values()):
         return None
-    reader = RunReader(folder)
+    return columns_of(RunReader(folder), data)
+
+
+def columns_of(reader: RunReader, data: Path | None) -> ScoreColumns | None:
+    """Return the scores of a run that has been read; None if nobody decided on a key or labeled an answer.
+
+    Raises:
+        UsageError: the errata cannot be read.
+    """
+    errata, annotations = read_errata(errata_file(data, reader.manifest.suite)), reader.annotations()
     side = reader.side
     contested = contested_keys(errata, side.case_digests)
     people = reader_score(side.rollouts.values(), annotations)
@@ -93,11 +128,18 @@ def columns_section(columns: Iterable[tuple[str, ScoreColumns | None]]) -> Secti
     return Section("Scores", _HEADINGS, tuple(rows), frozenset({1, 2, 3, 4})) if rows else None
 
 
+def columns_fields(a: ScoreColumns | None, b: ScoreColumns | None) -> dict[str, Any]:
+    """Return the scores of two compared runs as JSON values; empty if neither has more than the score as graded."""
+    sides = {"a": a, "b": b}
+    if not any(sides.values()):
+        return {}
+    return {"corrected": {side: each.fields if each is not None else None for side, each in sides.items()}}
+
+
 def _cells(columns: ScoreColumns) -> tuple[str, str, str, str]:
     keys, people = columns.keys, columns.people
-    graded = keys.official if keys is not None else people.judge_alone if people is not None else None
     corrected = people.corrected if people is not None else None
     by_people = _NONE if corrected is None else with_interval(corrected.value, corrected.low, corrected.high)
     of_keys = (keys.without_contested, keys.corrected) if keys is not None else (None, None)
     without, fixed = (_NONE if value is None else rate(value) for value in of_keys)
-    return _NONE if graded is None else rate(graded), without, fixed, by_people
+    return _NONE if columns.as_graded is None else rate(columns.as_graded), without, fixed, by_people

@@ -30,8 +30,12 @@ def plant(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def harbor(console, home) -> list[str]:
-    """Runs of eight models of differing skill, graded again by keys of which five are wrong."""
+def harbor(console, home) -> tuple[list[str], dict[str, str]]:
+    """Runs of eight models of differing skill, graded again by keys of which five are wrong.
+
+    Returns:
+        The cases with a wrong key, and by model the run as graded by the right ones.
+    """
     shutil.copytree(BUNDLED, home / "data" / "harbor")
     tables = [f'["m-{name}"]\nmodel_id = "{name}"\nprovider = "simulated"\n' for name in MODELS]
     (home / "models.toml").write_text("\n".join(tables))
@@ -39,25 +43,55 @@ def harbor(console, home) -> list[str]:
     chosen = ("-s", "harbor", "--category", ",".join(FILES), "--models", home / "models.toml", "--data", home / "data")
     ended = console("run", *models, *chosen, "--json", "--quiet")
     assert ended.code in (0, 3), ended.err
-    runs = [line["run"] for line in ended.lines if line["kind"] == "run"]
+    by_model = {line["summary"]["model"]: line["run"] for line in ended.lines if line["kind"] == "run"}
+    runs = list(by_model.values())
     planted = plant(home / "data" / "harbor")
     again = console("regrade", *runs, "--models", home / "models.toml", "--data", home / "data", "--quiet", "--json")
     assert again.code in (0, 3), again.err
-    return planted
+    return planted, by_model
 
 
 def test_planted_keys_are_listed_first_and_errata_bring_the_right_score_back(console, home, harbor):
-    data = ("--data", home / "data")
+    data, (planted, right) = ("--data", home / "data"), harbor
     found = console("suspects", "harbor", "-n", "10", *data, "--json").data
     listed = [each["case"] for each in found["suspects"]]
-    assert len(set(harbor) & set(listed)) >= 4
-    for case in harbor:
+    assert len(set(planted) & set(listed)) >= 4
+    for case in planted:
         assert (
             console("suspects", "harbor", "--wrong", case, "--reason", "as asked", "--reader", "ann", *data).code == 0
         )
-    scores = console("suspects", "harbor", *data, "--json").data["scores"]
-    assert all(each["official"] < each["corrected"] for name, each in scores.items() if name not in ("m-rambling",))
-    assert {each["case"] for each in console("suspects", "harbor", *data, "--json").data["errata"]} == set(harbor)
+    found = console("suspects", "harbor", *data, "--json").data
+    assert {each["case"] for each in found["errata"]} == set(planted)
+    for model, run in right.items():
+        tally = console("show", run, "--json").data["summary"]["tally"]
+        before, after = tally["passed"] / (tally["passed"] + tally["failed"]), found["scores"][model]
+        assert after["official"] <= before
+        assert after["corrected"] == pytest.approx(before), model
+
+
+def test_scores_stand_apart_in_reports(console, home, harbor):
+    data, (planted, right) = ("--data", home / "data"), harbor
+    listed = console("suspects", "harbor", *data, "--json").data
+    run, model = listed["runs"]["m-a"], "m-a"
+    assert "corrected" not in console("show", run, *data, "--json").data
+    console("suspects", "harbor", "--wrong", planted[0], *data)
+    scores = console("suspects", "harbor", *data, "--json").data["scores"][model]
+    shown = console("show", run, *data, "--json").data
+    assert shown["corrected"] == {
+        "as_graded": scores["official"],
+        "without_contested": scores["without_contested"],
+        "corrected_keys": scores["corrected"],
+        "corrected_by_people": None,
+    }
+    tally = shown["summary"]["tally"]
+    assert shown["corrected"]["as_graded"] == tally["passed"] / (tally["passed"] + tally["failed"])
+    both = console("compare", right[model], run, *data, "--json").data["corrected"]
+    assert both == {"a": None, "b": shown["corrected"]}
+    for form in ("markdown", "html", "json"):
+        text = console("export", run, "--format", form, "-o", home / f"report.{form}", *data)
+        assert text.code == 0, text.err
+        written = (home / f"report.{form}").read_text()
+        assert ("without_contested" if form == "json" else "without contested") in written
 
 
 QUAY = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
@@ -101,7 +135,7 @@ def test_planted_keys_of_questions_are_found_and_the_right_score_comes_back(cons
 
 def test_errata_are_shared_and_go_stale_with_their_case(console, home, harbor):
     data = ("--data", home / "data")
-    case = harbor[0]
+    case = harbor[0][0]
     console("suspects", "harbor", "--ambiguous", case, "--reason", 'who "knows"?\n', "--reader", "ann", *data)
     console("suspects", "harbor", "--export", home / "out.toml", "--markdown", home / "issue.md", *data)
     (erratum,) = read_errata(home / "out.toml").values()

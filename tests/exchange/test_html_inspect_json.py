@@ -22,9 +22,9 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.document import Item, RunDocument
+from console.exchange.document_reader import read_document
 from console.exchange.exports.html_page import html_page
 from console.exchange.exports.html_parts import STYLE
-from console.exchange.run_reader import read_document
 from console.store.journal import JournalWriter
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder, create_run

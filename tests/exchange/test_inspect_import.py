@@ -22,10 +22,11 @@ from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.engine.plan import reopen
+from console.exchange.document_reader import read_document
 from console.exchange.imports import importing, json_stream, zip_members
 from console.exchange.imports.formats import ImportSettings, find_items
 from console.exchange.imports.importing import ImportReport, report_object
-from console.exchange.run_reader import RunReader, read_document
+from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.passage import PassageKind
 from console.store.runs import RunFolder

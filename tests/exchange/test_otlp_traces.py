@@ -14,8 +14,8 @@ from console.core.chat import Reply, ToolCall, Usage
 from console.core.outcome import Outcome
 from console.core.record import Tried
 from console.core.run import ModelFacts
+from console.exchange.document_reader import read_document
 from console.exchange.exports.otlp_traces import otlp_lines
-from console.exchange.run_reader import read_document
 from console.store.runs import RunFolder
 
 Json = dict[str, Any]

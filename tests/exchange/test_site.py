@@ -22,7 +22,8 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.exchange.document import Item
-from console.exchange.run_reader import RunReader, document_of
+from console.exchange.document_reader import document_of
+from console.exchange.run_reader import RunReader
 from console.exchange.site.case_page import SharedTexts, case_page, cut_middle, even_limit
 from console.exchange.site.run_pages import script_value
 from console.exchange.site.site_run import SiteRun

@@ -21,7 +21,7 @@ def controller() -> LeaderboardController:
     """Two models on `a`, one on `b`."""
     runs = [listed_run("a", "m", 1, 3), listed_run("a", "n", 3, 1), listed_run("b", "m", 2, 2)]
     controller = LeaderboardController()
-    controller.use_boards(leaderboards(runs, {}))
+    controller.use_boards(leaderboards(runs, {}), {})
     return controller
 
 

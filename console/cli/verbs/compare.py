@@ -34,7 +34,7 @@ from console.exchange.exports.comparison import (
 from console.exchange.exports.files import require_folder, write_file
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
-from console.exchange.score_columns import columns_section, score_columns
+from console.exchange.score_columns import columns_fields, columns_section, score_columns
 from console.insight.comparison import RunComparison, compare
 from console.insight.comparison_report import change_words, comparability_notes, comparison_sections, verdict_words
 from console.insight.gate import Gate
@@ -115,7 +115,8 @@ def run(args: CompareArguments) -> int:
         else:
             write_file(args.out, text.encode())
     elif args.json:
-        args.output.data(COMPARISON, with_gate(comparison_fields(comparison), gate))
+        a, b = (score_columns(reader.folder, args.data) for reader in readers)
+        args.output.data(COMPARISON, with_gate(comparison_fields(comparison) | columns_fields(a, b), gate))
     else:
         _show(args.output, comparison, readers)
         named = zip("AB", readers, strict=True)

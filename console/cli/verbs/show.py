@@ -9,7 +9,6 @@ from console.cli.history import History, PlayedRollout, read_history
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
-from console.cli.sections import show_section
 from console.cli.transcript import show_case, show_transcript
 from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION, Annotation, annotation_counts, label_counts
@@ -21,7 +20,7 @@ from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
 from console.exchange.json_kind import JsonKind
 from console.exchange.run_reader import RunReader
-from console.exchange.score_columns import columns_section, score_columns
+from console.exchange.score_columns import score_columns
 from console.insight.conversation import Conversation
 from console.insight.reasons import reason_words
 from console.insight.turn_sums import turn_sums
@@ -69,9 +68,8 @@ def run(args: ShowArguments) -> int:
     history = read_history(find_run(find_runs_root(args.runs), name))
     if case:
         return _show_case(args, history, case)
-    show_report(args.output, history, _report(history, run_suite(args, history)))
-    if not args.json:
-        _show_columns(args, history)
+    columns = score_columns(history.folder, args.data)
+    show_report(args.output, history, _report(history, run_suite(args, history)), columns)
     if (note := history.folder.marks.note) and not args.json:
         args.output.text(f"note: {note}", "warning")
     annotations = Notes(history.folder.path).annotations()
@@ -82,14 +80,6 @@ def run(args: ShowArguments) -> int:
     if counts and not args.json:
         args.output.text(f"labels: {counts}; an opinion, scores are not affected", "warning")
     return Exit.OK
-
-
-def _show_columns(args: Arguments, history: History) -> None:
-    """Show the scores with decided keys and corrected by people, if there are any."""
-    columns = score_columns(history.folder, args.data)
-    if (section := columns_section([(history.summary.model, columns)])) is not None:
-        args.output.text()
-        show_section(args.output, section)
 
 
 def _report(history: History, suite: RunSuite) -> Report | None:

@@ -52,8 +52,8 @@ class ExportFormat(NamedTuple):
         return load_place(self.name, self.writer)
 
     def read(self, run: "RunFolder", data: Path | None) -> "tuple[RunDocument, str]":
-        """Read the parts of a run that the file needs; see `run_reader.read_document`."""
-        from console.exchange.run_reader import read_document
+        """Read the parts of a run that the file needs; see `document_reader.read_document`."""
+        from console.exchange.document_reader import read_document
 
         return read_document(run, data, with_conversations=self.with_conversations, with_failing=self.with_failing)
 

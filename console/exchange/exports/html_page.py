@@ -23,9 +23,8 @@ from console.exchange.exports.html_parts import (
 )
 from console.insight.conversation import Conversation
 from console.insight.failures import Group, GroupBy, group
-from console.insight.looks import looks_sections
 from console.insight.number_format import duration, money
-from console.insight.report import reason_sections, report_sections
+from console.insight.report import reason_sections
 from console.insight.rollout import Rollout
 
 MOST_EXAMPLES = 20
@@ -53,8 +52,7 @@ def html_page(document: RunDocument) -> str:
     parts += [
         run_line(document),
         outcomes_table(document),
-        *map(section_part, looks_sections(document.summary, document.manifest)),
-        *map(section_part, report_sections(document.report, document.judging)),
+        *map(section_part, document.sections()),
         *map(section_part, reason_sections(document.summary)),
         *_failures(document.items),
         "</body></html>",

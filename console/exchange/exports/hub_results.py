@@ -19,8 +19,8 @@ from console.core.fault import UsageError
 from console.core.run import SIMULATED
 from console.core.text import visible_line
 from console.exchange.document import RunDocument
+from console.exchange.document_reader import read_document
 from console.exchange.exports.files import write_file
-from console.exchange.run_reader import read_document
 from console.store.runs import RunFolder
 from console.suites.suite import Metric
 

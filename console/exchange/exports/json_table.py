@@ -23,6 +23,7 @@ RUN_DOCUMENT = JsonKind(
         "manifest": "the plan of the run",
         "summary": "state, counts, tokens, cost",
         "report": "metrics by the suite's own formula, with intervals",
+        "corrected": "optional: scores as graded, without contested cases, with corrected keys, corrected by people",
         "judging": "optional: undecided share and agreement of the judges",
         "rollouts": "outcome, reason, output, time, tokens, cost and annotations of each rollout",
     },
@@ -37,6 +38,7 @@ def run_fields(document: RunDocument) -> dict[str, Any]:
         "manifest": msgspec.to_builtins(document.manifest),
         "summary": msgspec.to_builtins(document.summary),
         "report": msgspec.to_builtins(document.report),
+        **({"corrected": document.columns.fields} if document.columns is not None else {}),
         **({"judging": judging_object(document.judging)} if document.judging is not None else {}),
         "rollouts": [_rollout(item) for item in document.items],
     }

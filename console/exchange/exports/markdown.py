@@ -7,10 +7,9 @@ from console.core.text import visible_line
 from console.core.wait import slowed_by
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.insight.failures import GroupBy, group
-from console.insight.looks import looks_sections
 from console.insight.number_format import duration, plural, spent, with_setup
 from console.insight.reasons import sentence
-from console.insight.report import Section, reason_sections, report_sections
+from console.insight.report import Section, reason_sections
 
 MARKS = {"failed": "❌", "broken": "⚠️", "undecided": "❔"}
 LONGEST = 200
@@ -34,8 +33,7 @@ def markdown_section(document: RunDocument) -> str:
         f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, "
         f"{spent(tally, summary.simulated_note)}{slowed_by(tally.rate_limits)}",
     ]
-    of_looks = looks_sections(summary, document.manifest)
-    for section in [*of_looks, *report_sections(document.report, document.judging), *reason_sections(summary)]:
+    for section in [*document.sections(), *reason_sections(summary)]:
         parts += section_parts(section)
     parts += _failures(document.items)
     if annotations:

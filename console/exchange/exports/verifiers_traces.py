@@ -12,9 +12,9 @@ import msgspec
 
 from console.core.outcome import Outcome
 from console.exchange.document import Item, RunDocument
+from console.exchange.document_reader import read_document
 from console.exchange.exports.files import write_file
 from console.exchange.exports.inspect_messages import target_of
-from console.exchange.run_reader import read_document
 from console.insight.conversation import Conversation, Exchange
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
 from console.store.journal_line import scrub

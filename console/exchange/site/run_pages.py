@@ -17,9 +17,7 @@ from console.exchange.exports.html_parts import (
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun, above
 from console.insight.failures import Group
-from console.insight.looks import looks_sections
 from console.insight.number_format import headline, scored_by
-from console.insight.report import report_sections
 
 LIST = "data/list.js"
 _PER_PAGE = 500
@@ -52,10 +50,7 @@ def overview_page(run: SiteRun, document: RunDocument) -> str:
         _reasons(run),
         *(
             scrolling("Numbers of the report", section_part(section)) if section.rows else section_part(section)
-            for section in [
-                *looks_sections(document.summary, document.manifest),
-                *report_sections(document.report, document.judging),
-            ]
+            for section in document.sections()
         ),
         f'<h2 id="cases">Cases ({len(run.order)})</h2>',
         _FILTERS,

@@ -14,8 +14,9 @@ from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.run import simulated_note_of
 from console.exchange.document import Item, RunDocument
+from console.exchange.document_reader import document_of
 from console.exchange.exports.html_parts import STYLE, safe
-from console.exchange.run_reader import RunReader, document_of
+from console.exchange.run_reader import RunReader
 from console.exchange.site.case_page import SharedTexts, case_page
 from console.exchange.site.comparison_page import comparison_page
 from console.exchange.site.frame import Link, anchor, scrolling, site_page

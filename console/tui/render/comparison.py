@@ -22,6 +22,7 @@ from console.insight.comparison_report import ONE_CASE, statistics, summary_rows
 from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import signed
 from console.insight.reasons import sentence
+from console.insight.report import Section
 from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.render.section_block import section_block
@@ -297,12 +298,13 @@ def _dot_line(case: CasePair, means: tuple[float, float] | None, room: int, most
     )  # fmt: skip
 
 
-def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int) -> list[Block]:
+def number_blocks(comparison: RunComparison, disputed: Sequence[int], apart: Section | None, width: int) -> list[Block]:
     """Return the blocks: significance, cases, categories and error types.
 
     Args:
         comparison: the comparison.
         disputed: number of cases in A and in B with a disputed ground truth.
+        apart: scores with decided keys and corrected by people, if any.
         width: width in cells.
     """
     if comparison.single is not None:
@@ -313,6 +315,8 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
     if any(disputed):
         words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers include them as graded"
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
+    if apart is not None:
+        blocks.append(section_block(apart, "scores, never mixed", width))
     if comparison.headline:
         body = tuple(dot_lines(comparison.cases, comparison.headline, width - 3))
         blocks.append(Block("cases", block_title("case by case"), body=body))

@@ -117,8 +117,8 @@ def _cell(cell: Cell) -> Content:
     return Content.assemble((show(cell.value), "bold"), (mark_of(cell.note), "$undecided"), (span, MUTED))
 
 
-def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> list[Content]:
-    """Return details of a row: time, cost, runs, interval, remarks and missing columns."""
+def about(board: Leaderboard, row: LeaderboardRow, apart: str, width: int, height: int) -> list[Content]:
+    """Return details of a row: time, cost, runs, scores apart, interval, remarks and missing columns."""
     paid = number_format.money(row.cost_usd, at_least=bool(row.cost_unknown))
     cost = SIMULATED if row.simulated_note == SIMULATED else paid
     when = row_cells.when(row.at, time.time(), wide=True)
@@ -127,6 +127,8 @@ def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> l
         Content.assemble(one_line(row.model, 40, "bold"), (f"  {row.mode}  {when}  {cost}", MUTED)),
         Content.assemble((f"{number_format.plural(len(row.runs), 'run')}  ", MUTED), runs),
     ]
+    if apart:
+        about_lines.append(Content.assemble(("not ranked by  ", MUTED), one_line(apart)))
     remarks = [one_line(remark, style="$undecided") for remark in board.rules.remarks(row.cells)]
     if board.rules.legend:
         about_lines.append(one_line(board.rules.legend, style=MUTED))

@@ -17,6 +17,7 @@ from console.insight.conversation import Conversation
 from console.insight.judging import Judging
 from console.insight.overview import Overview
 from console.insight.passage import Passage
+from console.insight.report import Section
 from console.insight.rollout import Rollout
 from console.insight.sort_orders import SortOrder
 from console.suites.suite import Report
@@ -58,6 +59,8 @@ class DrawContext:
     """Returns the suite's report on the run so far, or why there is none."""
     judging: Callable[[], Judging | None] = lambda: None
     """Returns the statistics on the run's judge; None without a judge."""
+    apart: Callable[[], Section | None] = lambda: None
+    """Returns the run's scores with decided keys and corrected by people; None without any."""
 
 
 def _always(rollout: Rollout) -> bool:

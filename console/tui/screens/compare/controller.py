@@ -11,9 +11,11 @@ from typing import Any
 
 from console.core.case import Slot
 from console.core.names import slug
+from console.exchange.score_columns import ScoreColumns, columns_of, columns_section
 from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import CasePair, PairOutcome, RolloutPair, RunComparison, compare
 from console.insight.comparison_report import change_words
+from console.insight.report import Section
 from console.insight.sort_orders import BY_ID, BY_REPEATS, SORT_COLUMNS, SortColumn, Sorting
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
@@ -45,6 +47,8 @@ class RunPair:
     a: OpenedRun
     b: OpenedRun
     comparison: RunComparison
+    columns: tuple[ScoreColumns | None, ScoreColumns | None]
+    """Scores of A and B with decided keys and corrected by people, which are not compared."""
     read_s: float
     """Seconds taken to read and compare."""
 
@@ -65,7 +69,9 @@ def read_pair(a: RunFolder, b: RunFolder, data: Path | None) -> RunPair:
     """
     begun = time.monotonic()
     run_a, run_b = open_run(a, data), open_run(b, data)
-    return RunPair(run_a, run_b, compare(run_a.reader.side, run_b.reader.side), time.monotonic() - begun)
+    comparison = compare(run_a.reader.side, run_b.reader.side)
+    columns = columns_of(run_a.reader, data), columns_of(run_b.reader, data)
+    return RunPair(run_a, run_b, comparison, columns, time.monotonic() - begun)
 
 
 Change = CasePair | RolloutPair
@@ -148,11 +154,17 @@ class CompareController:
             self.scope = "all"
         self._list()
 
+    @property
+    def scores_apart(self) -> Section | None:
+        """Scores of both runs with decided keys and corrected by people; None without any."""
+        return columns_section(zip("AB", self.pair.columns, strict=True)) if self.pair is not None else None
+
     def swap(self) -> None:
         """Swap A and B."""
         if (pair := self.pair) is not None:
             self.folders = self.folders[1], self.folders[0]
-            self.use_runs(RunPair(pair.b, pair.a, compare(pair.b.reader.side, pair.a.reader.side), pair.read_s))
+            comparison = compare(pair.b.reader.side, pair.a.reader.side)
+            self.use_runs(RunPair(pair.b, pair.a, comparison, (pair.columns[1], pair.columns[0]), pair.read_s))
 
     @property
     def look_every_s(self) -> float:

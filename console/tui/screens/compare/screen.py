@@ -177,9 +177,8 @@ class CompareScreen(BaseScreen):
         first = controller.view == SIDE_BY_SIDE
         self.case.show_title(str(current.a.key), position, controller.view, is_first_view=first)
         if controller.view == NUMBERS:
-            self.case.show_blocks(
-                summary.number_blocks(controller.pair.comparison, controller.disputed, self._case_width)
-            )
+            comparison, apart = controller.pair.comparison, controller.scores_apart
+            self.case.show_blocks(summary.number_blocks(comparison, controller.disputed, apart, self._case_width))
         elif case is None:
             self.case.show_blocks([Block("wait", muted("comparing expected and actual …"))])
         elif first:

@@ -1,11 +1,15 @@
 """`LeaderboardController`: rows and visible columns, without Textual."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from console.core.fault import UsageError
 from console.exchange.leaderboard_measures import completed
+from console.exchange.score_columns import ScoreColumns, score_columns
 from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, leaderboards
+from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
 from console.suites.leaderboard import LeaderboardRules
 from console.tui.data.runs import RunLine, listed_runs
@@ -22,11 +26,13 @@ class LeaderboardController:
         self.is_read = False
         self.rows: dict[str, tuple[Leaderboard, int]] = {}
         """Board and index of each row by key, in order; index -1 is the heading."""
+        self.columns: Mapping[str, ScoreColumns] = {}
+        """Scores with decided keys and corrected by people, by run; only of runs that have any."""
         self._first_column: dict[str, int] = {}
         """First visible column, by suite."""
 
-    def use_boards(self, boards: Sequence[Leaderboard]) -> None:
-        self.boards, self.is_read = list(boards), True
+    def use_boards(self, boards: Sequence[Leaderboard], columns: Mapping[str, ScoreColumns]) -> None:
+        self.boards, self.is_read, self.columns = list(boards), True, columns
         self.rows = {
             _row_key(board.suite, index): (board, index)
             for board in self.boards
@@ -54,6 +60,12 @@ class LeaderboardController:
         board, index = self.rows.get(key or "", (None, -1))
         return board.rows[index] if board is not None and index >= 0 else None
 
+    def scores_apart(self, key: str | None) -> str:
+        """Return a row's scores with decided keys and corrected by people in words; empty without any."""
+        row = self.model_row(key)
+        columns = self.columns.get(row.runs[0]) if row is not None and len(row.runs) == 1 else None
+        return columns.words if columns is not None else ""
+
     def step(self, key: str | None, by: int) -> str | None:
         """Return the first row of the next or previous suite; None at the end."""
         board = self.board_of(key)
@@ -73,8 +85,10 @@ def _row_key(suite: str, index: int) -> str:
     return f"suite{_SEPARATOR}{suite}" if index < 0 else f"row{_SEPARATOR}{suite}{_SEPARATOR}{index}"
 
 
-def read_boards(runs: Iterable[RunLine], suites: Suites) -> Iterator[list[Leaderboard]]:
-    """Yield the leaderboards from run summaries, then with the columns that need journals. Call in a thread."""
+def read_boards(
+    runs: Iterable[RunLine], suites: Suites, data: Path | None
+) -> Iterator[tuple[list[Leaderboard], dict[str, ScoreColumns]]]:
+    """Yield the leaderboards from run summaries, then with what needs journals. Call in a thread."""
     lines = list(runs)
     folders = {line.name: line.folder for line in lines}
     cases = {line.name: {category.name: category.cases for category in line.categories} for line in suites.lines}
@@ -82,8 +96,18 @@ def read_boards(runs: Iterable[RunLine], suites: Suites) -> Iterator[list[Leader
     played = {run.summary.suite for run in listed}
     rules = _rules_of(suites.catalog, [suite for suite in cases if suite in played])
     boards = leaderboards(listed, cases, rules)
-    yield boards
-    yield [completed(board, folders.__getitem__) for board in boards]
+    yield boards, {}
+    boards = [completed(board, folders.__getitem__) for board in boards]
+    counted = {row.runs[0] for board in boards for row in board.rows if len(row.runs) == 1}
+    yield boards, dict(_columns({name: folders[name] for name in counted if name in folders}, data))
+
+
+def _columns(folders: Mapping[str, RunFolder], data: Path | None) -> Iterator[tuple[str, ScoreColumns]]:
+    """Yield the scores with decided keys and corrected by people of the runs that have any and can be read."""
+    for name, folder in folders.items():
+        with suppress(UsageError, OSError):
+            if (columns := score_columns(folder, data)) is not None:
+                yield name, columns
 
 
 def _rules_of(catalog: Catalog | None, suites: Iterable[str]) -> Mapping[str, LeaderboardRules]:

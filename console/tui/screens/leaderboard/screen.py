@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
 
+from console.exchange.score_columns import ScoreColumns
 from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.store.runs import RunFolder
 from console.tui.data.runs import RunLine
@@ -67,13 +68,13 @@ class ModelDetails(Static):
         super().__init__(id="row")
         self.border_title = Content("This model")
 
-    def show_row(self, board: Leaderboard | None, row: LeaderboardRow | None, screen_width: int) -> None:
-        """Show a model; `screen_width` is used until the pane is laid out."""
+    def show_row(self, board: Leaderboard | None, row: LeaderboardRow | None, apart: str, screen_width: int) -> None:
+        """Show a model, with its other scores in words; `screen_width` is used until the pane is laid out."""
         if board is None or row is None:
             self.update(Content.empty())
             return
         width = max(self.content_size.width or screen_width - 2, 40)
-        self.update(Content("\n").join(leaderboard_rows.about(board, row, width, self.content_size.height or 6)))
+        self.update(Content("\n").join(leaderboard_rows.about(board, row, apart, width, self.content_size.height or 6)))
 
 
 class LeaderboardScreen(BaseScreen):
@@ -128,13 +129,13 @@ class LeaderboardScreen(BaseScreen):
 
     @work(thread=True, exclusive=True, group="board")
     def _read(self, runs: Sequence[RunLine], suites: Suites) -> None:
-        for boards in read_boards(runs, suites):
+        for boards, columns in read_boards(runs, suites, self.services.paths.data):
             if not self.is_running:
                 return
-            self.services.from_thread(self._show_boards, boards)
+            self.services.from_thread(self._show_boards, boards, columns)
 
-    def _show_boards(self, boards: Sequence[Leaderboard]) -> None:
-        self.controller.use_boards(boards)
+    def _show_boards(self, boards: Sequence[Leaderboard], columns: Mapping[str, ScoreColumns]) -> None:
+        self.controller.use_boards(boards, columns)
         self._draw()
 
     # Drawing ---------------------------------------------------------------------------------------------------------
@@ -155,7 +156,12 @@ class LeaderboardScreen(BaseScreen):
     @on(RowList.RowHighlighted, "#board")
     def _show_details(self) -> None:
         key = self.rows.cursor
-        self.details.show_row(self.controller.board_of(key), self.controller.model_row(key), self.size.width)
+        board, row, apart = (
+            self.controller.board_of(key),
+            self.controller.model_row(key),
+            self.controller.scores_apart(key),
+        )
+        self.details.show_row(board, row, apart, self.size.width)
 
     # User input -------------------------------------------------------------------------------------------------------
 

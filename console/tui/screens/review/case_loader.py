@@ -4,18 +4,20 @@ Suites may be slow, hang or fail, so their code runs in a thread. The event loop
 later results are drawn when they are available.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Protocol
 
-from console.core.case import Key
+from console.core.annotation import Annotation
+from console.core.case import Key, Slot
 from console.core.comparison import Comparison
 from console.core.looks import latest_look
 from console.core.outcome import Outcome
 from console.core.run import SHOWN_BY_LOOK, Manifest
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
+from console.insight.report import Section
 from console.insight.rollout import Rollout
 from console.suites.run_suite import RunSuite
 from console.suites.suite import Report, Result
@@ -64,17 +66,25 @@ class ReviewedRun(Protocol):
 class CaseLoader:
     """Loads cases of one run."""
 
-    def __init__(self, in_loop: Callable[[Callable[[], None]], object], changed: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        in_loop: Callable[[Callable[[], None]], object],
+        changed: Callable[[], None],
+        read_apart: Callable[[], Section | None] = lambda: None,
+    ) -> None:
         """Start without a suite; cases have no comparison until `use_suite`.
 
         Args:
             in_loop: schedules a call in the event loop; thread-safe.
             changed: called in that loop when a delayed result is available.
+            read_apart: returns the run's scores with decided keys and corrected by people; called in a thread.
         """
         self.suite: RunSuite | None = None
         """The run's suite; None while it is being opened."""
         self._in_loop, self._changed = in_loop, changed
         self._comparisons = CaseReads[Key, Comparison | None](in_loop, lambda _: changed())
+        self._apart = CaseReads[object, Section | None](in_loop, lambda _: changed())
+        self._read_apart = read_apart
         self._report: tuple[object, Report | None] | None = None
         """The last report, and how far the run was then."""
         self._reporting: Future[Report | None] | None = None
@@ -92,6 +102,7 @@ class CaseLoader:
 
     def close(self) -> None:
         self._comparisons.close()
+        self._apart.close()
 
     def case(self, run: ReviewedRun, rollout: Rollout) -> ReviewedCase:
         """Return a case with everything that its views need.
@@ -160,6 +171,11 @@ class CaseLoader:
                 future.add_done_callback(lambda future: self._in_loop(partial(self._keep_report, stamp, future)))
         report = self._report[1] if self._report is not None else None
         return report.fault or report if report is not None else "the report is being computed"
+
+    def scores_apart(self, run: ReviewedRun, annotations: Mapping[Slot, Annotation]) -> Section | None:
+        """Return the run's scores with decided keys and corrected by people; None without any, or while reading."""
+        people = tuple((slot, each.people.word) for slot, each in annotations.items() if each.people is not None)
+        return self._apart.get((run.overview.fold.tally.finished, people), self._read_apart)
 
     def _keep_report(self, stamp: object, future: Future[Report | None]) -> None:
         if future is self._reporting:

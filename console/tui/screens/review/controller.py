@@ -472,6 +472,7 @@ class ReviewController:
             rollouts=lambda: self.rollouts,
             report=lambda: self._loader.report(run),
             judging=lambda: judging_of(run.manifest, self.rollouts, self.triage.annotations),
+            apart=lambda: self._loader.scores_apart(run, self.triage.annotations),
         )
 
     @property

@@ -16,6 +16,7 @@ from console.core.case import Slot
 from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.exchange.search.case_history import CaseRun
+from console.insight.report import Section
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
@@ -80,7 +81,7 @@ class ReviewScreen(RunScreen):
     def __init__(self, services: Services, run: RunFolder, slot: Slot | None = None, find: str = "") -> None:
         """Initialize the screen, with the cursor on `slot` if given, and at a text of that case."""
         super().__init__(services, run)
-        self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE))
+        self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE), self._read_apart)
         self.lister = Lister(self._in_loop, self._show_portion)
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
         self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
@@ -378,6 +379,16 @@ class ReviewScreen(RunScreen):
 
     def _start_worker(self, work: Coroutine[Any, Any, None] | Callable[[], None], *, group: str) -> None:
         self.run_worker(work, group=group, exclusive=True, thread=not isinstance(work, Coroutine))
+
+    def _read_apart(self) -> Section | None:
+        """Return the run's scores with decided keys and corrected by people, or why they cannot be read."""
+        from console.exchange.score_columns import columns_section, score_columns
+
+        try:
+            columns = score_columns(self.run_folder, self.services.paths.data)
+        except UsageError as error:
+            return Section("Scores", lines=(str(error),), is_fault=True)
+        return columns_section([("this run", columns)])
 
     def _in_loop(self, callback: Callable[[], None]) -> None:
         """Schedule a call in the app's event loop while the screen exists; thread-safe."""

@@ -18,7 +18,7 @@ from console.insight import number_format
 from console.insight.conversation import SIMULATED_USER, Conversation, Exchange, actual_text
 from console.insight.judging import Judging
 from console.insight.passage import Passage, PassageKind, show_json, show_json_lines
-from console.insight.report import statistics
+from console.insight.report import Section, statistics
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.tui.render import diff
@@ -50,11 +50,12 @@ class ShownCase:
     rollouts: Callable[[], Sequence[Rollout]]
     report: Callable[[], Report | str]
     judging: Callable[[], Judging | None] = lambda: None
+    apart: Callable[[], Section | None] = lambda: None
 
     def context(self, width: int, *, with_conversation: bool) -> DrawContext:
         """Return the context for drawing a view."""
         return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
-                           self.judging)  # fmt: skip
+                           self.judging, self.apart)  # fmt: skip
 
 
 # Tools, truth ---------------------------------------------------------------------------------------------------------
@@ -338,6 +339,8 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
             blocks.append(Block("detail", block_title("details"), text=detail))
     report = context.report()
     sections = statistics(None if isinstance(report, str) else report, context.judging())
+    if (apart := context.apart()) is not None:
+        sections.append(apart)
     blocks += [section_block(part, f"{part.title.lower()}, over the whole run", context.width) for part in sections]
     judged = (PassageKind.SCORE, PassageKind.NOTE)
     blocks += [
