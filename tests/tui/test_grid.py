@@ -67,6 +67,18 @@ async def test_suspect_keys_are_listed_and_decided(opened: Any, workspace: Any, 
         assert (erratum.case, erratum.decision, erratum.reason) == (first, "ambiguous", "mud")
         await pilot.press("escape")
         await assert_until(pilot, lambda: "Suspect keys" not in text_of(app))
+        app.navigator.open_compare(three[0], three[1])
+        await assert_until(pilot, lambda: app.screen.where == "compare" and app.screen.controller.pair is not None)
+        app.screen.action_view_numbers()
+        await assert_until(pilot, lambda: "scores, never mixed" in text_of(app))
+        assert "without contested" in text_of(app)
+        app.navigator.open_review(three[0])
+        await assert_until(pilot, lambda: app.screen.where == "review" and app.screen.controller.current is not None)
+        names = [view.name for view in app.screen.controller.views]
+        app.screen.action_show_view(names.index("Scores"))
+        await assert_until(pilot, lambda: "without contested" in text_of(app))
+        app.navigator.action_go_board()
+        await assert_until(pilot, lambda: app.screen.where == "board" and "not ranked by" in text_of(app))
 
 
 def opened_controller(runs: list[RunFolder]) -> GridController:
