@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from console.core.run import Manifest, ModelFacts, Summary
 from console.core.tally import Ended
 from console.core.weights import weights_warning
-from console.insight.reasons import WRITTEN_GROUP, cut_words
+from console.insight.reasons import cut_words
 
 _EDITION = re.compile(r"[-@:](?:\d[\w.-]*|latest)\Z")
 """Suffixes that providers add to the name of the same model: a date or a version."""
@@ -30,7 +30,7 @@ def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
     if is_other(ended.model, model.model_id):
         warnings.append(("answered by", f"{ended.model} instead of {model.model_id}"))
     if ended.written:
-        warnings.append((WRITTEN_GROUP, f"{ended.written}; the server may have no tool parser"))
+        warnings.append(("as text", f"it wrote a call as text ({ended.written}); the server may have no tool parser"))
     return warnings
 
 
