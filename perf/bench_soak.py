@@ -90,7 +90,7 @@ def many_cases(folder: Path, count: int) -> list[str]:
     with server(folder, "--tokens", "5", "--latency-ms", "2") as url:
         data = write_suite(folder / "data", count)
         write_models(folder, url)
-        process = console(folder, "run", "-m", "m", "-s", "lookups", "--data", str(data), "-c", "64", "--json")
+        process = console(folder, "run", "-m", "m", "-s", "lookups", "--data", str(data), "-c", "64", "--yes", "--json")
         seen = Observer(process).result()
     summary = json.loads(Path(folder / "out").read_text())["summary"]
     run = next((folder / "runs").iterdir())

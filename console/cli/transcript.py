@@ -25,7 +25,7 @@ def show_case(output: Output, played: PlayedRollout, manifest: Manifest, compari
     if verdict is not None and verdict.reason:
         output.text(f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}")
     ended = played.finished
-    for name, text in rollout_warnings(ended.cut, ended.model, manifest.model) if ended else ():
+    for name, text in rollout_warnings(ended, manifest.model) if ended else ():
         output.text(f"  {name}: {text}", "warning")
     for message in verdict.messages if verdict else ():
         output.text(f"  {message}", "faint")

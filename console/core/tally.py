@@ -93,6 +93,8 @@ class Ended(Protocol):
     def cut(self) -> str: ...
     @property
     def model(self) -> str: ...
+    @property
+    def written(self) -> str: ...
 
 
 class RunFold(msgspec.Struct):
@@ -103,6 +105,7 @@ class RunFold(msgspec.Struct):
     reasons: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     cut: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    written: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     latest: dict[Slot, Ended] = msgspec.field(default_factory=dict[Slot, Ended])
     """Latest ending of each rollout."""
     unfinished: dict[Slot, Key] = msgspec.field(default_factory=dict[Slot, Key])
@@ -215,6 +218,8 @@ class RunFold(msgspec.Struct):
         _add(self.reasons, record.verdict.reason, sign)
         _add(self.cut, record.cut, sign)
         _add(self.served, record.model, sign)
+        if name == "failed":
+            _add(self.written, record.written, sign)
         for score, value in record.verdict.scores.items():
             self._count_score(score, record.key.case, sign * value, sign)
 
@@ -301,6 +306,7 @@ class RunFold(msgspec.Struct):
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=dict(self.cut),
             served=dict(self.served),
+            written=dict(self.written),
             categories=categories,
             updated=now,
             seconds=self.seconds,

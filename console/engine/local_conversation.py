@@ -173,6 +173,7 @@ class LocalConversation:
             calls=self.stage.calls,
             cut=self.stage.cut,
             model=self.stage.model,
+            written=self.stage.written,
         )
         return self.context.admit(record)
 

@@ -16,6 +16,7 @@ from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Sc
 from console.core.request import digest
 from console.core.run import Manifest
 from console.core.wait import wait_words
+from console.core.written_calls import written_call
 from console.engine.journal_door import check_request
 from console.engine.recorded_effects import JUDGES, ConversationEffects, Effect
 from console.llm.endpoint import Endpoint
@@ -223,7 +224,7 @@ class JournaledStage:
         self.input_tokens = self.output_tokens = self.calls = 0
         self.reply_characters = 0
         """Characters of the model's replies so far, including arguments of calls."""
-        self.cut = self.model = ""
+        self.cut = self.model = self.written = ""
         self.spent: dict[str, list[Reply]] = {}
         self.embedded: list[Embedded] = []
         self._addresses: dict[str, str] = {}
@@ -261,7 +262,7 @@ class JournaledStage:
         recorded = self._replayed(name, Asked)
         if recorded is not None:
             self._addresses[role] = recorded.address
-            return self._account(role, recorded.reply, is_kept=recorded.kept)
+            return self._account(role, recorded.reply, tools, is_kept=recorded.kept)
         earlier = self._taken_over(name, role, Asked, sent)
         written = self._written_reply() if is_first else None
         thread = self._recorded.threads[role]
@@ -293,7 +294,7 @@ class JournaledStage:
         )  # fmt: skip
         if role == "model" and AFTER_REPLY in self._states:
             self._host.state(self._key, self._states[AFTER_REPLY])
-        return self._account(role, reply, is_kept=is_kept)
+        return self._account(role, reply, tools, is_kept=is_kept)
 
     async def _send(self, request: ChatRequest, began: Began) -> tuple[Reply, str]:
         """Send a request; return the reply and the address that answered."""
@@ -440,10 +441,12 @@ class JournaledStage:
         words = "graded again" if self._is_live else "gone on with from here"
         raise Unanswered(words, request, earlier.effects.threads[role].messages if role else [])
 
-    def _account(self, role: str, reply: Reply, *, is_kept: bool = False) -> Reply:
+    def _account(self, role: str, reply: Reply, tools: Sequence[dict[str, Any]], *, is_kept: bool) -> Reply:
         if role == "model":
             self.cut, self.model = reply.finish if reply.finish in _CUT else "", reply.model
             self.reply_characters += len(reply.content or "") + sum(len(call.arguments) for call in reply.tool_calls)
+            if tools and reply.content and not reply.tool_calls and not self.written:
+                self.written = written_call(reply.content, [_name_of(tool) for tool in tools])
         if is_kept:
             return reply
         self.calls += 1
@@ -475,6 +478,12 @@ class JournaledStage:
         record = self._host.admit(record)
         if not self._recorded.repeats(record):
             self._host.append(record)
+
+
+def _name_of(tool: dict[str, Any]) -> str:
+    """Return the name of a tool in the format of chat, or of another API."""
+    function = tool.get("function", tool)
+    return str(cast("dict[str, Any]", function).get("name", "")) if isinstance(function, dict) else ""
 
 
 def _unpack(vector: bytes) -> list[float]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Slot
 from console.core.outcome import BLAME_PREFIX, Outcome
-from console.insight.reasons import cut_group, reason_words
+from console.insight.reasons import WRITTEN_GROUP, cut_group, reason_words
 from console.insight.rollout import Rollout
 
 _RANKS: dict[Outcome | None, int] = {Outcome.FAILED: 0, Outcome.UNDECIDED: 1, Outcome.BROKEN: 2}
@@ -241,9 +241,11 @@ def _by_label(annotation: Annotation) -> tuple[str, str]:
 
 
 def _by_reason(rollout: Rollout) -> tuple[str, str]:
-    """Keep truncated wrong answers separate, because the grader's reason does not apply to them."""
+    """Keep wrong answers separate if they were cut or hold a call as text: the grader's reason does not apply."""
     if rollout.cut and rollout.outcome is Outcome.FAILED:
         return cut_group(rollout.cut), cut_group(rollout.cut)
+    if rollout.written and rollout.outcome is Outcome.FAILED:
+        return WRITTEN_GROUP, WRITTEN_GROUP
     words = reason_words(rollout.reason, rollout.outcome)
     return words, words
 

@@ -83,6 +83,10 @@ def cut_group(cut: str) -> str:
     return "answer cut at the token limit" if cut == "length" else "answer withheld by the provider's filter"
 
 
+WRITTEN_GROUP = "call written as text"
+"""Group name of failures with a call in the model's text, as servers without a tool parser pass it on."""
+
+
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:
     """Return reason and subject as one phrase, such as `wrong value: unit`."""
     words = reason_words(reason, outcome)

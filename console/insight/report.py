@@ -5,12 +5,13 @@ A new statistic is a section of `statistics`; the command line, Markdown, web pa
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from console.core.run import Summary
 from console.insight.judging import Judging, judging_lines
 from console.insight.number_format import metric_bounds, metric_value
 from console.insight.reasons import counts_in_words
+from console.insight.warnings import parser_warning
 from console.suites.metrics import basis_words
 from console.suites.suite import Metric, Repeats, Report
 from console.suites.summing import split_words
@@ -132,7 +133,9 @@ def _judge(judging: Judging | None) -> Iterator[Section]:
 def reason_sections(summary: Summary) -> Iterator[Section]:
     """Yield a section with the count of each failure reason, if any."""
     if summary.reasons:
-        yield counts_section("Why", "reason", counts_in_words(summary.reasons).items())
+        section = counts_section("Why", "reason", counts_in_words(summary.reasons).items())
+        warning = parser_warning(summary.written, summary.tally.failed)
+        yield replace(section, lines=(warning,)) if warning else section
 
 
 def counts_section(title: str, heading: str, counts: Iterable[tuple[str, int]]) -> Section:

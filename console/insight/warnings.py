@@ -1,8 +1,10 @@
 """Warnings about a rollout besides its verdict: a truncated last answer, an answer by another model."""
 
 import re
+from collections.abc import Mapping
 
 from console.core.run import Manifest, ModelFacts, Summary
+from console.core.tally import Ended
 from console.core.weights import weights_warning
 from console.insight.reasons import cut_words
 
@@ -10,20 +12,43 @@ _EDITION = re.compile(r"[-@:](?:\d[\w.-]*|latest)\Z")
 """Suffixes that providers add to the name of the same model: a date or a version."""
 
 
-def rollout_warnings(cut: str, served: str, model: ModelFacts) -> list[tuple[str, str]]:
+_FEWEST_WRITTEN = 5
+_SMALLEST_SHARE = 0.2
+"""Failures with a call as text from which a missing tool parser is suspected: number, and share of all failures."""
+
+
+def rollout_warnings(ended: Ended, model: ModelFacts) -> list[tuple[str, str]]:
     """Return (short name, sentence) for each warning.
 
     Args:
-        cut: what truncated the last reply, if anything.
-        served: model name returned by the server; foreign text.
+        ended: the rollout; parts are foreign text.
         model: the requested model.
     """
     warnings: list[tuple[str, str]] = []
-    if cut:
-        warnings.append(("cut off", f"its last answer was {cut_words(cut)}; the partial answer is judged"))
-    if is_other(served, model.model_id):
-        warnings.append(("answered by", f"{served} instead of {model.model_id}"))
+    if ended.cut:
+        warnings.append(("cut off", f"its last answer was {cut_words(ended.cut)}; the partial answer is judged"))
+    if is_other(ended.model, model.model_id):
+        warnings.append(("answered by", f"{ended.model} instead of {model.model_id}"))
+    if ended.written:
+        warnings.append(("as text", f"it wrote a call as text ({ended.written}); the server may have no tool parser"))
     return warnings
+
+
+def parser_warning(written: Mapping[str, int], failed: int) -> str:
+    """Return why the server seems to have no tool parser; empty if too few failures have a call as text.
+
+    Args:
+        written: failures with a call as text, by its form.
+        failed: all failures.
+    """
+    count = sum(written.values())
+    if count < max(_FEWEST_WRITTEN, _SMALLEST_SHARE * failed):
+        return ""
+    forms = ", ".join(written)
+    return (
+        f"the server probably has no tool parser: {count:,} of {failed:,} failures have a call written as text "
+        f"({forms}); `eval-console doctor --try MODEL` checks it"
+    )
 
 
 def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:

@@ -15,6 +15,7 @@ from console.insight import number_format
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
+from console.insight.warnings import parser_warning
 from console.store.runs import STARTING_S
 from console.suites.headline import headline_of
 from console.tui.render.lines import stacked
@@ -153,8 +154,7 @@ def progress_line(
         parts.append(lost)
     if live and (waits := _waits(overview)):
         parts.append(waits)
-    if overview.confinement is not None and overview.confinement.missing:
-        parts.append(confinement_words(overview.confinement))
+    parts += _warnings(overview)
     parts.append(average)
     if Content("   ").join(part for part in parts if part).cell_length >= width:
         parts[0] = outcome_words(tally, with_setup=False)  # the score matters more
@@ -195,6 +195,18 @@ def confinement_words(level: Confinement) -> Content:
     if level.missing:
         return one_line(f"sandbox open: {', '.join(level.missing)}", 60, "bold $undecided")
     return muted(f"sandbox {SYMBOLS.passed}")
+
+
+def _warnings(overview: Overview) -> list[Content]:
+    """Return what makes the run's results doubtful: calls written as text, an open sandbox."""
+    warnings: list[Content] = []
+    written = overview.fold.written
+    if parser_warning(written, overview.fold.tally.failed):
+        words = f"{number_format.count(sum(written.values()))} with calls as text: no tool parser?"
+        warnings.append(Content.styled(words, "$undecided"))
+    if overview.confinement is not None and overview.confinement.missing:
+        warnings.append(confinement_words(overview.confinement))
+    return warnings
 
 
 def _at_once(overview: Overview) -> Content:

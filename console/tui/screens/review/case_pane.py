@@ -119,9 +119,7 @@ def hint_lines(case: ReviewedCase, label: HintLabel, width: int) -> list[Content
 
 def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Content]:
     """Return warnings, such as a truncated answer or a reply from another model."""
-    return [
-        _named(name, text, width, "$undecided") for name, text in rollout_warnings(rollout.cut, rollout.model, model)
-    ]
+    return [_named(name, text, width, "$undecided") for name, text in rollout_warnings(rollout, model)]
 
 
 def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
