@@ -128,5 +128,7 @@ def test_an_engine_with_too_little_memory_ends_by_itself_and_resume_completes(
         _, err = process.communicate(timeout=110)
         assert "Traceback" not in err
         if (home / "runs").exists() and process.returncode != 0:
-            assert console("resume", "--data", str(data)).code == 0
+            resumed = console("resume", "--data", str(data))
+            # memory may also run out once all cases have been played, while the report is made
+            assert resumed.code == 0 or "nothing left to do" in resumed.err
             assert len(results(only_run(home / "runs"))) == 40
