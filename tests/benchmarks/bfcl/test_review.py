@@ -97,7 +97,7 @@ def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
     cells |= {"memory_kv": Cell(0.5, 0.4, 0.6, 10, note="2 failed inferences judged as answers")}
     row = LeaderboardRow("m", "prompt", "", 1.0, ("r",), cells, 0.0, 0)
     board = Leaderboard("bfcl", BFCL_LEADERBOARD.columns, (row,), BFCL_LEADERBOARD)
-    shown = "\n".join(line.plain for line in about(board, row, 156, 12))
+    shown = "\n".join(line.plain for line in about(board, row, "", 156, 12))
     assert "overall: incomplete: 1 of 21 categories complete" in shown
     assert "2 failed inferences judged as answers: memory kv" in shown
     assert "kv .500~ [.40 .60]" in shown
