@@ -37,16 +37,19 @@ BYTES_PER_CASE = 20_000
 CONSOLE = """
 import asyncio, json, os, sys
 from console.engine.engine import Engine
-original = Engine.run
+from console.llm.limits.keeper_socket import LocalKeepers
+original, left_keepers = Engine.run, LocalKeepers.aclose
+counts = []
 def count():
     return {"tasks": len(asyncio.all_tasks()), "descriptors": len(os.listdir("/proc/self/fd"))}
 async def run(self):
-    before = count()
-    closed = await original(self)
+    counts.append(count())
+    return await original(self)
+async def leave(self):  # an endpoint's limits are shared for as long as the process plays runs
+    await left_keepers(self)
     await asyncio.sleep(0.05)
-    print(json.dumps({"before": before, "after": count()}), file=sys.stderr)
-    return closed
-Engine.run = run
+    print(json.dumps({"before": counts[0], "after": count()}), file=sys.stderr)
+Engine.run, LocalKeepers.aclose = run, leave
 from console.__main__ import main
 sys.exit(main(sys.argv[1:]))
 """

@@ -74,12 +74,12 @@ def add(args: AddModelArguments) -> int:
         UsageError: no such server, no key, the server does not answer, or models.toml cannot be written.
     """
     asks = not args.json and not args.yes and sys.stdin.isatty() and sys.stderr.isatty()
-    found = asyncio.run(find_local_servers()) if args.look else {}
+    answering = asyncio.run(find_local_servers()) if args.look else {}
     name = args.words[1] if len(args.words) > 1 else ""
     if not name and asks:
-        name = _choose_server(args.output, found)
+        name = _choose_server(args.output, answering)
     if not name:
-        return _list_servers(args.output, found)
+        return _list_servers(args.output, answering)
     server = _server(name)
     address = args.address or (args.output.ask(f"{server.needs}: ") if asks and server.needs_address else "")
     draft = draft_of(server, address, args.key_env)
@@ -163,17 +163,19 @@ def _key(server: KnownServer) -> KeyState:
     return KeyState(True, f"{server.key_variable} is set" + (" in .env" if where == ".env" else ""))
 
 
-def _list_servers(output: Output, found: Mapping[str, bool]) -> int:
+def _list_servers(output: Output, answering: Mapping[str, bool]) -> int:
     if output.machine:
-        output.data(SERVERS, {"servers": [_as_json(server, found) for server in KNOWN_SERVERS]})
+        output.data(SERVERS, {"servers": [_as_json(server, answering) for server in KNOWN_SERVERS]})
         return Exit.OK
-    rows = [(server.name, server.title, _state(server, found), server.address or "its own") for server in KNOWN_SERVERS]
+    rows = [
+        (server.name, server.title, _state(server, answering), server.address or "its own") for server in KNOWN_SERVERS
+    ]
     output.rows(("server", "", "key", "address"), rows)
     output.text("`eval-console models add SERVER` lists its models; --look also tries servers on this machine.")
     return Exit.OK
 
 
-def _as_json(server: KnownServer, found: Mapping[str, bool]) -> dict[str, object]:
+def _as_json(server: KnownServer, answering: Mapping[str, bool]) -> dict[str, object]:
     state = _key(server)
     return {
         "name": server.name,
@@ -183,13 +185,13 @@ def _as_json(server: KnownServer, found: Mapping[str, bool]) -> dict[str, object
         "ready": state.ready,
         "key": state.text,
         "needs": server.needs,
-        "found": found.get(server.name),
+        "found": answering.get(server.name),
     }
 
 
-def _state(server: KnownServer, found: Mapping[str, bool]) -> str:
-    if server.name in found:
-        return "answers" if found[server.name] else "no answer"
+def _state(server: KnownServer, answering: Mapping[str, bool]) -> str:
+    if server.name in answering:
+        return "answers" if answering[server.name] else "no answer"
     return _key(server).text
 
 
@@ -325,13 +327,13 @@ def _trial_price(model: ModelConfig) -> str:
 # Asking on a terminal ------------------------------------------------------------------------------------------------
 
 
-def _choose_server(output: Output, found: dict[str, bool]) -> str:
+def _choose_server(output: Output, answering: dict[str, bool]) -> str:
     while True:
         for number, server in enumerate(KNOWN_SERVERS, 1):
-            output.text(f"{number:>3}  {server.title:<20} {_state(server, found)}")
+            output.text(f"{number:>3}  {server.title:<20} {_state(server, answering)}")
         answer = output.ask("number or name of the server, or `look` for those on this machine: ")
         if answer == "look":
-            found |= asyncio.run(find_local_servers())
+            answering |= asyncio.run(find_local_servers())
         elif answer.isdecimal() and 0 < int(answer) <= len(KNOWN_SERVERS):
             return KNOWN_SERVERS[int(answer) - 1].name
         elif answer:

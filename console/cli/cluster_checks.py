@@ -36,23 +36,23 @@ def check_cluster(target: ComputeTarget, models: Path | None) -> list[Finding]:
         )
         place = f"{cluster.size} CPUs, {cluster.nodes} node{'s' * (cluster.nodes != 1)}"
         facts = asyncio.run(cluster.survey(keys))
-        return [Finding(_AREA, target.on, GOOD, place), *(_compare(name, found, keys) for name, found in facts)]
+        return [Finding(_AREA, target.on, GOOD, place), *(_compare(name, versions, keys) for name, versions in facts)]
     finally:
         cluster.close()
 
 
-def _compare(name: str, found: dict[str, str], keys: list[str]) -> Finding:
-    if "trouble" in found:
-        return Finding(_AREA, name, BAD, found["trouble"], "Install eval-console there as here.")
+def _compare(name: str, versions: dict[str, str], keys: list[str]) -> Finding:
+    if "trouble" in versions:
+        return Finding(_AREA, name, BAD, versions["trouble"], "Install eval-console there as here.")
     ours = program_versions()
-    other = [f"{what} {found.get(what, 'none')}, not {version}" for what, version in ours.items()
-             if found.get(what) != version]  # fmt: skip
+    other = [f"{what} {versions.get(what, 'none')}, not {version}" for what, version in ours.items()
+             if versions.get(what) != version]  # fmt: skip
     if other:
         return Finding(
             _AREA, name, BAD, f"has {', '.join(other)}", f"Install the same there: eval-console {__version__}."
         )
-    absent = [key for key in keys if f"key {key}" not in found]
+    absent = [key for key in keys if f"key {key}" not in versions]
     if absent:
         hint = "Set them on that node before Ray is started there; keys never go through Ray."
         return Finding(_AREA, name, WARNING, f"has no {', '.join(absent)}", hint)
-    return Finding(_AREA, name, GOOD, f"eval-console {__version__}, {found.get('sandbox', '')}")
+    return Finding(_AREA, name, GOOD, f"eval-console {__version__}, {versions.get('sandbox', '')}")

@@ -83,8 +83,8 @@ def _accept(args: ContinuationArguments, reader: "RunReader", case: str, points:
         use = expected_use(_prepared(args, reader, case, points[replies]))
         most.calls += use.calls
         most.tokens += use.tokens
-        known = most.cost_usd is not None and use.cost_usd is not None
-        most.cost_usd = (most.cost_usd or 0.0) + (use.cost_usd or 0.0) if known else None
+        is_priced = most.cost_usd is not None and use.cost_usd is not None
+        most.cost_usd = (most.cost_usd or 0.0) + (use.cost_usd or 0.0) if is_priced else None
         most.is_free = use.is_free
     accept_cost(args, most, args.max_cost)
 

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from console.core.fault import Fault, UsageError
 from console.core.provider import provider_of
 from console.engine.roles import pick_model
 from console.insight.number_format import plural
+from console.store.endpoint_checks import Difference, keep_check
 from console.store.run_list import count_runs, list_runs
 from console.suites.archive import tree_sha256
 from console.suites.benchmark import Benchmark, OfficialData
@@ -163,16 +165,23 @@ async def _check_address(model: ModelConfig, address_name: str) -> Finding:
     return Finding("endpoints", name, GOOD, f"answers, serves {len(served)} models")
 
 
-def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
-    """Check a model's endpoint with questions whose answers are known; return findings and a working entry.
+def model_to_try(models: Path | None, name: str) -> ModelConfig:
+    """Look a model up by its name.
 
     Raises:
         UsageError: no such model, or it has no key.
     """
-    from console.llm.servers.endpoint_check import Mark, check_endpoint
+    return pick_model(load_models(find_models_file(models)), name)
+
+
+def try_model(model: ModelConfig) -> tuple[list[Finding], str]:
+    """Check a model's endpoint with questions whose answers are known; return findings and a working entry.
+
+    The result is kept with its date.
+    """
+    from console.llm.servers.endpoint_check import Answered, Mark, check_endpoint
     from console.llm.servers.parameter_trial import try_model as ask_both_ways
 
-    model = pick_model(load_models(find_models_file(models)), name)
     adapted, trials = asyncio.run(ask_both_ways(model))
     findings = [
         Finding(
@@ -193,13 +202,15 @@ def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
         return findings, entry_of(adapted)
     states = {Mark.OK: GOOD, Mark.DIFFERS: WARNING, Mark.REFUSES: WARNING, Mark.WRONG: BAD}
 
-    async def check() -> list[Finding]:
-        answers = [answer async for answer in check_endpoint(adapted)]
-        return [
-            Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect) for item in answers
-        ]
+    async def check() -> list[Answered]:
+        return [answer async for answer in check_endpoint(adapted)]
 
-    return [*findings, *asyncio.run(check())], entry_of(adapted)
+    answers = asyncio.run(check())
+    keep_check(model, [Difference(item.name, item.mark) for item in answers if item.mark != Mark.OK], time.time())
+    findings += [
+        Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect) for item in answers
+    ]
+    return findings, entry_of(adapted)
 
 
 def check_data(data: Path | None) -> list[Finding]:

@@ -49,11 +49,11 @@ def follow_race(
     if lanes and lanes[0].until is not None:
         output.info(f"{until_words(lanes[0].until)}: {', '.join(run.name for run in runs)}")
     with _passed_on(engines) as signals:
-        told = 0
+        last_shown = 0
         while True:
             is_playing = any(process.poll() is None for _, process in engines)
             for lane in lanes:
-                told = lane.read(told)
+                last_shown = lane.read(last_shown)
             if output.rewrites:
                 output.rewrite("   ".join(lane.words for lane in lanes), last=not is_playing)
             if not is_playing:
@@ -86,17 +86,17 @@ class _Lane:
         """Rollouts played so far."""
         return f"{self._manifest.model.name} {count(self._fold.tally.finished)} of {count(self._manifest.cases)}"
 
-    def read(self, told: int) -> int:
+    def read(self, last_shown: int) -> int:
         """Show the looks of the race after those with numbers up to `told`, and return the newest number shown."""
         while records := self._reader.read_new():
             for record in records:
                 self._fold.apply(without_output(record))
-                if isinstance(record, Looked) and record.look.standings and record.look.number > told:
-                    told = record.look.number
+                if isinstance(record, Looked) and record.look.standings and record.look.number > last_shown:
+                    last_shown = record.look.number
                     if self._output.rewrites:
                         self._output.rewrite("")
                     self._output.info(look_words(record.look, self.until, self._manifest.headline))
-        return told
+        return last_shown
 
 
 @contextlib.contextmanager

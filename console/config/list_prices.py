@@ -79,11 +79,11 @@ def _price(entry: _Entry) -> Price:
 @cache
 def _list() -> dict[str, Any]:
     """Return litellm's list, with each entry as JSON text; empty if it cannot be read."""
-    found = importlib.util.find_spec("litellm")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or spec.origin is None:
         return {}
     try:
-        text = Path(found.origin).with_name(_FILE).read_bytes()
+        text = Path(spec.origin).with_name(_FILE).read_bytes()
         return msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (OSError, msgspec.DecodeError):
         return {}

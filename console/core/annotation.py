@@ -64,7 +64,7 @@ class ReaderLabel(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PeopleVerdict(msgspec.Struct, frozen=True):
-    """What readers say of an answer. Names are foreign text."""
+    """Readers' verdicts on an answer. Names are foreign text."""
 
     by_reader: dict[str, str]
     """One of `VERDICTS` by reader."""
@@ -74,8 +74,8 @@ class PeopleVerdict(msgspec.Struct, frozen=True):
     @property
     def passed(self) -> bool | None:
         """The common verdict; None if readers are unclear or disagree."""
-        said = {self.settled} if self.settled else set(self.by_reader.values()) - {UNCLEAR}
-        return said == {PASSED} if len(said) == 1 and UNCLEAR not in said else None
+        verdicts = {self.settled} if self.settled else set(self.by_reader.values()) - {UNCLEAR}
+        return verdicts == {PASSED} if len(verdicts) == 1 and UNCLEAR not in verdicts else None
 
     @property
     def is_disputed(self) -> bool:

@@ -163,8 +163,8 @@ def last_of_user(messages: Sequence[Mapping[str, Any]]) -> int | None:
 
 def instructions_in(messages: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the text of the system prompt, or None if there is none."""
-    found = next((message for message in messages if message.get("role") in _INSTRUCTIONS), None)
-    return None if found is None else str(found.get("content") or "")
+    instructions = next((message for message in messages if message.get("role") in _INSTRUCTIONS), None)
+    return None if instructions is None else str(instructions.get("content") or "")
 
 
 def _with_instructions(messages: list[dict[str, Any]], text: str) -> list[dict[str, Any]]:

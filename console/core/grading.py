@@ -1,4 +1,4 @@
-"""Whether runs were graded alike, in a sentence with the way out. Pure."""
+"""Differences in how runs were graded, as a sentence with the way out. Pure."""
 
 from collections.abc import Iterable, Sequence
 from shlex import quote

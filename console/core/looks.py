@@ -63,7 +63,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Expected(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How long a run is expected to play before its looks end it."""
+    """Forecast of the cases a run plays before its looks end it."""
 
     cases: Amount
     difference: Amount | None = None

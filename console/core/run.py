@@ -14,8 +14,6 @@ from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
 SIMULATED = "simulated"
-SHOWN_BY_LOOK = frozenset({"running", "decided"})
-"""States of runs whose score is that of their newest look."""
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -100,6 +98,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
     headline: str = ""
     """Score shown in place of the pass rate, as declared by the suite; empty for the pass rate."""
+    headline_scale: tuple[float, float] | None = None
+    """Lowest and highest value of that score; None if unknown."""
     schema: Count = 1
     format: str = ""
     """Format of the suite, as named in its `suite.toml`; `RunFolder.manifest` fills it in for old runs."""
@@ -290,6 +290,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """True if its journal is compressed, and lists leave the run out."""
     look: Look | None = None
     """Newest look at the whole run; None before the first."""
+    is_shown_by_look: bool = False
+    """True if the newest look gives its score, because what happened to finish is no fair sample."""
     decision: str = ""
     """Decision of its looks, if they decide anything."""
     looks: list[Look] = []
@@ -301,11 +303,6 @@ class Summary(msgspec.Struct, omit_defaults=True):
     def planned_cases(self) -> int:
         """Planned rollouts that are graded."""
         return max(self.planned - self.setup, 0)
-
-    @property
-    def is_shown_by_look(self) -> bool:
-        """True if the newest look gives its score, because what happened to finish is no fair sample."""
-        return self.state in SHOWN_BY_LOOK
 
     @property
     def left(self) -> int:

@@ -26,7 +26,7 @@ from console.core.record import (
 )
 from console.core.run import Manifest, Summary, Tally
 from console.core.spending import RoleSpending, add_call
-from console.core.statistics.intervals import Interval, mean_interval
+from console.core.statistics.intervals import Interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
@@ -236,19 +236,25 @@ class RunFold(msgspec.Struct):
         change = _mean(after) - _mean(before)
         self._score_sums[score] = (total + change, number + bool(after[1]) - bool(before[1]))
 
-    def score_interval(self, score: str) -> Interval | None:
-        """Return the mean of a score with its interval over cases, or None if no case was repeated."""
+    def score_interval(self, score: str, scale: tuple[float, float] | None = None) -> Interval | None:
+        """Return the mean of a score with its interval over cases, or None if no case was repeated.
+
+        Args:
+            score: name of the score.
+            scale: lowest and highest value, if known.
+        """
         cases = self.scores_by_case.get(score, {})
         rollouts = sum(count for _, count in cases.values())
         if rollouts == len(cases):
             return None
         named = self.cases.cluster_of
-        return mean_interval(
+        return score_interval(
             sample_of(
                 Observation(case, total / count, named.get(case, ""), named.get(case, ""))
                 for case, (total, count) in cases.items()
                 for _ in range(count)
-            )
+            ),
+            scale,
         )
 
     def _spend(self, record: Finished, category: Tally) -> None:
@@ -286,6 +292,14 @@ class RunFold(msgspec.Struct):
             return "running"
         return self.closed.reason if self.closed else "interrupted"
 
+    def is_shown_by_look(self, manifest: Manifest, *, live: bool) -> bool:
+        """Return whether the newest look gives the run's score, because what happened to finish is no fair sample.
+
+        That holds for every run with looks that has not played everything, whoever ended it.
+        """
+        state = self.state(live)
+        return state in ("running", "decided") or (manifest.looks is not None and state != "completed")
+
     def summary(self, manifest: Manifest, *, live: bool, now: float, damaged: int, journal_bytes: int) -> Summary:
         """Return a summary of everything applied so far, independent of later records."""
         tally, categories = self._with_unsettled(manifest)
@@ -302,7 +316,7 @@ class RunFold(msgspec.Struct):
             state=self.state(live),
             scores=self.scores,
             headline=manifest.headline,
-            score_interval=self.score_interval(manifest.headline),
+            score_interval=self.score_interval(manifest.headline, manifest.headline_scale),
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=dict(self.cut),
             served=dict(self.served),
@@ -318,6 +332,7 @@ class RunFold(msgspec.Struct):
             name=manifest.name,
             parent=manifest.parent,
             look=latest_look(self.looks),
+            is_shown_by_look=self.is_shown_by_look(manifest, live=live),
             decision=decision_of(self.looks),
             looks=list(self.looks) if manifest.looks is not None and manifest.looks.until is not None else [],
             grader=manifest.grader,

@@ -115,7 +115,7 @@ class Forecast:
 
     @property
     def bases(self) -> list[str]:
-        """What the estimates rest on, each once, with its suites if there are several."""
+        """Bases of the estimates, each once, with its suites if there are several."""
         suites: dict[str, dict[str, None]] = {}
         for run in self.runs:
             suites.setdefault(run.basis, {})[run.suite] = None

@@ -13,7 +13,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Started
 from console.core.run import Manifest
 from console.core.statistics.decision import ALPHA, LEFT_OUT_SHARE, SHAPE, Decision, decide
-from console.core.statistics.intervals import WEIGHTED, Interval, mean_interval, rate_interval
+from console.core.statistics.intervals import WEIGHTED, Interval, rate_interval, score_interval
 from console.core.statistics.power import Detectable
 from console.core.statistics.sample import Observation, sample_of
 from console.core.statistics.sequential import (
@@ -342,7 +342,7 @@ class Looks:
                 return Interval(metric.value, metric.low, metric.high, method=metric.method)
         sample = sample_of(self._observation(slot, value) for slot, ended in graded.items()
                            if (value := self._value(ended.verdict)) is not None)  # fmt: skip
-        return mean_interval(sample) if headline else rate_interval(sample)
+        return score_interval(sample, self._manifest.headline_scale) if headline else rate_interval(sample)
 
     def _value(self, verdict: Verdict) -> float | None:
         return headline_value(verdict, self._manifest.headline)

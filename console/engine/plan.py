@@ -147,14 +147,15 @@ def prepare(plan: Plan) -> PreparedRun:
         name=plan.name,
         format=suite.entry.format,
         headline=suite.headline,
+        headline_scale=suite.headline_scale() if suite.headline else None,
         shard=plan.shard,
         looks=looks,
         experiment=_with_prerequisites(plan.experiment, cases, plan.selection),
         grader=grader_of(suite, selected, setting, roles, weights),
     )
-    found = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
+    warnings = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
     earlier = None if plan.regraded else earlier_run(manifest, runs_root)
-    return PreparedRun(manifest, suite, cases, models, runs_root, roots, found, earlier, baseline)
+    return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings, earlier, baseline)
 
 
 def _recorded_setting(plan: Plan, runs_root: Path) -> Setting | None:
@@ -308,6 +309,7 @@ def prepare_imported(source: RunFolder, plan: Plan) -> PreparedRun:
         regraded=plan.regraded,
         name=plan.name,
         headline="",
+        headline_scale=None,
         grader=grader_of(suite, chosen, setting, roles, {}),
     )
     roots = find_data_roots(plan.data_path)

@@ -32,9 +32,9 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
     Raises:
         UsageError: unknown (names the nearest) or invalid (shows the error).
     """
-    known = find_name(name, book.models)
-    if known is not None:
-        return book.models[known]
+    full_name = find_name(name, book.models)
+    if full_name is not None:
+        return book.models[full_name]
     for mistake in book.mistakes:
         if f"[{name}]" in mistake.message or f"[{name}]" in mistake.where:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)

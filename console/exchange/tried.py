@@ -40,14 +40,14 @@ def read_tried(run: RunFolder) -> TriedFix | None:
 
 def branches_of(run: RunFolder, case: str) -> list[tuple[RunFolder, Summary, Experiment]]:
     """Return the branches of a case of a run, newest first."""
-    found: list[tuple[RunFolder, Summary, Experiment]] = []
+    branches: list[tuple[RunFolder, Summary, Experiment]] = []
     for listed in read_summaries(run.path.parent):
         if listed.summary is None or listed.summary.parent != run.name or listed.summary.regraded:
             continue
         manifest = listed.folder.manifest()
         if manifest.experiment is not None and not manifest.experiment.strata and case in manifest.selection.ids:
-            found.append((listed.folder, listed.summary, manifest.experiment))
-    return found
+            branches.append((listed.folder, listed.summary, manifest.experiment))
+    return branches
 
 
 def read_curve(run: RunFolder, case: str, rollout: int, model: str) -> dict[int, Chance]:

@@ -12,7 +12,7 @@ from console.insight.report import Bar, Row, Section
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """How often a conversation came right when it was gone on with from one point."""
+    """Passes among the continuations of a conversation from one point."""
 
     passed: int
     graded: int

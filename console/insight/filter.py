@@ -188,10 +188,10 @@ def _judge_test(values: Sequence[str]) -> Test:
             raise _refusal("judge", f"{value!r} is not known", f"Write judge:{', judge:'.join(_AGAINST_PEOPLE)}.")
 
     def test(rollout: Rollout, annotation: Annotation, words: Collection[str]) -> bool:
-        said = annotation.people.passed if annotation.people is not None else None
-        if said is None or rollout.outcome not in (Outcome.PASSED, Outcome.FAILED):
+        verdict = annotation.people.passed if annotation.people is not None else None
+        if verdict is None or rollout.outcome not in (Outcome.PASSED, Outcome.FAILED):
             return "none" in values
-        agrees = said == (rollout.outcome is Outcome.PASSED)
+        agrees = verdict == (rollout.outcome is Outcome.PASSED)
         return "any" in values or ("agrees" if agrees else "disagrees") in values
 
     return test

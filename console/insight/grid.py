@@ -10,7 +10,7 @@ from functools import cached_property
 
 from console.core.case import Slot
 from console.core.outcome import Outcome
-from console.core.statistics.intervals import Interval, mean_interval, rate_interval
+from console.core.statistics.intervals import Interval, rate_interval, score_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.comparison_side import ComparisonSide
 from console.insight.reasons import sentence
@@ -142,7 +142,13 @@ class Grid:
         """
         rows = [row for row in self.shared if category is None or row.category == category]
         sample = sample_of(Observation(row.slot[0], row.points(place), row.category, row.cluster) for row in rows)
-        return mean_interval(sample) if self.headline else rate_interval(sample)
+        return score_interval(sample, self._scale) if self.headline else rate_interval(sample)
+
+    @property
+    def _scale(self) -> tuple[float, float] | None:
+        """Scale of the headline score; None if the runs do not agree on one."""
+        scales = {side.manifest.headline_scale for side in self.sides if side.manifest.headline == self.headline}
+        return scales.pop() if len(scales) == 1 else None
 
     def reasons(self, category: str | None = None) -> list[ReasonCounts]:
         """Return failure reasons over the shared rollouts, largest difference between runs first.

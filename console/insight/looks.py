@@ -154,10 +154,11 @@ def not_spent(summary: Summary) -> float:
 
 
 def looks_sections(summary: Summary, manifest: Manifest) -> list[Section]:
-    """Return the looks of a run that they may end as a section; empty for other runs."""
+    """Return the looks of a run that they may end, or on what the score of an unfinished one rests, as sections."""
     until = manifest.looks.until if manifest.looks is not None else None
     if until is None or not summary.looks:
-        return []
+        basis = _basis_words(summary)
+        return [Section("Basis of the score", lines=(basis,))] if basis else []
     is_compared = until.rule is not Rule.WIDTH
     leader = "leader" if until.rule is Rule.BEST else ""
     rows = tuple(
@@ -175,6 +176,17 @@ def looks_sections(summary: Summary, manifest: Manifest) -> list[Section]:
     lines = [words for words in (end_words(summary, manifest), until_words(until)) if words]
     headings = ("look", "first", "score", *(["behind the leader" if leader else "B − A"] * is_compared), "decision")
     return [*_race_sections(summary), Section("Looks", headings, rows, frozenset({1}), most=40, lines=tuple(lines))]
+
+
+def _basis_words(summary: Summary) -> str:
+    """Return which rollouts gave the score of a run that has not played everything; empty for others."""
+    if not summary.is_shown_by_look:
+        return ""
+    why = "what happened to finish is no fair sample"
+    if summary.look is None or summary.look.value is None:
+        return f"none, because the first rollouts in planned order have not all ended; {why}"
+    look = summary.look
+    return f"the first {count(look.rollouts)} of {count(look.planned)} rollouts in planned order; beyond them {why}"
 
 
 def _race_sections(summary: Summary) -> list[Section]:

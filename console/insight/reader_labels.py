@@ -149,10 +149,10 @@ def _strata(
     for rollout in graded:
         if rollout.outcome is None:
             continue
-        said, of = _said(people[rollout.slot]), counts[rollout.outcome]
+        verdict, of = _said(people[rollout.slot]), counts[rollout.outcome]
         of[0] += 1
-        of[1] += said is not None or (counts_unclear and people[rollout.slot] is not None)
-        of[2] += bool(said)
+        of[1] += verdict is not None or (counts_unclear and people[rollout.slot] is not None)
+        of[2] += bool(verdict)
     passed, failed = (Stratum(*counts[outcome]) for outcome in _STRATA)
     return passed, failed
 

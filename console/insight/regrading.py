@@ -1,4 +1,4 @@
-"""What grading runs again changed: verdicts that flipped, and ranks before and after. Pure."""
+"""Effects of grading runs again: verdicts that flipped, and ranks before and after. Pure."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -62,8 +62,8 @@ def suspects(answers: Mapping[str, Mapping[str, GivenAnswer]], marked: Collectio
     """
     passed = Counter(model for of_case in answers.values() for model, given in of_case.items() if given.passed)
     played = Counter(model for of_case in answers.values() for model in of_case)
-    found = [_suspect(case, of_case, passed, played) for case, of_case in answers.items()]
-    listed = [each for each in found if each.weight > 0 or each.nobody_passed or each.case in marked]
+    examined = [_suspect(case, of_case, passed, played) for case, of_case in answers.items()]
+    listed = [each for each in examined if each.weight > 0 or each.nobody_passed or each.case in marked]
     return sorted(listed, key=lambda each: (-each.weight, -each.same, each.case))
 
 
@@ -115,11 +115,11 @@ def three_scores(
 
     Args:
         answers: its graded answers by case.
-        wrong: right answers, in the suite's form, of cases with a wrong key; empty if it is not known.
+        wrong: right answers, in the suite's form, of cases with a wrong key; empty if it is not are_known.
         ambiguous: cases without one right answer.
     """
     contested = wrong.keys() | ambiguous
-    known = all(wrong[case] for case in wrong if case in answers)
+    are_known = all(wrong[case] for case in wrong if case in answers)
     corrected = {
         case: given.answer == wrong[case] if case in wrong else given.passed
         for case, given in answers.items()
@@ -128,7 +128,7 @@ def three_scores(
     return ThreeScores(
         _mean([given.passed for given in answers.values()]),
         _mean([given.passed for case, given in answers.items() if case not in contested]),
-        _mean(list(corrected.values())) if known else None,
+        _mean(list(corrected.values())) if are_known else None,
     )
 
 

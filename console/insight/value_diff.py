@@ -170,8 +170,8 @@ def value_rows(expected: str, actual: str, *, is_lenient: bool = False) -> tuple
         return None
     for lenient in dict.fromkeys((is_lenient, False)):
         try:
-            found = _Comparer(is_lenient=lenient).rows("", left, right, 0)
-            rows = tuple(replace(row, name=row.name.removeprefix(".")) for row in found)
+            compared = _Comparer(is_lenient=lenient).rows("", left, right, 0)
+            rows = tuple(replace(row, name=row.name.removeprefix(".")) for row in compared)
         except (_TooMuch, RecursionError):
             return None
         if any(row.mark not in _QUIET for row in rows):

@@ -1,4 +1,4 @@
-"""The one way to open a journal for reading: as it was written, or archived in compressed blocks.
+"""Opening a journal for reading, whether plain or archived in compressed blocks; nothing else does.
 
 An archived journal is `journal.jsonl.gz`: gzip members of one mebibyte each, which any gzip reads as one file. Each
 names its own length in its header, so that a reader finds the block of any offset without unpacking those before it.

@@ -26,7 +26,7 @@ INDEXED_FROM = 256
 """Minimum number of runs worth an index."""
 LEAST_PART = 3
 """Minimum prefix length for matching a run name."""
-_OWN_NAME = re.compile(r"^\d{4}-\d\d-\d\dT\d{4}-(.+)-[0-9a-f]{4}$")
+_OWN_NAME = re.compile(r"^\d{4}-\d\d-\d\dT\d{4}-(.+)-(?:[0-9a-f]{4}|[0-9a-f]{6})$")
 """Folder names as built by `runs.new_run_id`."""
 MOST_LISTED = 5
 """Maximum number of names listed in a message."""

@@ -320,9 +320,9 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
 
 
 def new_run_id(suite: str, model: str, category: str = "", name: str = "", *, shard: Shard | None = None) -> str:
-    """Return a folder name: UTC minute, model, suite, shard and four random characters, safe in any file system."""
+    """Return a folder name: UTC minute, model, suite, shard and six random characters, safe in any file system."""
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H%M")
-    tail = os.urandom(3).hex()[:4]
+    tail = os.urandom(3).hex()
     parts = [slug(name)] if name else [slug(model), slug(suite), slug(category)]
     part_of_plan = f"{shard.number}of{shard.of}" if shard else ""
     return "-".join(part for part in (stamp, *parts, part_of_plan, tail) if part)

@@ -70,7 +70,7 @@ class OpenConversation(msgspec.Struct, array_like=True):
 
 
 class Place(msgspec.Struct, array_like=True):
-    """How far a run's journal has been indexed."""
+    """End of the indexed part of a run's journal."""
 
     offset: int = 0
     last: int = 0

@@ -143,9 +143,9 @@ class _Run:
     async def _test(self, worker: Any, name: str, source: str, broken: str) -> TestResult:
         if broken or worker.is_lost:
             return TestResult(name, False, error="not run, as the code failed" if broken else "not run")
-        found = await self._call(worker, "test", {"source": source})
-        found.pop("stdout", None)
-        return msgspec.convert({"name": name, "passed": not found.get("error"), **found}, ready_type(TestResult))
+        answer = await self._call(worker, "test", {"source": source})
+        answer.pop("stdout", None)
+        return msgspec.convert({"name": name, "passed": not answer.get("error"), **answer}, ready_type(TestResult))
 
     async def _call(self, worker: Any, operation: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Call the program; a worker that the code ended or kept busy is an error of the code.

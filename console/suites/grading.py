@@ -88,11 +88,11 @@ def _sources_digest(names: tuple[str, ...]) -> str:
     made_of = _fingerprint([*sources, *_sources((_SHAPE,))])
     path = state_dir() / "graders" / f"{_digest(names)}.json"
     try:
-        known = msgspec.json.decode(path.read_bytes(), type=ready_type(_Known))
+        kept = msgspec.json.decode(path.read_bytes(), type=ready_type(_Known))
     except (OSError, ValueError, RecursionError):
-        known = None
-    if known is not None and known.made_of == made_of:
-        return known.code
+        kept = None
+    if kept is not None and kept.made_of == made_of:
+        return kept.code
 
     from console.suites.code_shape import shapes_digest  # imported late: only needed after a change
 
@@ -105,14 +105,14 @@ def _sources_digest(names: tuple[str, ...]) -> str:
 
 def _sources(names: Iterable[str]) -> list[tuple[str, bytes]]:
     """Return the sources of modules and packages; those of a file that cannot be read are no valid code."""
-    found: list[tuple[str, bytes]] = []
+    sources: list[tuple[str, bytes]] = []
     for name in names:
         for place, path in _files_of(name):
             try:
-                found.append((place, path.read_bytes()))
+                sources.append((place, path.read_bytes()))
             except OSError:
-                found.append((place, b"\0"))
-    return found
+                sources.append((place, b"\0"))
+    return sources
 
 
 def _fingerprint(sources: Iterable[tuple[str, bytes]]) -> str:

@@ -23,14 +23,14 @@ def installed_names() -> list[str]:
 
 def installed() -> list[Benchmark]:
     """Return the loadable benchmarks of other packages."""
-    found: list[Benchmark] = []
+    benchmarks: list[Benchmark] = []
     for group in (GROUP, *ONE_PART):
         for name, place in _points(group):
             try:
-                found.append(_read(group, name, place))
+                benchmarks.append(_read(group, name, place))
             except UsageError:
                 continue  # reported by `broken_benchmarks`
-    return found
+    return benchmarks
 
 
 def find_installed(name: str, part: str) -> Benchmark | None:
@@ -39,8 +39,8 @@ def find_installed(name: str, part: str) -> Benchmark | None:
     Raises:
         UsageError: the benchmark cannot be loaded, or two packages offer the part.
     """
-    found = {_read(group, *point) for group in (GROUP, *ONE_PART) for point in _points(group) if point[0] == name}
-    offered = {getattr(benchmark, part): benchmark for benchmark in found if getattr(benchmark, part)}
+    benchmarks = {_read(group, *point) for group in (GROUP, *ONE_PART) for point in _points(group) if point[0] == name}
+    offered = {getattr(benchmark, part): benchmark for benchmark in benchmarks if getattr(benchmark, part)}
     if len(offered) > 1:
         raise UsageError(
             f"two packages offer the {_PARTS.get(part, part)} {name!r}: {' and '.join(sorted(offered))}",
@@ -71,8 +71,8 @@ def _points(group: str) -> list[tuple[str, str]]:
     """Return name and place of a group's entry points."""
     from importlib import metadata  # slow to import
 
-    found = metadata.entry_points(group=group)
-    return [(point.name, point.value) for point in found if point.name not in BUILT_IN]
+    points = metadata.entry_points(group=group)
+    return [(point.name, point.value) for point in points if point.name not in BUILT_IN]
 
 
 def _read(group: str, name: str, place: str) -> Benchmark:

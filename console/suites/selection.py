@@ -39,8 +39,8 @@ def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterab
     groups = _groups(suite, categories)
     chosen_names: dict[str, None] = {}
     for name in names:
-        known = find_name(name, own)
-        members = [known] if known is not None else groups.get(find_name(name, groups) or "", [])
+        own_name = find_name(name, own)
+        members = [own_name] if own_name is not None else groups.get(find_name(name, groups) or "", [])
         if not members:
             close = nearest(name, [*own, *groups])
             hint = f"Did you mean {close}?" if close else f"It has: {', '.join(own)}."

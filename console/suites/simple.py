@@ -51,6 +51,10 @@ class SimpleSuite(Suite):
     scales: Mapping[str, tuple[float, float]] = MappingProxyType({})
     """Lowest and highest value by score, which intervals of its mean never leave."""
 
+    def headline_scale(self) -> tuple[float, float] | None:
+        """Return the scale of the headline in `scales`."""
+        return self.scales.get(self.headline)
+
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return `needs_roles`."""
         return self.needs_roles

@@ -244,6 +244,10 @@ class Suite:
         """Open the suite of `entry.folder`; files are read lazily."""
         self.entry = entry
 
+    def headline_scale(self) -> tuple[float, float] | None:
+        """Return the lowest and highest value of the headline score, which its interval never leaves, if known."""
+        return None
+
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the roles besides `model`, such as `judge`, that a run of all cases needs with these options."""
         return ()

@@ -143,6 +143,6 @@ class AppServices:
 
 def _spent(live: Sequence[RunLine]) -> str:
     """Return the cost of runs so far; a lower bound if part of it is unknown, `cost ?` if all is."""
-    known = sum(line.tally.cost_usd for line in live)
+    cost_usd = sum(line.tally.cost_usd for line in live)
     is_partial = any(line.tally.cost_unknown for line in live)
-    return number_format.money(known, at_least=is_partial) if known or not is_partial else "cost ?"
+    return number_format.money(cost_usd, at_least=is_partial) if cost_usd or not is_partial else "cost ?"

@@ -74,6 +74,16 @@ def test_a_tally_is_kept_and_read_back_whole(rows):
     assert again.cases == fold.cases
 
 
+def test_the_interval_of_a_headline_stays_on_its_scale_if_the_run_records_one():
+    fold = _folded([])
+    fold.scores_by_case["grade"] = {str(case): (10.0 if case else 8.0, 2) for case in range(6)}
+    assert fold.score_interval("grade").high > 5
+    bounded = fold.score_interval("grade", (1.0, 5.0))
+    assert bounded.value == fold.score_interval("grade").value
+    assert 1 <= bounded.low < bounded.value < bounded.high <= 5
+    assert fold.score_interval("grade", (1.0, 4.5)) == fold.score_interval("grade")  # the scores leave this scale
+
+
 @given(rollouts)
 def test_a_headline_has_its_interval_over_cases_once_cases_repeat(rows):
     fold = _folded(rows)

@@ -29,6 +29,7 @@ from console.engine.plan import PreparedRun
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import compare
 from console.insight.comparison_report import statistics
+from console.insight.number_format import headline
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
@@ -210,7 +211,11 @@ async def test_a_run_stopped_by_hand_is_not_decided(tmp_path: Path, model: Insta
     engine = Engine(folder, ready, on_record=stop)
     closed = await engine.run()
     assert closed.reason == "stopped"
-    assert summary(engine).decision == ""
+    stopped = summary(engine)
+    assert stopped.decision == ""
+    assert stopped.is_shown_by_look
+    first = stopped.look.rollouts if stopped.look is not None else 0
+    assert headline(stopped) == (f".000 (first {first} of 200)" if first else "–")
     closed, engine = await play(ready)
     assert (closed.reason, summary(engine).decision) == ("decided", "worse")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rules.package import MODULES
 from rules.trees import nodes_of
 
-VAGUE = {"found", "known", "one", "it", "said", "told", "wanted", "given", "what"}
+VAGUE = {"found", "known", "heard", "thing", "one", "it", "said", "told", "wanted", "given", "what"}
 MOST = 0.01
 """Largest share of all names bound in the package: variables, loop variables and parameters."""
 

@@ -81,6 +81,7 @@ class Stage:
         last = ""
         while last != (last := text_of(self.app)):
             await self.pilot.pause(0.01)
+            await self.pilot.pause()  # until idle: a scroll bar is drawn a moment after what it scrolls
 
     def is_one_pane(self) -> bool:
         """Whether nothing stands below the first pane any more."""

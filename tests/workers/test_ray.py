@@ -7,6 +7,7 @@ rounds of them instead of one.
 import contextlib
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator
 from math import inf
@@ -341,3 +342,41 @@ def test_looks_decide_the_same_on_workers_in_the_background_and_here(
             seen.append([record.look for record in records(folder) if isinstance(record, Looked)])
     assert seen[0][-1].decision
     assert seen[0] == seen[1] == seen[2]
+
+
+def test_a_race_whose_engines_were_killed_ends_the_same_on_workers(
+    nodes: RayNodes, server: OpenAIServer, tmp_path: Path
+) -> None:
+    """The looks are in the manifest: who resumes the race, and where, changes nothing in its standings."""
+    race = ("run", "-m", "served", "-m", "judging", "-s", "bfcl-starter", "--category", "single_turn")
+    race += ("--until", "best", "-c", "4", "--quiet")
+    latency_s = 0.0
+
+    def answer(request: dict[str, Any]) -> Scripted:
+        scripted = play_along(request) if request["model"] == "test-model" else Scripted("I cannot say.")
+        scripted.latency_s = latency_s
+        return scripted
+
+    server.answer = answer
+    with home_of(tmp_path, server.base_url) as home:
+        whole = Playing(home, *race, "--runs", "whole")
+        assert whole.wait()[0] == 3, whole.said  # all is played, and cannot tell
+        latency_s = 0.5
+        killed = Playing(home, *race)
+        paths = until(lambda: len(found := sorted(home.glob("runs/*/journal.jsonl"))) == 2 and found, "no two runs")
+        until(lambda: all(b'"finished"' in path.read_bytes() for path in paths), "nothing was played")
+        folders = [RunFolder(path.parent) for path in paths]
+        for folder in folders:
+            os.kill(next(record.pid for record in records(folder) if isinstance(record, Opened)), signal.SIGKILL)
+        killed.wait()
+        latency_s = 0.0
+        on_ray = ("--runs", "runs", "--on", "ray", "--workers", "2")
+        resumed = Playing(home, "resume", folders[0].name, *on_ray, ray=nodes.address)
+        assert resumed.wait()[0] == 3, resumed.said
+    wholes = [RunFolder(path) for path in sorted((tmp_path / "whole").iterdir())]
+    assert [standings(folder) for folder in folders] == [standings(folder) for folder in wholes]
+    assert len(standings(folders[0])) > 10
+
+
+def standings(folder: RunFolder) -> list[object]:
+    return [record.look.standings for record in records(folder) if isinstance(record, Looked) and record.look.standings]

@@ -108,8 +108,8 @@ def _steps(recorded: RecordedCase) -> list[list[tuple[Any, list[str]]]]:
 
 def _step(output: Any, calls: Sequence[str], docs: dict[str, Doc]) -> Row:
     read = [_read(text, docs) for text in calls]
-    known = [call for call in read if call is not None]
-    return recorded_answer(_text(output) if len(known) < len(read) or not read else "", known)
+    readable_calls = [call for call in read if call is not None]
+    return recorded_answer(_text(output) if len(readable_calls) < len(read) or not read else "", readable_calls)
 
 
 def _read(text: str, docs: dict[str, Doc]) -> tuple[str, Row] | None:

@@ -53,6 +53,10 @@ class DialogueSuite(Suite):
         except UsageError:
             return ""
 
+    def headline_scale(self) -> tuple[float, float] | None:
+        """Return the scale that all rubrics share for the headline score."""
+        return self._scales.get(self.headline)
+
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the judge, second judge and user that the rows and options need; none for invalid rows."""
         try:

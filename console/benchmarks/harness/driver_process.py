@@ -78,12 +78,12 @@ class Driver:
             if not outcome.done():
                 outcome.set_exception(DriverLost(why))
 
-    def _hear(self, said: dict[str, Any]) -> None:
-        if said.get("say") == "failed":
-            self._why = str(said.get("message", ""))
-        outcome = self._outcomes.pop(str(said.get("token", "")), None)
+    def _hear(self, message: dict[str, Any]) -> None:
+        if message.get("say") == "failed":
+            self._why = str(message.get("message", ""))
+        outcome = self._outcomes.pop(str(message.get("token", "")), None)
         if outcome is not None and not outcome.done():
-            outcome.set_result(said)
+            outcome.set_result(message)
 
     async def _read_printed(self) -> None:
         assert self._process.stderr is not None

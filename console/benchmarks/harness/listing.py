@@ -64,8 +64,8 @@ def list_cases(folder: Path, definition: Definition) -> Listing:
     Raises:
         UsageError: the harness cannot list its cases, or the list cannot be kept.
     """
-    said = _ask(folder, definition, "list", LISTING_S)
-    listing = Listing(definition.digest, said["name"], said["versions"], said["cases"])
+    answer = _ask(folder, definition, "list", LISTING_S)
+    listing = Listing(definition.digest, answer["name"], answer["versions"], answer["cases"])
     ids = [fields["id"] for fields in listing.cases]
     if twice := {name for name in ids if ids.count(name) > 1} if len(set(ids)) < len(ids) else None:
         raise UsageError(f"the task has several cases with the id {sorted(twice)[0]!r}", where=str(folder))
@@ -138,10 +138,10 @@ def _ask(folder: Path, definition: Definition, do: str, limit: float) -> dict[st
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"its harness does not list its cases: {error}", where=str(folder)) from error
-    said = _last_line(ended.stdout)
-    if said.get("say") in ("cases", "versions"):
-        return said
-    words = said.get("message") or last_words(ended.stderr) or f"it ended with code {ended.returncode}"
+    answer = _last_line(ended.stdout)
+    if answer.get("say") in ("cases", "versions"):
+        return answer
+    words = answer.get("message") or last_words(ended.stderr) or f"it ended with code {ended.returncode}"
     raise UsageError(
         f"{definition.format} cannot play {definition.subject!r}: {words}",
         where=str(folder / "suite.toml"),

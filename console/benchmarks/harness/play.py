@@ -101,10 +101,10 @@ class Rollout:
 
     async def _ask(self, role: str, call: GatewayCall) -> Reply:
         name = digest("call", role, [call.messages, call.tools, call.params])
-        heard = self._heard[name]
+        replayed = self._heard[name]
         self._heard[name] += 1
-        if heard < len(self._answered[name]):
-            return self._answered[name][heard]
+        if replayed < len(self._answered[name]):
+            return self._answered[name][replayed]
         turn, step = _place(call.messages)
         reply = await self._stage.ask(
             [self._with_native(message) for message in call.messages],

@@ -16,8 +16,8 @@ def scripted_answers(case: Case, role: str, call: GatewayCall) -> ScriptedAnswer
     if role == "judge":
         return ScriptedAnswers(Utterance("yes\n\nGRADE: C"), (Utterance("no\n\nGRADE: I"),))
     if role == "user":
-        said = sum(message["role"] == "assistant" for message in call.messages)
-        words = "###STOP###" if said > _LAST_WORDS else "Please go on, that is all I know."
+        replies = sum(message["role"] == "assistant" for message in call.messages)
+        words = "###STOP###" if replies > _LAST_WORDS else "Please go on, that is all I know."
         return ScriptedAnswers(Utterance(words), (Utterance("###STOP###"),))
     target = case.data.get("target", "")
     first = cast("list[Any]", target)[:1] if isinstance(target, list) else [target]

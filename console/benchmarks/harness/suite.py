@@ -84,8 +84,8 @@ class HarnessSuite(SimpleSuite):
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Return the harness's own verdict."""
-        told = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
-        return decide(case, told, self.definition.score, self.definition.threshold)
+        result = cast("dict[str, Any]", output) if isinstance(output, dict) else {}
+        return decide(case, result, self.definition.score, self.definition.threshold)
 
     def grading(self, setting: Setting) -> Mapping[str, Any]:
         """Return which score decides, and from which number on."""

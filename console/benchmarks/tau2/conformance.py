@@ -126,8 +126,8 @@ class Tau2LineChecker:
         return {"requests": requests, **end, **_judged(edition, case, task, output.messages, output.reason)}
 
     def _edition(self, name: str) -> Edition:
-        known = editions(self._folder)
-        return find_edition(self._folder, name) if known else find_edition(self._folder)
+        pulled = editions(self._folder)
+        return find_edition(self._folder, name) if pulled else find_edition(self._folder)
 
 
 def _task_of(edition: Edition, name: str, task: str | None) -> Task:

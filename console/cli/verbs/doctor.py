@@ -40,6 +40,7 @@ SANDBOX_ATTACKS = JsonKind(
         "attacks": "area, name, held (true or false) and reason of each",
     },
 )
+_TRIAL_SIZE = "20 requests (14,000 tokens)"
 _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 
 
@@ -68,7 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         dest="model_to_try",
         metavar="MODEL",
         default="",
-        help="check a model's endpoint with 20 requests (14,000 tokens), and print a working entry for models.toml",
+        help=f"check a model's endpoint with {_TRIAL_SIZE}, and print a working entry for models.toml",
     )
     add_target_arguments(parser)
 
@@ -113,7 +114,10 @@ def _cluster(args: DoctorArguments) -> list[Finding]:
 
 
 def _try(args: DoctorArguments) -> int:
-    findings, entry = doctor_checks.try_model(args.models, args.model_to_try)
+    model = doctor_checks.model_to_try(args.models, args.model_to_try)
+    if not model.simulated:
+        args.output.info(f"checking the endpoint of {model.name} with {_TRIAL_SIZE}")
+    findings, entry = doctor_checks.try_model(model)
     if args.json:
         args.output.data(TRIAL, {"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
     else:

@@ -185,13 +185,26 @@ def _save(args: RunArguments) -> int:
 
 def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
     from console.engine.role_warnings import warnings_about_roles
+    from console.store.endpoint_checks import check_notice
 
     warnings = dict.fromkeys(warning for run in prepared for warning in run.warnings)
     role_warnings = warnings_about_roles(run.models for run in prepared)
-    for warning in [*warnings, *role_warnings]:
+    notices = dict.fromkeys(check_notice(run.models["model"]) for run in prepared if _needs_calls(run))
+    for warning in [*warnings, *role_warnings, *filter(None, notices)]:
         output.info(warning)
     for run in prepared:
         run.warnings.extend(role_warnings)  # so that its engine does not repeat them
+
+
+def _needs_calls(run: "PreparedRun") -> bool:
+    """Whether the model has to call tools natively over a network."""
+    from console.suites.modes import NATIVE, modes_of
+
+    if run.models["model"].simulated or run.earlier is not None:
+        return False
+    is_native = any(mode.like == NATIVE and mode.name == run.manifest.setting.mode for mode in modes_of(run.suite))
+    # Rows of questions without tools list none; cases of other suites need not list theirs.
+    return is_native and any(case.data.get("tools", True) for case in run.cases)
 
 
 def _show_forecast(output: Output, forecast: "Forecast") -> int:

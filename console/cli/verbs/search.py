@@ -65,20 +65,20 @@ def run(args: SearchArguments) -> int:
     if not query.terms:
         raise UsageError("there is no word to search for", hint="Name one that is not excluded: search refund -n 5.")
     with reporting_damage(), open_search(find_runs_root(args.runs), args.output) as search:
-        found = _whole(search.run(query, max(args.limit, 0)))
+        runs = _whole(search.run(query, max(args.limit, 0)))
         if args.json:
-            args.output.data(SEARCH, {"query": query.text, "runs": [_as_json(run, query) for run in found]})
+            args.output.data(SEARCH, {"query": query.text, "runs": [_as_json(run, query) for run in runs]})
             return Exit.OK
-        count = sum(_show(args.output, run, query) for run in found)
+        count = sum(_show(args.output, run, query) for run in runs)
         if not count:
             conversations = plural(search.coverage.conversations, "conversation")
             args.output.info(f"none of {conversations} in {plural(search.coverage.runs, 'run')} matches")
     return Exit.OK
 
 
-def _whole(found: Iterable[RunHits]) -> Iterator[RunHits]:
+def _whole(parts: Iterable[RunHits]) -> Iterator[RunHits]:
     """Yield each run once, with all its hits."""
-    for _, growing in itertools.groupby(found, lambda run: run.folder.name):
+    for _, growing in itertools.groupby(parts, lambda run: run.folder.name):
         yield list(growing)[-1]
 
 

@@ -230,10 +230,10 @@ def _markdown(suite: str, answers: SuiteAnswers, errata: dict[str, Erratum]) -> 
         if erratum.decision == RIGHT:
             continue
         given = answers.by_case.get(case, {})
-        said = "\n".join(f"    {model}: {answer.answer}" for model, answer in sorted(given.items()))
+        answers_of_models = "\n".join(f"    {model}: {answer.answer}" for model, answer in sorted(given.items()))
         parts.append(
             f"## {case}: {erratum.decision}\n\nPrompt:\n\n    {answers.prompts.get(case, '')}\n\nKey:\n\n"
-            f"    {answers.keys.get(case, '')}\n\nAnswers:\n\n{said}\n"
+            f"    {answers.keys.get(case, '')}\n\nAnswers:\n\n{answers_of_models}\n"
             + (f"\nRight:\n\n    {erratum.answer}\n" if erratum.answer else "")
             + (f"\n{erratum.reason}\n" if erratum.reason else "")
             + f"\n({erratum.reader}, {erratum.date})\n"

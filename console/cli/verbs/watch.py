@@ -61,15 +61,15 @@ def run(args: WatchArguments) -> int:
 
 
 def _follow(folder: RunFolder, output: Output) -> int:
-    manifest, fold, reader, told = folder.manifest(), RunFold(), JournalReader(folder.journal_path), 0
+    manifest, fold, reader, reported = folder.manifest(), RunFold(), JournalReader(folder.journal_path), 0
     while True:
         live = folder.is_live or (fold.sessions == 0 and time.time() - manifest.at < _ENGINE_STARTS_WITHIN_S)
         while records := reader.read_new():
             for record in records:
                 fold.apply(without_output(record))
                 _print_record(output, record, fold, manifest)
-            if live and fold.tally.rate_limits > 2 * told:  # rarely enough for a log
-                told = fold.tally.rate_limits
+            if live and fold.tally.rate_limits > 2 * reported:  # rarely enough for a log
+                reported = fold.tally.rate_limits
                 output.info(progress_line(fold, manifest))
         if not live:
             break

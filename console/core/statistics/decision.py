@@ -1,4 +1,4 @@
-"""Whether B is worse than A: the errors and gaps allowed, and what an interval proves."""
+"""Decisions on whether B is worse than A: allowed errors and gaps, and what an interval proves."""
 
 from enum import StrEnum
 

@@ -123,6 +123,18 @@ def mean_interval(sample: Sample) -> Interval | None:
     return _interval(sample, sample.mean, sample.mean - half, sample.mean + half, CLUSTERED_T)
 
 
+def score_interval(sample: Sample, scale: tuple[float, float] | None) -> Interval | None:
+    """Return a mean score with an interval that stays on its scale; None without cases.
+
+    Args:
+        sample: the scores.
+        scale: lowest and highest value; None, or a scale that the scores leave: the interval has no bounds.
+    """
+    if scale is None or not all(scale[0] <= each.total / each.cases <= scale[1] for each in sample.clusters):
+        return mean_interval(sample)
+    return bounded_interval(sample, *scale)
+
+
 def _interval(sample: Sample, value: float, low: float, high: float, method: str) -> Interval:
     return Interval(value, low, high, sample.cases, sample.rollouts, sample.cluster_count, method)
 

@@ -42,7 +42,7 @@ _PLACED = (
 
 
 class _Place(msgspec.Struct, frozen=True, gc=False):
-    """Where a result is in the file."""
+    """Position of a result in the file."""
 
     number: int
     start: int

@@ -4,7 +4,7 @@ import msgspec
 
 
 class Recipe(msgspec.Struct, frozen=True):
-    """How a total is computed from the scores of the samples."""
+    """Formula of a total over the scores of the samples."""
 
     score: str
     """Name of the score in verdicts."""

@@ -59,7 +59,7 @@ class RunHits:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of the runs folder is indexed."""
+    """Indexed part of the runs folder."""
 
     runs: int = 0
     conversations: int = 0
@@ -167,12 +167,12 @@ class Search:
         for packed in matches:
             if stopped():
                 break
-            found = _decode_conversation(packed)
-            if found.rollout.slot in slots or not conversations.matches(found):
+            conversation = _decode_conversation(packed)
+            if conversation.rollout.slot in slots or not conversations.matches(conversation):
                 continue
-            slots.add(found.rollout.slot)
+            slots.add(conversation.rollout.slot)
             if len(hits) < most:
-                hits.append(conversations.hit(found))
+                hits.append(conversations.hit(conversation))
             if time.monotonic() > yield_at:
                 yield RunHits(folder, facts, len(slots), hits)
                 yield_at = time.monotonic() + 10 * _PATIENCE_S
@@ -189,29 +189,29 @@ class RunConversations:
         self._query = query
         self._annotations = Notes(folder.path).annotations() if query.filter.tests else {}
 
-    def matches(self, found: ConversationFacts) -> bool:
+    def matches(self, conversation: ConversationFacts) -> bool:
         """Return whether a conversation satisfies the filter."""
         chosen = self._query.filter
         if not chosen.tests:
             return True
-        rollout = found.rollout
+        rollout = conversation.rollout
         named = msgspec.structs.replace(rollout, model=f"{self._facts.model} {rollout.model}")
         words: Collection[str] = ()
         if chosen.words:
-            text = " ".join(f"{passage.head} {passage.text}" for passage in self._passages(found)).casefold()
+            text = " ".join(f"{passage.head} {passage.text}" for passage in self._passages(conversation)).casefold()
             words = {word for word in chosen.words if word in text}
         return chosen.matches(named, self._annotations.get(rollout.slot, NO_ANNOTATION), words)
 
-    def hit(self, found: ConversationFacts) -> Hit:
+    def hit(self, conversation: ConversationFacts) -> Hit:
         """Return a conversation with the passage that matches."""
-        return Hit(found.rollout, best_passage(self._passages(found), self._query.terms))
+        return Hit(conversation.rollout, best_passage(self._passages(conversation), self._query.terms))
 
-    def _passages(self, found: ConversationFacts) -> list[Passage]:
+    def _passages(self, conversation: ConversationFacts) -> list[Passage]:
         try:
             records = [
                 record
-                for record in records_at(self._folder.journal_path, found.starts)
-                if getattr(record, "key", None) == found.rollout.key
+                for record in records_at(self._folder.journal_path, conversation.starts)
+                if getattr(record, "key", None) == conversation.rollout.key
             ]
             return conversation_of(self._folder.manifest(), records).passages
         except (OSError, UsageError):

@@ -63,7 +63,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class Progress(msgspec.Struct, frozen=True):
-    """How much of all journals has been indexed, in bytes."""
+    """Bytes indexed so far, of all journals."""
 
     done: int
     total: int

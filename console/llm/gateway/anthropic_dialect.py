@@ -180,8 +180,8 @@ def _pieces(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 
 def _refusal(kind: str, words: str) -> dict[str, Any]:
-    told = f"prompt is too long: {words}" if kind == "context" else words
-    return {"type": "error", "error": {"type": "invalid_request_error", "message": told}}
+    message = f"prompt is too long: {words}" if kind == "context" else words
+    return {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
 
 
 ANTHROPIC = Dialect(_read, _whole, _events, _refusal)

@@ -106,12 +106,12 @@ class ChatAssembly:
         self._id = identity
 
     def message(self) -> dict[str, Any]:
-        said = self._said
+        streamed = self._said
         if not self._is_begun:
             raise unread("the answer has no message")
-        if self._restated is not None and not said.agrees_with(self._restated):
+        if self._restated is not None and not streamed.agrees_with(self._restated):
             raise unread("the whole message is not what was streamed")
-        return said.message() | {"model": self._model}
+        return streamed.message() | {"model": self._model}
 
     def read(self, message: dict[str, Any], finish: str, accepted: Accepted) -> Reply:
         for kind in self._said.unknown:

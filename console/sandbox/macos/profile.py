@@ -32,7 +32,7 @@ _SYSCTL_PREFIXES = ("hw.l1", "hw.l2", "hw.l3", "hw.optional.", "hw.perflevel")
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What a worker may use, in paths as the kernel knows them: absolute and without links."""
+    """Paths a worker may use, as the kernel knows them: absolute and without links."""
 
     programs: Sequence[str]
     """Files of the interpreter: the only programs that may run."""

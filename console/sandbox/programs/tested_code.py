@@ -59,22 +59,25 @@ class Solution:
 def _run(compiled: Any, names: dict[str, Any]) -> dict[str, Any]:
     written = io.StringIO()
     started = time.perf_counter()
-    found: dict[str, Any] = {}
+    problem: dict[str, Any] = {}
     with contextlib.redirect_stdout(written), contextlib.redirect_stderr(written):
         try:
             code: CodeType = compiled()
             exec(code, names)  # noqa: S102 - the purpose of this program, in confinement
         except BaseException as error:
-            found = _described(error)
-    return {"seconds": round(time.perf_counter() - started, 1), "stdout": written.getvalue()[:_LONGEST], **found}
+            problem = _described(error)
+    return {"seconds": round(time.perf_counter() - started, 1), "stdout": written.getvalue()[:_LONGEST], **problem}
 
 
 def _described(error: BaseException) -> dict[str, Any]:
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == _FILE]
     if isinstance(error, SyntaxError) and error.filename == _FILE:
         lines = [error.lineno]
-    found = {"error": "".join(_words(error))[:_LONGEST_VALUE], "line": next((line for line in lines[::-1] if line), 0)}
-    return found | ({"got": error.got, "expected": error.expected} if isinstance(error, Mismatch) else {})
+    description = {
+        "error": "".join(_words(error))[:_LONGEST_VALUE],
+        "line": next((line for line in lines[::-1] if line), 0),
+    }
+    return description | ({"got": error.got, "expected": error.expected} if isinstance(error, Mismatch) else {})
 
 
 def _words(error: BaseException) -> Iterator[str]:

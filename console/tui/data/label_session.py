@@ -135,8 +135,8 @@ class LabelSession:
         """Return the progress; reads the notes, so call it in a thread."""
         is_running = self.is_running  # checked first, so that the last labels are counted
         costs = self._costs()[self._calls_before :]
-        known = [cost for cost in costs if cost is not None]
-        cost = sum(known) if len(known) == len(costs) else None
+        priced = [cost for cost in costs if cost is not None]
+        cost = sum(priced) if len(priced) == len(costs) else None
         return LabelProgress(self._answered() - self._notes_before, self._planned, is_running, cost)
 
     def result(self) -> LabelResult:

@@ -132,9 +132,9 @@ _LONGEST = 480
 def _rank(text: str, command: Command, matcher: Matcher) -> int | None:
     name = command.title.partition(": ")[2]
     ranks = [match_rank(text, title, command.title, command.words) for title in (command.title, name)]
-    found = [rank for rank in ranks if rank is not None]
-    if found:
-        return min(found) + command.is_elsewhere
+    matching = [rank for rank in ranks if rank is not None]
+    if matching:
+        return min(matching) + command.is_elsewhere
     return _FUZZY if matcher.match(command.title) else None
 
 

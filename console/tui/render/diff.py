@@ -53,7 +53,7 @@ class Layout(StrEnum):
 
 
 class Equal(StrEnum):
-    """How much of what is equal is shown."""
+    """Amount of equal content shown."""
 
     USUAL = "usual"
     """Equal arguments, but not the equal paths of big values."""

@@ -7,7 +7,7 @@ from textual.content import Content
 
 from console.core.live import EndpointState, Status, WorkerState, slowed_words
 from console.core.looks import latest_look
-from console.core.run import SHOWN_BY_LOOK, Manifest, ModelFacts, Tally
+from console.core.run import Manifest, ModelFacts, Tally
 from console.core.spending import RoleSpending
 from console.core.wait import slowed_by
 from console.core.weights import weights_warning
@@ -322,7 +322,12 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     if warning := weights_warning(manifest.weights):
         lines.append(one_line(warning, 300, "$undecided"))
     scores, headline = overview.fold.scores, headline_of(overview.fold.scores, manifest.headline)
-    if scores and not headline and tally.rate is not None and overview.fold.state(live) not in SHOWN_BY_LOOK:
+    if overview.fold.is_shown_by_look(manifest, live=live):
+        if scores:
+            words = number_format.look_score(latest_look(overview.fold.looks), headline)
+            lines.append(_fact(headline or "passed", words))
+        scores = {}  # their means would be of what happened to finish
+    elif scores and not headline and tally.rate is not None:
         lines.append(_fact("passed", number_format.with_interval(tally.rate.value, tally.rate.low, tally.rate.high)))
     for name in sorted(scores, key=lambda name: name != headline)[:4]:
         lines.append(_fact(name, f"mean {number_format.number(scores[name])}"))

@@ -98,16 +98,16 @@ def _returned(factory: ast.FunctionDef) -> list[ast.FunctionDef | ast.Lambda | N
         return [None]
     inner = _made_once((node.name, node) for node in ast.walk(factory) if isinstance(node, ast.FunctionDef))
     assigned = {node.id for node in ast.walk(factory) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    found: list[ast.FunctionDef | ast.Lambda | None] = []
+    returned: list[ast.FunctionDef | ast.Lambda | None] = []
     for value in _return_values(factory.body):
         match value:
             case ast.Lambda():
-                found.append(value)
+                returned.append(value)
             case ast.Name(id=name) if name in inner and name not in assigned and not inner[name].decorator_list:
-                found.append(inner[name])
+                returned.append(inner[name])
             case _:
-                found.append(None)
-    return found or [None]
+                returned.append(None)
+    return returned or [None]
 
 
 def _return_values(body: Sequence[ast.AST]) -> Iterator[ast.expr | None]:

@@ -180,8 +180,8 @@ def verify_rubric(rubric: Rubric, where: str) -> None:
     Raises:
         FieldError: no criteria, or inconsistent numbers.
     """
-    if (found := problem_in(rubric)) is not None:
-        field, problem, hint = found
+    if (flaw := problem_in(rubric)) is not None:
+        field, problem, hint = flaw
         raise FieldError(f"{where}.{field}" if field else where, problem, hint)
 
 

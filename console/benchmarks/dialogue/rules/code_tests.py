@@ -23,8 +23,8 @@ def has_tests(expect: Iterable[dict[str, Any]]) -> bool:
 
 def code_in(answer: str) -> str:
     """Return the first code block marked as Python, else the first block, else the whole answer."""
-    found = _PYTHON.search(answer) or _ANY.search(answer)
-    return found[1] if found else answer
+    block = _PYTHON.search(answer) or _ANY.search(answer)
+    return block[1] if block else answer
 
 
 def check_code(check: PythonTests, result: CodeResult | None, answer: str) -> Finding:

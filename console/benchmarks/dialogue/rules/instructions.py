@@ -221,8 +221,8 @@ def _has_two(text: str) -> bool:
 
 
 def _in_language(text: str, language: str) -> tuple[bool, str]:
-    found = language_of(text)
-    return found == language, found
+    detected = language_of(text)
+    return detected == language, detected
 
 
 def variants_of(text: str) -> list[str]:
@@ -266,8 +266,8 @@ def _listed(parts: Sequence[Part]) -> str:
 
 def _pair(part: Part, text: str, holds: bool, is_loose: bool) -> Pair:
     label, check = part
-    found = check(text)[1]
+    measured = check(text)[1]
     note = "followed loosely only" if is_loose and not check(text)[0] else ""
     return Pair(
-        Mark.SAME if holds else Mark.DIFFERS, label, found or ("yes" if holds else "no"), note=note, kind="check"
+        Mark.SAME if holds else Mark.DIFFERS, label, measured or ("yes" if holds else "no"), note=note, kind="check"
     )

@@ -59,7 +59,7 @@ class Programs:
     def _addresses(self, token: str) -> dict[str, str]:
         """Return the variables by which programs find their models."""
         base = f"{self._opening['gateway']}/c/{token}"
-        found = {
+        addresses = {
             "OPENAI_BASE_URL": f"{base}/v1",
             "OPENAI_API_BASE": f"{base}/v1",
             "OPENAI_API_KEY": "none",
@@ -67,23 +67,23 @@ class Programs:
             "ANTHROPIC_API_KEY": "none",
         }
         roles = {f"{name.upper()}_BASE_URL": f"{base}/r/{role}/v1" for name, role in self._opening["roles"].items()}
-        return {**found, **roles}
+        return {**addresses, **roles}
 
 
 def result_of(printed: str, target: Any) -> dict[str, Any]:
     """Return answer and scores of what a program printed; without scores, whether the answer holds the target."""
     lines = printed.strip().splitlines()
     try:
-        told = json.loads(lines[-1]) if lines else {}
+        result = json.loads(lines[-1]) if lines else {}
     except ValueError:
-        told = {}
-    if not (isinstance(told, dict) and told.keys() & {"answer", "score", "scores"}):
-        told = {"answer": printed.strip()}
-    answer = told.get("answer", "")
+        result = {}
+    if not (isinstance(result, dict) and result.keys() & {"answer", "score", "scores"}):
+        result = {"answer": printed.strip()}
+    answer = result.get("answer", "")
     answer = answer if isinstance(answer, str) else json.dumps(answer)
-    numbers = dict(told.get("scores") or {})
-    if "score" in told:
-        numbers = {"score": told["score"], **numbers}
+    numbers = dict(result.get("scores") or {})
+    if "score" in result:
+        numbers = {"score": result["score"], **numbers}
     if not numbers and target not in (None, "", []):
         wanted = target if isinstance(target, list) else [target]
         numbers = {"target": float(any(str(each) in answer for each in wanted))}

@@ -114,8 +114,8 @@ def result_of(output: dict[str, Any]) -> dict[str, Any]:
     scores = {name: {"value": value, "numbers": {"": value}} for name, value in numbers.items()}
     completion = output.get("completion") or ""
     if not isinstance(completion, str):
-        said = [message.get("content") for message in completion if message.get("role") == "assistant"]
-        completion = str(said[-1] or "") if said else ""
+        replies = [message.get("content") for message in completion if message.get("role") == "assistant"]
+        completion = str(replies[-1] or "") if replies else ""
     error = output.get("error")
     return {"scores": scores, "answer": completion, "error": json.dumps(error, default=str)[:2000] if error else ""}
 

@@ -32,8 +32,8 @@ def agent_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> Scr
 def user_answers(task: Task, messages: Sequence[Message], *, solo: bool) -> ScriptedAnswers:
     """Return what the user says next; it plays its part right."""
     del solo
-    said = [message for message in messages if message.role == USER and not message.tool_calls]
-    if not said:
+    utterances = [message for message in messages if message.role == USER and not message.tool_calls]
+    if not utterances:
         return ScriptedAnswers(Utterance(_opening(task)))
     action = _next_action(task, messages)
     last_call = max((place for place, item in enumerate(messages) if item.tool_calls), default=0)

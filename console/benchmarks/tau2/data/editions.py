@@ -83,14 +83,14 @@ def find_edition(folder: Path, name: str = "") -> Edition:
     Raises:
         UsageError: it was not pulled.
     """
-    found = editions(folder)
-    if not found or (name and name not in found):
+    pulled = editions(folder)
+    if not pulled or (name and name not in pulled):
         source = "--from CHECKOUT" if name == CHECKOUT else ""
         wanted = f"the edition {name}" if name else "the data"
         raise UsageError(
             f"{wanted} of τ²-bench is missing", where=str(folder), hint=f"Run `eval-console pull tau2 {source}`."
         )
-    return found[name] if name else next(iter(found.values()))
+    return pulled[name] if name else next(iter(pulled.values()))
 
 
 def known(domain: str) -> str:

@@ -105,9 +105,9 @@ def judge_messages(edition: Edition, task: Task, messages: Sequence[Message]) ->
     source = _checkout_source(edition, "evaluator_nl_assertions.py")
     if source.exists():
         system, user = texts_of(source)["system_prompt"], texts_of(source)["user_prompt"]
-    said = "\n".join(f"{item.role}: {item.content}" for item in messages)
+    trajectory = "\n".join(f"{item.role}: {item.content}" for item in messages)
     assertions = list((task.evaluation_criteria and task.evaluation_criteria.nl_assertions) or ())
-    filled = user.replace("{nl_assertions}", str(assertions)).replace("{trajectory_str}", said)
+    filled = user.replace("{nl_assertions}", str(assertions)).replace("{trajectory_str}", trajectory)
     return [{"role": "system", "content": system}, {"role": "user", "content": filled}]
 
 

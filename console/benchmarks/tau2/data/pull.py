@@ -135,9 +135,9 @@ def _is_official(folder: Path) -> bool:
 
 
 def _suite_toml(folder: Path) -> str:
-    found = editions(folder)
-    official = {name: _is_official(edition.folder) for name, edition in found.items()}
-    newest = next(iter(found))
+    pulled = editions(folder)
+    official = {name: _is_official(edition.folder) for name, edition in pulled.items()}
+    newest = next(iter(pulled))
     title = f"tau2-bench, edition {newest}" + ("" if official[newest] else " (changed files)")
     source = {
         "name": "tau2-bench",

@@ -28,7 +28,7 @@ class ToolWording:
 @cache
 def tool_wordings(folder: Path) -> dict[str, dict[str, ToolWording]]:
     """Return the wording of all tools below a folder of sources, by file (`airline/tools.py`) and name."""
-    found: dict[str, dict[str, ToolWording]] = {}
+    by_file: dict[str, dict[str, ToolWording]] = {}
     for path in sorted(folder.rglob("*.py")):
         functions: dict[str, ToolWording] = {}
         for node in ast.walk(_tree(path)):
@@ -36,22 +36,22 @@ def tool_wordings(folder: Path) -> dict[str, dict[str, ToolWording]]:
                 inner = next((item for item in node.body if isinstance(item, ast.AsyncFunctionDef)), node)
                 if (text := ast.get_docstring(inner, clean=False)) and node.name != "execute":
                     functions[node.name] = read_docstring(text)
-        found[path.relative_to(folder).as_posix()] = functions
-    return found
+        by_file[path.relative_to(folder).as_posix()] = functions
+    return by_file
 
 
 @cache
 def model_wordings(folder: Path) -> dict[str, ToolWording]:
     """Return the descriptions of data models and their fields, by class."""
-    found: dict[str, ToolWording] = {}
+    wordings: dict[str, ToolWording] = {}
     for path in sorted(folder.rglob("*data_model.py")):
         for node in ast.walk(_tree(path)):
             if isinstance(node, ast.ClassDef):
                 text = ast.get_docstring(node) or ""
                 fields = [item for item in node.body if isinstance(item, ast.AnnAssign)]
                 named = {ast.unparse(item.target): _description(item.value) for item in fields}
-                found[node.name] = ToolWording(text, named)
-    return found
+                wordings[node.name] = ToolWording(text, named)
+    return wordings
 
 
 @cache
@@ -110,8 +110,8 @@ def _arguments(text: str) -> dict[str, str]:
     arguments: dict[str, str] = {}
     for first, *rest in parts:
         body = "\n".join([first, *([textwrap.dedent("\n".join(rest))] if rest else [])])
-        if found := _ARGUMENT.match(body):
-            arguments[found[1]] = found[2].strip()
+        if argument := _ARGUMENT.match(body):
+            arguments[argument[1]] = argument[2].strip()
     return arguments
 
 

@@ -1,4 +1,4 @@
-"""Whose fault a failure is, by rules on the trajectory. Pure.
+"""Blame for a failure, by rules on the trajectory. Pure.
 
 Rules look for signs; the first party with a strong one is to blame, else the first with any. Signs are no proof: where
 there is none, the answer is `open`.
@@ -130,8 +130,8 @@ def _early_stop(domain: Domain, task: Task, output: Output) -> Iterator[Sign]:
     """Yield a sign if the user left while the agent was on the right way."""
     if output.reason != "user_stop" or not output.messages:
         return
-    said = [item for item in output.messages if item.role == AGENT and item.content]
-    asks = bool(said) and _ASKS.search(said[-1].content or "") is not None
+    replies = [item for item in output.messages if item.role == AGENT and item.content]
+    asks = bool(replies) and _ASKS.search(replies[-1].content or "") is not None
     rest = _remaining(task, calls_of(output.messages))
     if not rest:
         return
@@ -147,15 +147,15 @@ def _early_stop(domain: Domain, task: Task, output: Output) -> Iterator[Sign]:
 
 def _invented(task: Task, messages: Sequence[Message]) -> Iterator[Sign]:
     """Yield facts in the user's words that it could not know."""
-    known = _known_text(json.dumps(msgspec.to_builtins(task.user_scenario), ensure_ascii=False))
+    told_facts = _known_text(json.dumps(msgspec.to_builtins(task.user_scenario), ensure_ascii=False))
     for message in messages:
         if message.role == USER:
             for fact in _FACT.findall(message.content or ""):
-                if _known_text(fact) not in known:
+                if _known_text(fact) not in told_facts:
                     yield Sign(USERS, "invented", f"says {fact}, which it cannot know", strong=True)
             continue
         if message.role == AGENT or message.requestor == USER:
-            known += " " + _known_text(message.content or "")
+            told_facts += " " + _known_text(message.content or "")
 
 
 def _known_text(text: str) -> str:
@@ -229,5 +229,5 @@ def _remaining(task: Task, calls: Sequence[Call]) -> list[Action]:
 
 def _writes(domain: Domain, actions: Sequence[Action]) -> list[Action]:
     world = domain.world()
-    found = ((action, world.find_tool(action.requestor, action.name)) for action in actions)
-    return [action for action, tool in found if tool is not None and tool.kind == "write"]
+    with_tools = ((action, world.find_tool(action.requestor, action.name)) for action in actions)
+    return [action for action, tool in with_tools if tool is not None and tool.kind == "write"]

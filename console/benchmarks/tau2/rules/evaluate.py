@@ -82,7 +82,7 @@ def evaluate(
     whole, ignores = evaluation == WHOLE, evaluation == "all_ignore_basis"
     wanted = {"env", "action", "communicate"} if whole or ignores else {evaluation}
     parts: dict[str, float] = {}
-    db_match = assertions = actions = said = judged = None
+    db_match = assertions = actions = spoken = judged = None
     if "env" in wanted:
         db_match, assertions = _environment(domain, task, criteria, messages, strict=strict, solo=solo)
         if assertions is not None:
@@ -93,15 +93,15 @@ def evaluate(
         if not whole or "ACTION" in criteria.reward_basis:
             parts["ACTION"] = float(all(met for met, _ in actions))
     if "communicate" in wanted:
-        said = communicate_checks(criteria, messages)
+        spoken = communicate_checks(criteria, messages)
         if not whole or "COMMUNICATE" in criteria.reward_basis:
-            parts["COMMUNICATE"] = float(all(said))
+            parts["COMMUNICATE"] = float(all(spoken))
     if whole and "NL_ASSERTION" in criteria.reward_basis:
         judged = read_judge(judge_reply) if criteria.nl_assertions else []
         parts["NL_ASSERTION"] = float(all(judged))
     basis = criteria.reward_basis if whole or evaluation == "env" else _ALL_BASIS if ignores else _ALL_BASIS[:1]
     return Evaluation(
-        prod(parts.values(), start=1.0), parts, basis, db_match, assertions, actions or None, said or None, judged
+        prod(parts.values(), start=1.0), parts, basis, db_match, assertions, actions or None, spoken or None, judged
     )
 
 

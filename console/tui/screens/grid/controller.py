@@ -69,12 +69,12 @@ class SuspectKeys:
 
     def sentences(self, case: str) -> list[str]:
         """Return why the key of a case is suspect, and the decision on it."""
-        said = [self.listed[case].words(self.answers.keys.get(case, ""))] if case in self.listed else []
+        sentences = [self.listed[case].words(self.answers.keys.get(case, ""))] if case in self.listed else []
         if (erratum := self.errata.get(case)) is not None:
             right = f", right is {erratum.answer}" if erratum.answer else ""
             reason = f": {erratum.reason}" if erratum.reason else ""
-            said.append(f"{erratum.decision}{right} ({erratum.reader}, {erratum.date}){reason}")
-        return said
+            sentences.append(f"{erratum.decision}{right} ({erratum.reader}, {erratum.date}){reason}")
+        return sentences
 
 
 def read_suspects(runs: Sequence[RunFolder], data: Path | None) -> SuspectKeys:
@@ -316,8 +316,8 @@ class GridController:
 
     def prompt(self, row: GridRow) -> str:
         """Return the title of a case, which is the start of its prompt. Foreign text."""
-        found = (run.reader.side.rollouts.get(row.slot) for run in self._opened)
-        return next((rollout.title for rollout in found if rollout is not None and rollout.title), "")
+        rollouts = (run.reader.side.rollouts.get(row.slot) for run in self._opened)
+        return next((rollout.title for rollout in rollouts if rollout is not None and rollout.title), "")
 
     def outputs(self, key: str) -> tuple[str, ...] | None:
         """Return the start of each run's answer to a case; None until `outputs_arrived` is called with its key."""

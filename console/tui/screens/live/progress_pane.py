@@ -8,7 +8,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from console.core.run import SHOWN_BY_LOOK
 from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.tui.data.replay_feed import SPEEDS, Replay
@@ -117,7 +116,7 @@ class ProgressPane(Vertical):
             nothing_live: whether no run at all is live.
         """
         overview = run.overview
-        by_look = overview.fold.state(run.is_live) in SHOWN_BY_LOOK
+        by_look = overview.fold.is_shown_by_look(run.manifest, live=run.is_live)
         average = look_words_of(overview, run.manifest) if by_look else self.view.average(overview)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)

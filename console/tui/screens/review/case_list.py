@@ -6,7 +6,7 @@ from textual.content import Content
 
 from console.core.looks import latest_look
 from console.core.outcome import Outcome
-from console.core.run import SHOWN_BY_LOOK, Manifest
+from console.core.run import Manifest
 from console.core.statistics.repeats import pass_rates
 from console.insight import number_format
 from console.insight.failures import Group, count_ended
@@ -169,7 +169,7 @@ def status_text(
     """Return the position in the list, preceded by outcomes, rate and cost as far as there is room."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
     place = counters(triage.item_of(rollout), triage.items, triage.seen, rollout.outcome if rollout else None)
-    by_look = overview.fold.state(live) in SHOWN_BY_LOOK
+    by_look = overview.fold.is_shown_by_look(manifest, live=live)
     score = (
         number_format.look_score(latest_look(overview.fold.looks), "") if by_look else number_format.score(tally.rate)
     )

@@ -14,7 +14,7 @@ from console.core.case import Key, Slot
 from console.core.comparison import Comparison
 from console.core.looks import latest_look
 from console.core.outcome import Outcome
-from console.core.run import SHOWN_BY_LOOK, Manifest
+from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.report import Section
@@ -162,7 +162,7 @@ class CaseLoader:
                 )
                 for (case, rollout), record in fold.latest.items()
             ]
-            look, by_look = latest_look(fold.looks), fold.state(run.is_live) in SHOWN_BY_LOOK
+            look, by_look = latest_look(fold.looks), fold.is_shown_by_look(run.manifest, live=run.is_live)
             future = self._comparisons.thread.start(lambda: suite.report(results, look, by_look=by_look))
             try:
                 self._report = stamp, future.result(WAIT_S)

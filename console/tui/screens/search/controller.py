@@ -53,9 +53,9 @@ class SearchController:
     def use_coverage(self, coverage: Coverage | None) -> None:
         self.coverage = coverage
 
-    def add(self, found: RunHits) -> None:
+    def add(self, hits: RunHits) -> None:
         """Add the hits of a run, or replace them by more."""
-        self._arriving[found.folder.name] = found
+        self._arriving[hits.folder.name] = hits
         if not self._is_again:
             self.runs = self._arriving
 
@@ -67,12 +67,12 @@ class SearchController:
     def rows(self) -> list[str]:
         """Return the keys of all rows: a heading for each run, its hits, and a line for those not listed."""
         self._rows = {}
-        for name, found in self.runs.items():
-            self._rows[f"run {name}"] = found, None
-            for hit in found.hits:
-                self._rows[f"hit {name}/{hit.key.case}/{hit.key.rollout}"] = found, hit
-            if found.count > len(found.hits):
-                self._rows[f"more {name}"] = found, None
+        for name, run in self.runs.items():
+            self._rows[f"run {name}"] = run, None
+            for hit in run.hits:
+                self._rows[f"hit {name}/{hit.key.case}/{hit.key.rollout}"] = run, hit
+            if run.count > len(run.hits):
+                self._rows[f"more {name}"] = run, None
         return list(self._rows)
 
     @property
@@ -84,9 +84,9 @@ class SearchController:
         """Return run and hit of a row; the hit is None for a heading and for the line of those not listed."""
         return self._rows.get(key) if key is not None else None
 
-    def narrowed_to(self, found: RunHits) -> str:
+    def narrowed_to(self, run: RunHits) -> str:
         """Return the query for all hits of one run."""
-        return f"{self.query.text} run:{found.folder.name}"
+        return f"{self.query.text} run:{run.folder.name}"
 
     def step(self, key: str | None, by: int) -> str | None:
         """Return the first hit of the next or previous run."""
@@ -94,9 +94,7 @@ class SearchController:
         place = names.index(row[0].folder.name) + by if row is not None else 0
         if not 0 <= place < len(names):
             return None
-        return next(
-            (key for key, (found, hit) in self._rows.items() if hit and found.folder.name == names[place]), None
-        )
+        return next((key for key, (run, hit) in self._rows.items() if hit and run.folder.name == names[place]), None)
 
     def matched_text(self, hit: Hit) -> str:
         """Return the first match as written in the passage, for finding it in Review."""
@@ -121,10 +119,10 @@ def search_runs(root: Path, query: SearchQuery, stopped: Callable[[], bool]) -> 
             yield search.coverage
             most = MANY_HITS if query.runs else FEW_HITS
             names: set[str] = set()
-            for found in search.run(query, most, stopped):
-                names.add(found.folder.name)
+            for hits in search.run(query, most, stopped):
+                names.add(hits.folder.name)
                 if len(names) > MOST_RUNS:
                     return
-                yield found
+                yield hits
     except NoIndex:
         yield None

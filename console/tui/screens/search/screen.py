@@ -156,10 +156,10 @@ class SearchScreen(BaseScreen):
             throttle()
             return stop.is_set()
 
-        for found in search_runs(root, query, stopped):
+        for run in search_runs(root, query, stopped):
             if stop.is_set():
                 return
-            self.services.workspace.hand_over(self._receive, found, stop)
+            self.services.workspace.hand_over(self._receive, run, stop)
         self.services.workspace.hand_over(self._end, stop)
 
     def _receive(self, found: Found, stop: threading.Event) -> None:
@@ -189,7 +189,7 @@ class SearchScreen(BaseScreen):
         status = f"{plural(coverage.conversations, 'conversation')} of {plural(coverage.runs, 'run')}"
         if self.services.search_indexing.is_running:
             status = f"indexing …  {status}"
-        hits = sum(found.count for found in controller.runs.values())
+        hits = sum(run.count for run in controller.runs.values())
         title = one_line(controller.query.text, 60)
         if controller.query.expression:
             title = title.append(muted(f"   {plural(hits, 'hit')} in {plural(len(controller.runs), 'run')}"))
@@ -217,9 +217,9 @@ class SearchScreen(BaseScreen):
         row = self.controller.row(key)
         if row is None:
             return Content.empty()
-        found, hit = row
+        run, hit = row
         if hit is None:
-            return _heading(found) if key.startswith("run ") else _more(found)
+            return _heading(run) if key.startswith("run ") else _more(run)
         width = max(self.hits.size.width - _INDENT, 30)
         text = Content.empty()
         if hit.passage is not None:
@@ -241,12 +241,12 @@ class SearchScreen(BaseScreen):
         row = self.controller.row(event.key)
         if row is None:
             return
-        found, hit = row
+        run, hit = row
         if hit is not None:
             slot = hit.rollout.slot
-            self.services.navigator.open_review(found.folder, slot, self.controller.matched_text(hit))
+            self.services.navigator.open_review(run.folder, slot, self.controller.matched_text(hit))
         else:
-            self.find_session.fill(self.controller.narrowed_to(found))
+            self.find_session.fill(self.controller.narrowed_to(run))
 
     def _step(self, by: int) -> None:
         """Move to the first hit of the next or previous run."""
@@ -272,15 +272,15 @@ class SearchScreen(BaseScreen):
     action_group_prev = partialmethod(_step, -1)
 
 
-def _heading(found: RunHits) -> Content:
-    facts = found.facts
+def _heading(run: RunHits) -> Content:
+    facts = run.facts
     about = Content.assemble(one_line(facts.model, 40, "bold"), " · ", one_line(facts.suite, 40))
     named = Content.assemble("  ", one_line(facts.title, 30)) if facts.title else Content.empty()
-    hits = "hit" if found.count == 1 else "hits"
-    about = about.append(named).append(muted(f"   {moment(facts.at)}   {count(found.count)} {hits}   "))
-    return about.append(one_line(found.folder.name, 100, MUTED))
+    hits = "hit" if run.count == 1 else "hits"
+    about = about.append(named).append(muted(f"   {moment(facts.at)}   {count(run.count)} {hits}   "))
+    return about.append(one_line(run.folder.name, 100, MUTED))
 
 
-def _more(found: RunHits) -> Face:
-    left = found.count - len(found.hits)
+def _more(run: RunHits) -> Face:
+    left = run.count - len(run.hits)
     return Content.empty(), muted(f"… {count(left)} more"), muted("enter lists all of this run")

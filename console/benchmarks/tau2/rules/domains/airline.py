@@ -302,7 +302,7 @@ class AirlineAgent:
     @tool("read")
     def search_onestop_flight(self, origin: str, destination: str, date: str) -> list[list[DirectFlight]]:
         """Search pairs of flights; the next day has no leading zero and is always in May, as in the original."""
-        found: list[list[DirectFlight]] = []
+        connections: list[list[DirectFlight]] = []
         for first in self._search(date, origin, None):
             first.date = date
             is_next_day = "+1" in first.scheduled_arrival_time_est
@@ -310,8 +310,8 @@ class AirlineAgent:
             for second in self._search(second_date, first.destination, destination):
                 if second.scheduled_departure_time_est >= first.scheduled_arrival_time_est:
                     second.date = second_date
-                    found.append([first, second])
-        return found
+                    connections.append([first, second])
+        return connections
 
     @tool("write")
     def send_certificate(self, user_id: str, amount: int) -> str:

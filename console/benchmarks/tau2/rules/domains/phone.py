@@ -43,7 +43,7 @@ _SIM_WORDS: Mapping[str, str] = {
 
 
 class ApnSettings(msgspec.Struct, gc=False, forbid_unknown_fields=True):
-    """How the phone reaches the internet and picture messages."""
+    """The phone's access points for mobile data and picture messages."""
 
     apn_name: str = "internet"
     reset_at_reboot: bool = False
@@ -370,9 +370,9 @@ class TelecomUser:
         app, name = self.device.app_statuses.get(app_name), permission.lower()
         if app is None:
             return self.bar(f"Error. App '{app_name}' not found. Cannot grant permission.")
-        known = list(Permissions.__struct_fields__)
-        if name not in known:
-            text = f"Permission '{name}' not tracked for app '{app_name}', available permissions: {known}"
+        permissions = list(Permissions.__struct_fields__)
+        if name not in permissions:
+            text = f"Permission '{name}' not tracked for app '{app_name}', available permissions: {permissions}"
             return self.bar(f"Error. {text}")
         setattr(app.permissions, name, True)
         return self.bar(f"Success. Permission '{name}' granted to app '{app_name}'.")
