@@ -37,7 +37,8 @@ class Message(TypedDict):
     """One chat message exactly as sent; no keys are added."""
 
     role: str
-    content: NotRequired[str | None]
+    content: NotRequired[str | list[dict[str, Any]] | None]
+    """Text, or content parts (see `core.media`)."""
     tool_calls: NotRequired[list[MessageToolCall]]
     tool_call_id: NotRequired[str]
     name: NotRequired[str]

@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -475,6 +475,11 @@ class Engine:
     def facts(self, role: str) -> ModelFacts:
         """Return the manifest's facts about a role's model."""
         return self._endpoints.facts(role)
+
+    def keep_files(self, contents: Mapping[str, bytes]) -> None:
+        """Write the bytes of pictures, sound and files into the run's folder, each once."""
+        for reference, data in contents.items():
+            self.folder.keep_file(reference, data)
 
     def began(self, frame: Began) -> None:
         """Tell watchers that a call is in flight."""

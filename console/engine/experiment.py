@@ -9,7 +9,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from console.core.case import Case, Key
 from console.core.chat import Message, Reply, ScriptedAnswers
@@ -26,10 +26,8 @@ from console.engine.stage import JournaledStage, RecordT
 from console.llm.endpoint import Endpoint
 from console.store.runs import RunFolder
 from console.suites.chat import OUTSIDE_TOOL
+from console.suites.stage import Stage
 from console.suites.suite import Suite
-
-if TYPE_CHECKING:
-    from console.suites.code_run import CodeResult
 
 _MOST_SEEDS = 1 << 31
 
@@ -210,7 +208,7 @@ class _PointReached(BaseException):
     """Ends a rehearsal; suites must not catch it."""
 
 
-class _Rehearsal:
+class _Rehearsal(Stage):
     """A stage that repeats a beginning and ends the play at the first request that is not repeated."""
 
     def __init__(self, stage: JournaledStage, play: EarlierPlay) -> None:
@@ -249,11 +247,6 @@ class _Rehearsal:
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         return await self._stage.perform(kind, request, action)
 
-    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
-        from console.suites.code_run import run_code  # slow to import
-
-        return await run_code(self, code, **settings)
-
     def output_of(self, case_id: str) -> Any:
         return self._stage.output_of(case_id)
 
@@ -275,6 +268,9 @@ class _Nobody:
 
     def append(self, record: AnyRecord) -> None:
         del record
+
+    def keep_files(self, contents: Mapping[str, bytes]) -> None:
+        del contents
 
     def state(self, key: Key, state: str, why: str = "") -> None:
         del key, state, why

@@ -79,6 +79,11 @@ class Plan:
     is_pairwise: bool = False
     """True if a judge compares answers of runs, which `options` name; the model is not asked."""
 
+    @property
+    def asks_models(self) -> bool:
+        """True if other models than those that grade may be asked."""
+        return not (self.regraded or self.is_pairwise)
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
@@ -123,8 +128,7 @@ def prepare(plan: Plan) -> PreparedRun:
     selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
     _check_modes(suite, cases, setting)
-    only_judges = plan.regraded or plan.is_pairwise
-    _check_keys({role: config for role, config in models.items() if not only_judges or role in GRADING_ROLES})
+    _check_keys({role: config for role, config in models.items() if plan.asks_models or role in GRADING_ROLES})
     if not plan.regraded:
         suite.check_needs(cases, setting)
     weights = weights_digests(weights_folder(models, suite, cases))
@@ -222,29 +226,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     """
     manifest = run.manifest()
     check_playable(manifest)
-    is_pairwise = manifest.format == PAIRWISE
-    only_judges = manifest.regraded or is_pairwise
-    plan = Plan(
-        model=manifest.model.name,
-        suite=manifest.suite,
-        selection=manifest.selection,
-        options=manifest.setting.options,
-        mode=manifest.setting.mode,
-        parent=manifest.parent,
-        experiment=manifest.experiment,
-        roles={role: model.name for role, model in manifest.roles.items()},
-        rollouts=manifest.rollouts,
-        concurrency=manifest.concurrency,
-        budget=manifest.budget,
-        shard=manifest.shard,
-        until=manifest.looks.until if manifest.looks is not None else None,
-        models_path=models_path,
-        data_path=data_path,
-        runs_path=run.path.parent,
-        regraded=manifest.regraded,
-        further_models=tuple(gone_models(manifest, models_path, data_path)) if only_judges else (),
-        is_pairwise=is_pairwise,
-    )
+    plan = _plan_of(run, manifest, models_path, data_path)
     is_imported = manifest.format == RECORDED
     prepared = prepare_imported(RunFolder(run.path.parent / manifest.regraded), plan) if is_imported else prepare(plan)
     changed = sorted(
@@ -276,6 +258,32 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     earlier = earlier_run(manifest, run.path.parent)
     return dataclasses.replace(
         prepared, manifest=manifest, runs_root=run.path.parent, warnings=warnings, earlier=earlier
+    )
+
+
+def _plan_of(run: RunFolder, manifest: Manifest, models_path: Path | None, data_path: Path | None) -> Plan:
+    """Return the plan that a run was made of."""
+    is_pairwise = manifest.format == PAIRWISE
+    return Plan(
+        model=manifest.model.name,
+        suite=manifest.suite,
+        selection=manifest.selection,
+        options=manifest.setting.options,
+        mode=manifest.setting.mode,
+        parent=manifest.parent,
+        experiment=manifest.experiment,
+        roles={role: model.name for role, model in manifest.roles.items()},
+        rollouts=manifest.rollouts,
+        concurrency=manifest.concurrency,
+        budget=manifest.budget,
+        shard=manifest.shard,
+        until=manifest.looks.until if manifest.looks is not None else None,
+        models_path=models_path,
+        data_path=data_path,
+        runs_path=run.path.parent,
+        regraded=manifest.regraded,
+        further_models=tuple(gone_models(manifest, models_path, data_path)) if manifest.regraded or is_pairwise else (),
+        is_pairwise=is_pairwise,
     )
 
 

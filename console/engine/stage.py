@@ -3,7 +3,7 @@
 import struct
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import msgspec
 
@@ -12,6 +12,7 @@ from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, Tool
 from console.core.experiment import OPENING, REPLY, Applied, Arm, Beginning, Request
 from console.core.fault import Fault, FaultKind
 from console.core.live import Began
+from console.core.media import MediaReference, kept_apart, with_contents
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
 from console.core.run import Manifest
@@ -20,10 +21,9 @@ from console.core.written_calls import written_call
 from console.engine.journal_door import check_request
 from console.engine.recorded_effects import JUDGES, ConversationEffects, Effect
 from console.llm.endpoint import Endpoint
+from console.suites.guard import SuiteError
+from console.suites.stage import Stage
 from console.suites.suite import AFTER_REPLY
-
-if TYPE_CHECKING:
-    from console.suites.code_run import CodeResult
 
 EffectT = TypeVar("EffectT", bound=Effect)
 RecordT = TypeVar("RecordT", bound=AnyRecord)
@@ -52,6 +52,10 @@ class StageContext(Protocol):
 
     def append(self, record: AnyRecord) -> None:
         """Journal a record, admitted."""
+        ...
+
+    def keep_files(self, contents: Mapping[str, bytes]) -> None:
+        """Keep the bytes of pictures, sound and files in the run's folder, by their references in messages."""
         ...
 
     def endpoint(self, role: str) -> Endpoint:
@@ -192,7 +196,7 @@ _STATES = {
 }
 
 
-class JournaledStage:
+class JournaledStage(Stage):
     """The Stage of one conversation (see suites/stage.py), over the journal and the engine's endpoints."""
 
     def __init__(
@@ -256,7 +260,8 @@ class JournaledStage:
     ) -> Reply:
         """Ask a model; see suites/stage.py."""
         n, is_first = self._issue(), role == "model" and self._count_reply()
-        request = self._changed(cast(list[dict[str, Any]], list(messages)), list(tools), params or {}, role)
+        apart, contents = _kept_apart(messages)
+        request = self._changed(cast(list[dict[str, Any]], list(apart)), list(tools), params or {}, role)
         sent, tools, params = request.messages, request.tools, request.params
         name = digest("ask", role, [sent, tools, params])
         recorded = self._replayed(name, Asked)
@@ -266,6 +271,8 @@ class JournaledStage:
         earlier = self._taken_over(name, role, Asked, sent)
         written = self._written_reply() if is_first else None
         thread = self._recorded.threads[role]
+        if contents:
+            self._host.keep_files(contents)
         if earlier is not None:
             reply, address = earlier.reply, earlier.address
         elif written is not None:
@@ -284,7 +291,7 @@ class JournaledStage:
                 scripted=scripted,
             )
             began = Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time())
-            reply, address = await self._send(call, began)
+            reply, address = await self._send(call, began, contents)
         self._addresses[role] = address
         is_kept = earlier is not None or written is not None
         prefix, new, changed = thread.condense(sent, tools)
@@ -296,13 +303,16 @@ class JournaledStage:
             self._host.state(self._key, self._states[AFTER_REPLY])
         return self._account(role, reply, tools, is_kept=is_kept)
 
-    async def _send(self, request: ChatRequest, began: Began) -> tuple[Reply, str]:
-        """Send a request; return the reply and the address that answered."""
+    async def _send(self, request: ChatRequest, began: Began, contents: Mapping[str, bytes]) -> tuple[Reply, str]:
+        """Send a request with the bytes of its parts; return the reply and the address that answered."""
         n, role = began.n, began.role
         await self._host.before_call(self._key, n, request, role)
         self._host.state(self._key, _STATES.get(role, "asking"))
         self._host.began(msgspec.structs.replace(began, at=time.time()))
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
+        if any(isinstance(message.get("content"), list) for message in request.messages):
+            whole = with_contents(request.messages, lambda reference: _content(contents, reference))
+            request = msgspec.structs.replace(request, messages=whole)
         reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
         return reply, watch.address
 
@@ -395,12 +405,6 @@ class JournaledStage:
         self._host.append(record)
         return record.result
 
-    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
-        """Run code in the sandbox, with tests; see suites/stage.py."""
-        from console.suites.code_run import run_code  # slow to import
-
-        return await run_code(self, code, **settings)
-
     def _watch(self, n: int, role: str) -> CallWatch:
         return CallWatch(self._host, self._key, n, role)
 
@@ -478,6 +482,29 @@ class JournaledStage:
         record = self._host.admit(record)
         if not self._recorded.repeats(record):
             self._host.append(record)
+
+
+def _kept_apart(messages: Sequence[Message]) -> tuple[Sequence[Any], dict[str, bytes]]:
+    """Return messages with references to their pictures, sound and files, and the bytes.
+
+    Raises:
+        SuiteError: data that is no base64.
+    """
+    try:
+        return kept_apart(messages)
+    except ValueError as error:
+        raise SuiteError(f"a part of a message is no valid base64: {error}") from error
+
+
+def _content(contents: Mapping[str, bytes], reference: MediaReference) -> bytes:
+    """Return the bytes of a part that the suite sends; a change of a recorded request may have another one.
+
+    Raises:
+        Fault: the suite does not send it (kind `data`).
+    """
+    if (data := contents.get(str(reference))) is None:
+        raise Fault(FaultKind.DATA, f"the suite does not send the file {reference.file_name} of this request")
+    return data
 
 
 def _name_of(tool: dict[str, Any]) -> str:

@@ -61,7 +61,7 @@ def _with_interval(board: Leaderboard, row: LeaderboardRow, folders: Sequence[Ru
         for rollout in rollouts
         if name in rollout.scores
     ]
-    return with_interval(board, row.runs[0], values)
+    return with_interval(board, row.runs[0], values, folders[0].manifest().headline_scale)
 
 
 def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[str, float]:

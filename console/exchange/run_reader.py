@@ -63,7 +63,7 @@ class RunReader:
 
     def conversation(self, key: Key) -> Conversation:
         """Return an attempt's full conversation."""
-        conversation = Conversation(key)
+        conversation = Conversation(key, self.folder.read_file)
         for record in whole_records(self.manifest, self._index.read(key)):
             conversation.apply(record)
         return conversation

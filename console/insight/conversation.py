@@ -5,8 +5,10 @@ replaces. Records must be applied in journal order; frames may be early, late or
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from console.core.case import Case, Key
 from console.core.live import Activity, Began, Delta
@@ -16,7 +18,10 @@ from console.core.request import Thread
 from console.core.source import SOURCE
 from console.insight.executed_code import CELL, HIDDEN_PASSAGES, code_missing_from_reply, is_echo, is_returned
 from console.insight.message import NormalizedMessage, listed_results, normalized_message, normalized_reply
-from console.insight.passage import Passage, PassageKind, call_passage, show_json_lines
+from console.insight.passage import Passage, PassageKind, ShownMedia, call_passage, show_json_lines
+
+if TYPE_CHECKING:
+    from console.core.media import Media, MediaReference
 
 _SAID = {
     "system": PassageKind.SYSTEM,
@@ -68,8 +73,14 @@ class _Flight:
 class Conversation:
     """Transcript and state of one attempt at a rollout."""
 
-    def __init__(self, key: Key) -> None:
-        self.key = key
+    def __init__(self, key: Key, read_file: "Callable[[MediaReference], bytes | None] | None" = None) -> None:
+        """Begin with no records.
+
+        Args:
+            key: key of the attempt.
+            read_file: reads pictures, sound and files from the run's folder; None if nobody will look at them.
+        """
+        self.key, self.read_file = key, read_file or _gone
         self.case: Case | None = None
         self.passages: list[Passage] = []
         """Settled passages in order; append-only."""
@@ -176,7 +187,10 @@ class Conversation:
             if is_old and (role, message) in self._sent_messages:
                 continue
             self._sent_messages.add((role, message))
-            for passage in _passages(message, self._called.get(message.answers, ""), role, turn, step, n):
+            shown = _passages(message, self._called.get(message.answers, ""), role, turn, step, n)
+            if message.media:
+                shown[-1] = replace(shown[-1], media=tuple(map(self._with_file, message.media)))
+            for passage in shown:
                 if not is_returned(passage, self.passages):
                     self._append(replace(passage, repeats=is_echo(passage, self.passages)))
 
@@ -201,6 +215,9 @@ class Conversation:
         passages[0] = replace(passages[0], usage=reply.usage, latency_s=reply.latency_s, answered_by=reply.model)
         for passage in passages:
             self._append(replace(passage, role=record.role, turn=record.turn, step=record.step, n=record.n))
+
+    def _with_file(self, media: "Media") -> ShownMedia:
+        return ShownMedia(media, partial(self.read_file, media.reference))
 
     def _try(self, record: Tried) -> None:
         flight = self._flights.get(record.n)
@@ -243,6 +260,11 @@ class Conversation:
     def _append(self, passage: Passage) -> None:
         self.passages.append(passage)
         self.revision += 1
+
+
+def _gone(reference: "MediaReference") -> None:
+    """Read nothing, where the run's folder is unknown."""
+    del reference
 
 
 def _passages(message: NormalizedMessage, called: str, role: str, turn: int, step: int, n: int) -> list[Passage]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from console.core.grading import grading_differences, mixed_grading
 from console.core.run import simulated_note_of
-from console.core.statistics.intervals import mean_interval
+from console.core.statistics.intervals import score_interval
 from console.core.statistics.resampling import bootstrap_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.trends import ListedRun
@@ -234,20 +234,24 @@ def _cases_played(run: ListedRun, category: str) -> float:
     return (tally.finished - tally.setup) / max(run.manifest.rollouts, 1)
 
 
-def with_interval(board: Leaderboard, run: str, values: Sequence[Observation]) -> Leaderboard:
+def with_interval(
+    board: Leaderboard, run: str, values: Sequence[Observation], scale: tuple[float, float] | None = None
+) -> Leaderboard:
     """Return the leaderboard with the interval of a ranking mean filled in.
 
     Args:
         board: leaderboard that ranks by a mean.
         run: id of the run with that mean.
         values: scores of its rollouts, from the journal.
+        scale: lowest and highest value of the score, which the interval never leaves; None if unknown.
     """
     name, sample = board.columns[0], sample_of(values)
 
     def filled(row: LeaderboardRow) -> LeaderboardRow:
         if row.runs[:1] != (run,) or row.cells[name].unit != "mean" or sample.cases < 2:
             return row
-        interval = bootstrap_interval([value.value for value in values]) if sample.is_plain else mean_interval(sample)
+        is_free = scale is None and sample.is_plain
+        interval = bootstrap_interval([value.value for value in values]) if is_free else score_interval(sample, scale)
         assert interval is not None  # there are cases
         cell = interval_cell(interval, unit="mean", note=row.cells[name].note)
         return replace(row, cells={**row.cells, name: replace(cell, count=row.cells[name].count)})

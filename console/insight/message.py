@@ -2,10 +2,13 @@
 
 import ast
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from console.core.chat import Reply, ToolCall
 from console.insight.passage import show_json, show_json_lines
+
+if TYPE_CHECKING:
+    from console.core.media import Media
 
 _TOLD = "[{'role': 'tool', 'name': "
 """Prefix with which BFCL passes results to a model without native tools: a list of them as Python source."""
@@ -22,6 +25,10 @@ class NormalizedMessage:
     calls: tuple[ToolCall, ...] = ()
     answers: str = ""
     """Id of the call that it answers."""
+    media: "tuple[Media, ...]" = ()
+    """Pictures, sound and files in its content, for which the text has words."""
+    own_text: str = ""
+    """Text without these words; only with media."""
 
     @property
     def words(self) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -32,16 +39,42 @@ class NormalizedMessage:
 def normalized_message(message: dict[str, Any]) -> NormalizedMessage:
     """Read one message of a request."""
     content = message.get("content")
-    text = content if isinstance(content, str) else show_json_lines(content) if content else ""
+    text = content if isinstance(content, str) else _shown(content) if content else ""
     listed: Any = message.get("tool_calls")
     calls = tuple(_call(item) for item in cast(list[Any], listed)) if isinstance(listed, list) else ()
+    media = _media(content) if isinstance(content, list) else ()
     return NormalizedMessage(
         str(message.get("role", "")),
         text,
         str(message.get("name") or ""),
         calls,
         str(message.get("tool_call_id") or ""),
+        media,
+        _text_alone(content) if media else "",
     )
+
+
+def _shown(content: Any) -> str:
+    """Return the content of a message in words; any other value as JSON."""
+    parts: list[Any] = cast("list[Any]", content) if isinstance(content, list) else [None]
+    is_parts = all(isinstance(part, dict) for part in parts)
+    if not is_parts:
+        return show_json_lines(content)
+    from console.core.media import content_text
+
+    return content_text(parts)
+
+
+def _media(content: object) -> "tuple[Media, ...]":
+    from console.core.media import media_in  # rare
+
+    return tuple(media_in(content))
+
+
+def _text_alone(content: object) -> str:
+    from console.core.media import text_alone
+
+    return text_alone(content)
 
 
 def normalized_reply(reply: Reply) -> NormalizedMessage:

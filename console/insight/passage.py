@@ -4,11 +4,15 @@ Passages hold foreign text as recorded; front ends must sanitize it.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from console.core.chat import ToolCall, Usage
+
+if TYPE_CHECKING:
+    from console.core.media import Media
 
 JSON_DEPTH = 12
 """Levels of nested JSON that are written out; deeper ones are cut."""
@@ -27,6 +31,14 @@ class PassageKind(StrEnum):
     NOTE = "note"
     TRY = "failed try"
     VERDICT = "verdict"
+
+
+class ShownMedia(NamedTuple):
+    """A picture, a sound or a file of a message."""
+
+    media: "Media"
+    read: Callable[[], bytes | None]
+    """Reads its bytes from the run's folder; None if they are gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +74,7 @@ class Passage:
     """True if more text may come."""
     data: Any = None
     """JSON data of a note."""
+    media: tuple[ShownMedia, ...] = ()
     repeats: bool = False
     """True if another passage already shows the same."""
 

@@ -1,10 +1,12 @@
 """Run folders: creating and summarizing them. `run_list` lists and finds them."""
 
 import contextlib
+import hashlib
 import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import msgspec
@@ -13,7 +15,7 @@ from console.core.fault import UsageError
 from console.core.names import slug
 from console.core.run import Manifest, Shard, Summary
 from console.core.tally import RunFold, without_output
-from console.store.atomic import PRIVATE, make_private_folder, read_regular, write_atomically
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER, make_private_folder, read_regular, write_atomically
 from console.store.journal import JournalReader, checksum_of, unsynced_path
 from console.store.journal_file import is_archived, journal_status
 from console.store.journal_line import as_json
@@ -22,9 +24,14 @@ from console.store.old_runs import read_manifest, read_summary
 from console.store.run_marks import RunMarks, read_marks
 from console.store.run_queue import RunQueue
 
+if TYPE_CHECKING:
+    from console.core.media import MediaReference
+
 JOURNAL = "journal.jsonl"
 MANIFEST = "run.json"
 LOCK = "lock"
+FILES = "files"
+"""Folder with the pictures, sound and files of messages, each once."""
 KEPT_LOG = "imported.eval"
 CHEAP_BYTES = 1 << 16
 """Journals up to this size are always verified by checksum, as reading them is cheap."""
@@ -55,6 +62,33 @@ class RunFolder:
     def has_journal(self) -> bool:
         """True if there is a journal, archived or not."""
         return self.journal_path.exists() or self.is_archived
+
+    def keep_file(self, reference: str, data: bytes) -> None:
+        """Write the bytes that a reference in messages stands for (see `core.media`) durably, unless they are there.
+
+        Raises:
+            OSError: writing failed.
+        """
+        from console.core.media import read_reference
+
+        parsed = read_reference(reference)
+        path = self.path / FILES / (parsed.file_name if parsed is not None else "")
+        if parsed is None or path.exists():
+            return
+        path.parent.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+        write_atomically(path, data, mode=PRIVATE)
+
+    def path_of_file(self, reference: "MediaReference") -> Path:
+        """Return the path of the bytes of a reference."""
+        return self.path / FILES / reference.file_name
+
+    def read_file(self, reference: "MediaReference") -> bytes | None:
+        """Return the bytes of a reference; None if they are gone or not what was sent."""
+        try:
+            data = read_regular(self.path_of_file(reference))
+        except OSError:
+            return None
+        return data if hashlib.sha256(data).hexdigest() == reference.digest else None
 
     @property
     def is_archived(self) -> bool:

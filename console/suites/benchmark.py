@@ -8,9 +8,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-_HARNESSES = ("inspect", "verifiers", "program")
-"""Formats that one folder, `harness`, implements."""
-BUILT_IN = ("bfcl", "aidanbench", "cavebench", "tau2", "dialogue", "recorded", "pairwise", *_HARNESSES)
+_SHARED = {"recorded": ("recorded", "pairwise"), "harness": ("inspect", "verifiers", "program")}
+"""Folders that implement several formats."""
+_SINGLE = ("bfcl", "aidanbench", "cavebench", "tau2", "dialogue")
+BUILT_IN = (*_SINGLE, *(name for names in _SHARED.values() for name in names))
 """Built-in benchmarks, in the order of listings and lookups."""
 
 
@@ -94,7 +95,6 @@ class Benchmark(NamedTuple):
 @cache
 def built_in() -> tuple[Benchmark, ...]:
     """Return the built-in benchmarks."""
-    own = [
-        import_module(f"console.benchmarks.{name}.benchmark").BENCHMARK for name in BUILT_IN if name not in _HARNESSES
-    ]
-    return (*own, *import_module("console.benchmarks.harness.benchmark").BENCHMARKS)
+    single = [import_module(f"console.benchmarks.{name}.benchmark").BENCHMARK for name in _SINGLE]
+    shared = [import_module(f"console.benchmarks.{folder}.benchmark").BENCHMARKS for folder in _SHARED]
+    return (*single, *(benchmark for benchmarks in shared for benchmark in benchmarks))

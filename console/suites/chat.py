@@ -6,13 +6,16 @@ All nondeterministic steps go through the stage, so an interrupted conversation 
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any, cast, get_type_hints
 
 import msgspec
 
 from console.core.chat import Message, ScriptedAnswers, ToolCall, Utterance
 from console.core.fault import UsageError
+from console.core.media import media_part, media_type_of
 from console.core.ready_type import ready_type
+from console.suites.environment import Environment
 from console.suites.simulated_user import SCRIPTED_END, SimulatedUser, UserTools, lead
 from console.suites.stage import Stage
 
@@ -64,6 +67,7 @@ class Chat:
         most_steps: int = 10,
         script: Sequence[Said] = (),
         wrong: Sequence[Said] = (),
+        environment: Environment[Any] | None = None,
     ) -> None:
         """Start a conversation without sending anything.
 
@@ -76,9 +80,11 @@ class Chat:
                 the transcript, `stopped` and the reason of a failure say.
             script: right answers in order, for the simulated models; without any, they answer at random.
             wrong: wrong answers that a simulated model may give instead.
+            environment: the world that the `async` tools act on, as `environment.world`.
         """
         self._stage, self._most_steps = stage, most_steps
-        self._tools = _Toolbox(stage, tools)
+        self._tools = _Toolbox(stage, tools, environment=environment)
+        self._environment = environment
         self._script, self._wrong = [_utterance(said) for said in script], tuple(_utterance(said) for said in wrong)
         self.messages: list[Message] = [{"role": "system", "content": system}] if system else []
         self.calls = self._tools.calls
@@ -91,9 +97,17 @@ class Chat:
         self.stopped = ""
         """Reason why the simulated user, or the limit of replies, ended the conversation; empty if nothing did."""
 
-    async def say(self, text: str) -> str:
-        """Send a user message, execute the model's tool calls, and return its answer."""
-        self.messages.append({"role": "user", "content": text})
+    async def say(self, text: str, *, files: Sequence[Path | tuple[str, bytes]] = ()) -> str:
+        """Send a user message, execute the model's tool calls, and return its answer.
+
+        Args:
+            text: the message.
+            files: pictures, sound and other files that are sent with it, as paths, or as names and bytes; the ending
+                of the name tells which.
+        """
+        named = [(file.name, file.read_bytes()) if isinstance(file, Path) else file for file in files]
+        parts = [media_part(data, media_type_of(name), name) for name, data in named]
+        self.messages.append({"role": "user", "content": [{"type": "text", "text": text}, *parts] if parts else text})
         for step in range(self._most_steps):
             reply = await self._stage.ask(
                 self.messages,
@@ -132,7 +146,7 @@ class Chat:
 
         who = SimulatedUser(user) if isinstance(user, str) else user
         written = lines or [f"Hello! {who.goal}"]
-        box = _Toolbox(self._stage, tools, self.user_calls)
+        box = _Toolbox(self._stage, tools, self.user_calls, environment=self._environment)
         own = UserTools(box.schemas, box.execute, self._most_steps) if tools else None
         stopped = await lead(who, self._stage, self.say, scripted=scripted, turn=self.turns, tools=own)
         self.stopped = self.stopped or stopped
@@ -153,8 +167,15 @@ class Chat:
 class _Toolbox:
     """Functions that one side of a conversation calls, and its calls so far."""
 
-    def __init__(self, stage: Stage, tools: Sequence[Tool], calls: list[dict[str, Any]] | None = None) -> None:
-        self._stage = stage
+    def __init__(
+        self,
+        stage: Stage,
+        tools: Sequence[Tool],
+        calls: list[dict[str, Any]] | None = None,
+        *,
+        environment: Environment[Any] | None,
+    ) -> None:
+        self._stage, self._environment = stage, environment
         self._tools = {tool.__name__: tool for tool in tools}
         self.schemas = [tool_schema(tool) for tool in tools]
         self.calls = [] if calls is None else calls
@@ -174,6 +195,10 @@ class _Toolbox:
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> Any:
         tool = self._tools[name]
+        if inspect.iscoroutinefunction(tool) and self._environment is not None:
+            return await self._environment.act(
+                f"{OUTSIDE_TOOL}{name}", arguments, lambda world: cast(Awaitable[Any], tool(**arguments))
+            )
         if inspect.iscoroutinefunction(tool):
             return await self._stage.perform(
                 f"{OUTSIDE_TOOL}{name}", arguments, lambda: cast(Awaitable[Any], tool(**arguments))

@@ -7,13 +7,16 @@ should not catch them unless its rules require it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from console.core.case import Key
 from console.core.chat import Message, Reply, ScriptedAnswers
 
 if TYPE_CHECKING:
     from console.suites.code_run import CodeResult
+    from console.suites.environment import Environment
+
+WorldT = TypeVar("WorldT")
 
 SECOND_JUDGE = "second_judge"
 """Role of a judge that answers the same questions but does not affect verdicts."""
@@ -79,6 +82,31 @@ class Stage(Protocol):
         from console.suites.code_run import run_code  # slow to import
 
         return await run_code(self, code, **settings)
+
+    def environment(
+        self,
+        open: Callable[[Any], Awaitable[WorldT]],
+        close: Callable[[WorldT], Awaitable[None]],
+        *,
+        replay: Literal["execute", "snapshot"] = "execute",
+        snapshot: Callable[[WorldT], Awaitable[Any]] | None = None,
+    ) -> "Environment[WorldT]":
+        """Return a world outside, such as a container or a database, as an asynchronous context.
+
+        Its actions, `await environment.act(kind, request, action)`, are journaled. A case that was killed opens the
+        world again when an action is missing.
+
+        Args:
+            open: opens the world; takes the last snapshot, or None for a new one. What a killed case left behind, such
+                as a container named after `stage.key`, must not matter.
+            close: closes it.
+            replay: how to bring a new world to the state of the killed one: by executing its actions again, or from the
+                snapshot after the last of them.
+            snapshot: returns the state of the world as JSON; only with `replay="snapshot"`.
+        """
+        from console.suites.environment import Environment
+
+        return Environment(self, open, close, replay, snapshot)
 
     def output_of(self, case_id: str) -> Any:
         """Return the output of another case in the same rollout number, or None.

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from console.core.case import Key
 from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
@@ -12,9 +12,7 @@ from console.core.request import digest
 from console.llm.embedding.bag_of_words import vector_of
 from console.llm.simulated.mutations import mutate_calls
 from console.llm.simulated.personas import PERSONAS, PlannedReply
-
-if TYPE_CHECKING:
-    from console.suites.code_run import CodeResult
+from console.suites.stage import Stage
 
 Effect = tuple[str, str]
 """One finished effect: digest of the request, and result as JSON."""
@@ -26,7 +24,7 @@ class CutOff(BaseException):
     """Simulates a killed engine by ending a conversation before an effect; suites must not catch it."""
 
 
-class MemoryStage:
+class MemoryStage(Stage):
     """Replaces the engine's stage (see `console.suites.stage`) for one conversation."""
 
     def __init__(
@@ -113,12 +111,6 @@ class MemoryStage:
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         """Perform another effect, unless it is journaled."""
         return await self._effect(digest("perform", kind, request), action)
-
-    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
-        """Run code in the sandbox, with tests; see suites/stage.py."""
-        from console.suites.code_run import run_code  # slow to import
-
-        return await run_code(self, code, **settings)
 
     def output_of(self, case_id: str) -> Any:
         """Return the output of another case."""

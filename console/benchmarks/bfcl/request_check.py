@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import Any, Protocol, Self, cast
 from urllib.parse import urlsplit
 
 import msgspec
@@ -31,6 +31,7 @@ from console.config.redaction import Redactor
 from console.core.case import Key, Setting
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
+from console.core.media import content_text
 from console.llm.reply import ReplyBuilder
 from console.llm.wires.anthropic import anthropic_body, read_message
 from console.llm.wires.bedrock import BEDROCK, converse_body, read_converse
@@ -39,10 +40,8 @@ from console.llm.wires.cohere import COHERE, cohere_body, read_cohere
 from console.llm.wires.completeness import finish_of
 from console.llm.wires.gemini import gemini_body, read_candidates
 from console.llm.wires.responses import read_response, responses_body
+from console.suites.stage import Stage
 from console.suites.suite import Row
-
-if TYPE_CHECKING:
-    from console.suites.code_run import CodeResult
 
 
 class SavedExchange(Protocol):
@@ -76,7 +75,7 @@ class CompletionExchange:
         return Reply(completion)
 
     def shown(self, profile: Profile, request: ChatRequest) -> Row:
-        prompt = "".join(message.get("content") or "" for message in request.messages)
+        prompt = "".join(content_text(message.get("content")) for message in request.messages)
         fields = {"model": profile.model_id, "temperature": 0.001, "max_tokens": 4096, "timeout": 72000}
         digest = hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()
         return {"sha256": digest, "chars": len(prompt), "request": fields | _extra(request.params)}
@@ -218,7 +217,7 @@ class RequestChecker:
             self._open = None
 
 
-class RecordedStage:
+class RecordedStage(Stage):
     """A stage with a recorded model: each request waits for `answer`."""
 
     def __init__(self, key: Key) -> None:
@@ -251,12 +250,6 @@ class RecordedStage:
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         del kind, request
         return await action()
-
-    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
-        """Run code in the sandbox, with tests; see suites/stage.py."""
-        from console.suites.code_run import run_code  # slow to import
-
-        return await run_code(self, code, **settings)
 
     def output_of(self, case_id: str) -> Any:
         del case_id

@@ -17,7 +17,7 @@ from console.tui.render import lines
 from console.tui.render.block import Block
 from console.tui.render.diff import turns_of
 from console.tui.sanitize import one_line
-from console.tui.suite_views.conversation_blocks import passage_block
+from console.tui.suite_views.conversation_blocks import media_blocks, passage_block
 from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
 from console.tui.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 
@@ -94,7 +94,7 @@ def talk_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
             turn = passage.turn
         block = passage_block(passage, f"talk {place}")
         block.folded = block.folded or (passage.role in _JUDGES and passage.kind is PassageKind.ASSISTANT)
-        blocks.append(block)
+        blocks += [block, *media_blocks(passage, f"talk {place}")]
     return blocks
 
 

@@ -1,1 +1,1 @@
-"""Runs imported from other tools, which can be reviewed and compared but not replayed or rescored."""
+"""Formats whose cases are in runs: imported runs, which are reviewed and compared, and pairs of answers of two runs."""

@@ -128,6 +128,14 @@ class Recorded(Message, frozen=True):
     record: AnyRecord
 
 
+class KeptFiles(Message, frozen=True):
+    """A conversation sends pictures, sound or files, which are kept in the run's folder."""
+
+    job: int
+    contents: dict[str, bytes]
+    """By reference."""
+
+
 class Proven(Message, frozen=True):
     """The model of a role has started to answer."""
 
@@ -235,6 +243,7 @@ class KeeperRequest(Message, frozen=True):
 
 ToEngine = (
     Recorded
+    | KeptFiles
     | Proven
     | Activity
     | CallBegan

@@ -612,6 +612,8 @@ class RemoteConversation:
             match message:
                 case messages.Recorded(record=record):
                     self._record(record)
+                case messages.KeptFiles(contents=contents):
+                    self._context.keep_files(contents)
                 case messages.Ended(finished=finished, fault=fault):
                     self._ended(finished, fault)
                 case messages.Failed(text=text):

@@ -8,7 +8,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -270,6 +270,8 @@ class WorkerContext:
         self._session, self._job, self._outputs = session, play.job, play.outputs
         self._calls = 0
         self._waiting: dict[int, asyncio.Future[None]] = {}
+        self._kept: set[str] = set()
+        """References whose bytes the engine has."""
 
     def answered(self, call: int) -> None:
         """Complete a request granted by the engine."""
@@ -292,6 +294,12 @@ class WorkerContext:
 
     def append(self, record: AnyRecord) -> None:
         self._session.send(messages.Recorded(self._job, self.admit(record)))
+
+    def keep_files(self, contents: Mapping[str, bytes]) -> None:
+        new = {reference: data for reference, data in contents.items() if reference not in self._kept}
+        if new:
+            self._kept |= new.keys()
+            self._session.send(messages.KeptFiles(self._job, new))
 
     def endpoint(self, role: str) -> Endpoint:
         return self._session.endpoints.of(role)

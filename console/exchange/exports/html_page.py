@@ -21,6 +21,7 @@ from console.exchange.exports.html_parts import (
     section_part,
     simulated_notice,
 )
+from console.exchange.exports.media_content import media_html
 from console.insight.conversation import Conversation
 from console.insight.failures import Group, GroupBy, group
 from console.insight.number_format import duration, money
@@ -33,7 +34,9 @@ _MOST_FILTERS = 60
 """Reasons that can be chosen; those after them are always shown."""
 MOST_PASSAGES = 200
 """Maximum passages of a conversation."""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:; base-uri 'none'; form-action 'none'"
+)
 
 
 def html_page(document: RunDocument) -> str:
@@ -126,7 +129,7 @@ def _failure(item: Item) -> str:
 def _conversation(conversation: Conversation) -> str:
     """Return the conversation, folded, without repeated passages."""
     passages = [passage for passage in conversation.passages if not passage.repeats]
-    body = "".join(passage_part(passage) for passage in passages[:MOST_PASSAGES])
+    body = "".join(passage_part(passage) + media_html(passage) for passage in passages[:MOST_PASSAGES])
     more = f"<p>… and {len(passages) - MOST_PASSAGES} more passages.</p>" if len(passages) > MOST_PASSAGES else ""
     return (
         f"<details><summary>conversation ({len(passages)} passages)</summary>{body}{more}</details>" if passages else ""

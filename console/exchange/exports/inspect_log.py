@@ -186,13 +186,19 @@ def _scorers(items: Sequence[Item]) -> list[dict[str, Any]]:
     ]
 
 
+def _input(message: dict[str, Any]) -> str | list[dict[str, Any]]:
+    """Return a user message as the input of a sample: its text, or all of it if it has more than text."""
+    content = message["content"]
+    return content if isinstance(content, str) else [message]
+
+
 def _sample(item: Item, document: RunDocument) -> dict[str, Any]:
     rollout, verdict = item.rollout, item.finished.verdict if item.finished else None
     messages = transcript(item.conversation)
     sample: dict[str, Any] = {
         "id": _sample_id(rollout.key.case),
         "epoch": rollout.key.rollout + 1,
-        "input": next((str(message["content"]) for message in messages if message["role"] == "user"), rollout.title),
+        "input": next((_input(message) for message in messages if message["role"] == "user"), rollout.title),
         "target": target_of(item),
         "messages": messages,
         "output": model_output(item, document.manifest),

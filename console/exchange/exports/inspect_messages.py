@@ -8,6 +8,7 @@ from typing import Any, cast
 from console.core.chat import Reply, ToolCall, Usage
 from console.core.run import Manifest
 from console.exchange.document import Item
+from console.exchange.exports.media_content import Read, inspect_content
 from console.insight.conversation import Conversation, Exchange
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
 
@@ -28,7 +29,9 @@ def transcript(conversation: Conversation | None) -> list[Message]:
     if not exchanges:
         return []
     last = exchanges[-1]
-    return [*(_message(normalized_message(message)) for message in last.messages), _assistant(last.asked.reply)]
+    assert conversation is not None  # it has exchanges
+    read = conversation.read_file
+    return [*(_message(normalized_message(message), read) for message in last.messages), _assistant(last.asked.reply)]
 
 
 def model_name(manifest: Manifest, role: str = MODEL) -> str:
@@ -39,7 +42,9 @@ def model_name(manifest: Manifest, role: str = MODEL) -> str:
 
 def model_events(conversation: Conversation | None, manifest: Manifest) -> list[dict[str, Any]]:
     """Return every call as a model event; calls of a judge have Inspect's grader role."""
-    return [_event(exchange, manifest) for exchange in (conversation.exchanges if conversation else [])]
+    if conversation is None:
+        return []
+    return [_event(exchange, manifest, conversation.read_file) for exchange in conversation.exchanges]
 
 
 def inspect_role(role: str) -> str:
@@ -47,7 +52,7 @@ def inspect_role(role: str) -> str:
     return "grader" if role == JUDGE else role
 
 
-def _event(exchange: Exchange, manifest: Manifest) -> dict[str, Any]:
+def _event(exchange: Exchange, manifest: Manifest, read: Read) -> dict[str, Any]:
     asked = exchange.asked
     model = model_name(manifest, asked.role)
     event: dict[str, Any] = {
@@ -55,7 +60,7 @@ def _event(exchange: Exchange, manifest: Manifest) -> dict[str, Any]:
         "timestamp": datetime.fromtimestamp(asked.at, UTC).isoformat(),
         "working_start": 0.0,
         "model": asked.reply.model or model,
-        "input": [_message(normalized_message(message)) for message in exchange.messages],
+        "input": [_message(normalized_message(message), read) for message in exchange.messages],
         "tools": [_tool(tool) for tool in exchange.tools],
         "tool_choice": "auto",
         "config": {},
@@ -177,10 +182,10 @@ def _assistant(reply: Reply) -> Message:
     return _message(normalized_reply(reply)) | {"source": "generate"}
 
 
-def _message(shown: NormalizedMessage) -> Message:
+def _message(shown: NormalizedMessage, read: Read | None = None) -> Message:
     role = _ROLES.get(shown.role, shown.role)
     message: Message = {"role": role if role in ("system", "user", "assistant", "tool") else "user"}
-    message["content"] = shown.text
+    message["content"] = inspect_content(shown, read) if read is not None else shown.text
     if shown.calls and role == "assistant":
         message["tool_calls"] = [_call(call) for call in shown.calls]
     if role == "tool" and shown.name:

@@ -15,6 +15,7 @@ from console.exchange.document import Item, RunDocument
 from console.exchange.document_reader import read_document
 from console.exchange.exports.files import write_file
 from console.exchange.exports.inspect_messages import target_of
+from console.exchange.exports.media_content import Read, chat_content
 from console.insight.conversation import Conversation, Exchange
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
 from console.store.journal_line import scrub
@@ -111,6 +112,7 @@ class _Graph:
         self.prompt = ""
         """The user's first text."""
         self._places: dict[tuple[int | None, NormalizedMessage], int] = {}
+        self._read: Read | None = conversation.read_file if conversation else None
         for exchange in conversation.exchanges if conversation else []:
             if exchange.asked.role == "model":
                 self._add_exchange(exchange)
@@ -136,12 +138,12 @@ class _Graph:
         place = self._places.get((parent, message))
         if place is None:
             place = self._places[parent, message] = len(self.nodes)
-            node: Json = {"message": _message(message), "timestamp": at, "sampled": False}
+            node: Json = {"message": _message(message, self._read), "timestamp": at, "sampled": False}
             self.nodes.append(node if parent is None else node | {"parent": parent})
         return place
 
 
-def _message(message: NormalizedMessage) -> Json:
+def _message(message: NormalizedMessage, read: Read | None) -> Json:
     role = _ROLES.get(message.role, message.role)
     if role == "assistant":
         calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.calls]
@@ -149,7 +151,8 @@ def _message(message: NormalizedMessage) -> Json:
     if role == "tool":
         named = {"name": message.name} if message.name else {}
         return {"role": role, "tool_call_id": message.answers, "content": message.text} | named
-    return {"role": role if role == "system" else "user", "content": message.text}
+    content = chat_content(message, read) if read is not None else message.text
+    return {"role": role if role == "system" else "user", "content": content}
 
 
 def _tool(tool: Json) -> Json:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import cast
 
 from console.core.chat import Reply, ToolCall
-from console.exchange.imports.images import media_name
+from console.core.media import media_name
 from console.exchange.imports.log import LogCall, Table, listed, table, tables, text
 
 _MEDIA = {"image": "image", "audio": "audio", "video": "video", "image_url": "image", "input_audio": "audio"}

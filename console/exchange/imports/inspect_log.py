@@ -16,6 +16,7 @@ import msgspec
 from console.core.chat import Reply, Usage
 from console.core.fault import UsageError
 from console.core.json_text import decode_as, read_json
+from console.core.media import media_name
 from console.core.ready_type import ready_type
 from console.exchange.imports.chat import (
     after_last_reply,
@@ -25,7 +26,6 @@ from console.exchange.imports.chat import (
     first_question,
     tool_call,
 )
-from console.exchange.imports.images import media_name
 from console.exchange.imports.json_log import read_pieces
 from console.exchange.imports.kept_log import keep_eval, keep_json
 from console.exchange.imports.log import (

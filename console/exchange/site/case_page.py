@@ -8,6 +8,7 @@ from hashlib import blake2b
 from console.core.text import visible
 from console.exchange.document import ANNOTATION_FIELDS, Item
 from console.exchange.exports.html_parts import CLASSES, comparison_table, failure_words, passage_part, safe
+from console.exchange.exports.media_content import media_html
 from console.exchange.site.frame import Link, anchor, scrolling, site_page
 from console.exchange.site.site_run import SiteRun, above
 from console.insight.number_format import duration, money
@@ -151,7 +152,7 @@ def _conversation(run: SiteRun, item: Item, shared: SharedTexts, room: int) -> I
     lengths = [120 if place else len(passage.text) for passage, place in zip(shown, places, strict=True)]
     limit = even_limit(lengths, room - _AROUND_PASSAGE * len(shown))
     parts = [
-        passage_part(passage, _text(passage, place, f"{run.root}../", limit))
+        passage_part(passage, _text(passage, place, f"{run.root}../", limit)) + media_html(passage)
         for passage, place in zip(shown, places, strict=True)
     ]
     if last:

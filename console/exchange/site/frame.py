@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 from console.exchange.exports.html_parts import safe, simulated_notice
 
-_POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'"
-"""Allows only the style sheet and the scripts next to the pages."""
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src data:; media-src data:; "
+    "base-uri 'none'; form-action 'none'"
+)
+"""Allows only the style sheet, the scripts next to the pages, and pictures and sound in the pages."""
 
 
 @dataclass(frozen=True, slots=True)

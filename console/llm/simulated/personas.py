@@ -13,6 +13,7 @@ import msgspec
 
 from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
 from console.core.fault import FaultKind
+from console.core.media import content_text
 from console.llm.simulated.judge import grade
 from console.llm.simulated.mutations import mutate_calls
 
@@ -195,7 +196,7 @@ def _arguments(arguments: dict[str, Any] | str) -> str:
 
 
 def _last_question(request: ChatRequest) -> str:
-    return next((m.get("content") or "" for m in reversed(request.messages) if m["role"] == "user"), "")
+    return next((content_text(m.get("content")) for m in reversed(request.messages) if m["role"] == "user"), "")
 
 
 def _filler_sentence(rng: Random) -> str:

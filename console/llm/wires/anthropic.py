@@ -13,6 +13,7 @@ from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.json_text import as_object, read_json
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import ANTHROPIC, CUT
+from console.llm.wires.content_parts import MediaData, mapped, text_only
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import (
     NONE_ACCEPTED,
@@ -45,6 +46,8 @@ _DELTAS = {
 _PAYLOADS = frozenset({"index", "delta", "content_block", "message"})
 """Fields of events that carry part of an answer."""
 Block = dict[str, Any]
+_NAME = "the Anthropic API"
+_PDF = "application/pdf"
 
 
 def anthropic_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
@@ -56,7 +59,7 @@ def anthropic_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
     settings: dict[str, Any] = {"max_tokens": model.max_tokens or MAX_TOKENS, "temperature": model.temperature}
     settings |= model.params | request.params
     cache = bool(settings.pop(CACHE, False))
-    system = [_text(message.get("content") or "") for message in request.messages if message["role"] == "system"]
+    system = [_text(text_only(message, _NAME)) for message in request.messages if message["role"] == "system"]
     messages = _conversation([message for message in request.messages if message["role"] != "system"])
     tools = [_tool(tool["function"]) for tool in request.tools]
     if cache:
@@ -71,6 +74,15 @@ def _text(text: str) -> Block:
     return {"type": "text", "text": text}
 
 
+def _media(part: MediaData) -> Block | None:
+    if part.kind == "audio" or (part.kind == "file" and part.media_type not in ("", _PDF)):
+        return None
+    source: Block = {"type": "url", "url": part.data}
+    if not part.is_link:
+        source = {"type": "base64", "media_type": part.media_type, "data": part.data}
+    return {"type": "image" if part.kind == "image" else "document", "source": source}
+
+
 def _tool(function: Mapping[str, Any]) -> Block:
     return {("input_schema" if key == "parameters" else key): value for key, value in function.items()}
 
@@ -83,7 +95,7 @@ def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
         if message["role"] == "tool":
             result = {
                 "type": "tool_result",
-                "content": message.get("content") or "",
+                "content": text_only(message, _NAME),
                 "tool_use_id": message.get("tool_call_id", ""),
             }
             if collecting:
@@ -93,7 +105,7 @@ def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
         elif message["role"] == "assistant":
             out.append({"role": "assistant", "content": _answer(message)})
         else:
-            out.append({"role": message["role"], "content": [_text(message.get("content") or "")]})
+            out.append({"role": message["role"], "content": mapped(message, _text, _media, _NAME)})
         collecting = message["role"] == "tool"
     return out
 
@@ -102,7 +114,7 @@ def _answer(message: Message) -> str | list[Block]:
     content = native_content(message, NATIVE)
     if content is not None:
         return content if isinstance(content, str) else [dict(block) for block in content]
-    text, calls = message.get("content") or "", message.get("tool_calls", ())
+    text, calls = text_only(message, _NAME), message.get("tool_calls", ())
     return ([_text(text)] if text or not calls else []) + [
         {
             "type": "tool_use",

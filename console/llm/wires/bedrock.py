@@ -5,6 +5,7 @@ a bearer token; requests are not signed. The content of a reply, including its r
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
 from console.llm.wires.body_assembly import BodyAssembly
 from console.llm.wires.completeness import Ends
+from console.llm.wires.content_parts import MediaData, mapped, text_only
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import NONE_ACCEPTED, Accepted, refuse_other_roles
 from console.llm.wires.provider_api import ProviderApi
@@ -38,6 +40,12 @@ BEDROCK = Ends(
 _INFERENCE = {"temperature": "temperature", "max_tokens": "maxTokens", "top_p": "topP", "stop": "stopSequences"}
 """Fields of `inferenceConfig` by parameter; all others are fields of the body."""
 _RESULT = "toolResult"
+_NAME = "the Bedrock API"
+_FORMATS = {
+    **{f"image/{form}": form for form in ("png", "jpeg", "gif", "webp")},
+    "application/pdf": "pdf", "text/csv": "csv", "text/html": "html", "text/plain": "txt", "text/markdown": "md",
+}  # fmt: skip
+"""Formats of pictures and documents by media type."""
 Block = dict[str, Any]
 
 
@@ -51,7 +59,7 @@ def converse_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
     settings |= model.params | request.params
     settings = as_accepted(model, {name: value for name, value in settings.items() if value is not None})
     inference = {field: settings.pop(name) for name, field in _INFERENCE.items() if name in settings}
-    system = [{"text": message.get("content") or ""} for message in request.messages if message["role"] == "system"]
+    system = [_text(text_only(message, _NAME)) for message in request.messages if message["role"] == "system"]
     messages = _conversation([message for message in request.messages if message["role"] != "system"])
     tools = [_tool(tool["function"]) for tool in request.tools]
     body: dict[str, Any] = {"messages": messages, "system": system, "inferenceConfig": inference} | settings
@@ -72,25 +80,40 @@ def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return the messages; all tool results of one step are in a single user message."""
     out: list[dict[str, Any]] = []
     for message in messages:
-        text = message.get("content") or ""
         if message["role"] == "assistant":
             out.append({"role": "assistant", "content": _answer(message)})
         elif message["role"] == "tool":
-            result = {_RESULT: {"toolUseId": message.get("tool_call_id", ""), "content": [{"text": text}]}}
+            result = {
+                _RESULT: {"toolUseId": message.get("tool_call_id", ""), "content": [_text(text_only(message, _NAME))]}
+            }
             if out and _RESULT in out[-1]["content"][-1]:
                 out[-1]["content"].append(result)
             else:
                 out.append({"role": "user", "content": [result]})
         else:
-            out.append({"role": message["role"], "content": [{"text": text}]})
+            out.append({"role": message["role"], "content": mapped(message, _text, _media, _NAME)})
     return out
+
+
+def _text(text: str) -> Block:
+    return {"text": text}
+
+
+def _media(part: MediaData) -> Block | None:
+    form = _FORMATS.get(part.media_type)
+    if form is None or part.kind == "audio":
+        return None
+    source = {"format": form, "source": {"bytes": part.data}}
+    if part.kind == "image":
+        return {"image": source}
+    return {"document": source | {"name": re.sub(r"[^A-Za-z0-9 ()\[\]-]", "-", part.name)}}
 
 
 def _answer(message: Message) -> list[Block]:
     content = native_content(message, NATIVE)
     if isinstance(content, list):
         return [dict(block) for block in content]
-    text, calls = message.get("content") or "", message.get("tool_calls", ())
+    text, calls = text_only(message, _NAME), message.get("tool_calls", ())
     return ([{"text": text}] if text or not calls else []) + [
         {
             "toolUse": {

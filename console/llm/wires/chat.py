@@ -15,6 +15,7 @@ from console.core.fault import Fault, FaultKind
 from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of, reports_error
 from console.llm.wires.completeness import CHAT, CUT, agree, check_native
+from console.llm.wires.content_parts import text_only
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import (
     Accepted,
@@ -57,7 +58,7 @@ def _completion_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]
     body = chat_body(model, request)
     del body["messages"]
     body.pop("tools", None)
-    return body | {"prompt": "".join(message.get("content") or "" for message in request.messages)}
+    return body | {"prompt": "".join(text_only(message, "text completion") for message in request.messages)}
 
 
 class ChatAssembly:

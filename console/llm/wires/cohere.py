@@ -15,6 +15,7 @@ from console.core.json_text import as_object, as_objects
 from console.llm.transport.events import SseReader
 from console.llm.wires.body_assembly import BodyAssembly
 from console.llm.wires.completeness import Ends
+from console.llm.wires.content_parts import MediaData, mapped, text_only
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import NONE_ACCEPTED, Accepted, name_in, refuse_other_roles
 from console.llm.wires.provider_api import ProviderApi
@@ -23,6 +24,7 @@ from console.llm.wires.usage import token_count
 from console.llm.wires.whole_objects import whole_objects
 
 NATIVE = "cohere"
+_NAME = "the Cohere API"
 COHERE = Ends(
     {
         "complete": "stop",
@@ -59,9 +61,22 @@ def _message(message: Message) -> dict[str, Any]:
             **({"tool_calls": calls} if calls else {}),
         }
     if message["role"] == "tool":
-        text = {"type": "text", "text": message.get("content") or ""}
+        text = {"type": "text", "text": text_only(message, _NAME)}
         return {"role": "tool", "tool_call_id": message.get("tool_call_id", ""), "content": [text]}
+    if isinstance(message.get("content"), list):
+        return {"role": message["role"], "content": mapped(message, _text, _media, _NAME)}
     return {"role": message["role"], "content": message.get("content") or ""}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _media(part: MediaData) -> dict[str, Any] | None:
+    if part.kind != "image":
+        return None
+    url = part.data if part.is_link else f"data:{part.media_type};base64,{part.data}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def read_cohere(message: Mapping[str, Any], finish: str, accepted: Accepted = NONE_ACCEPTED) -> Reply:

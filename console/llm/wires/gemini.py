@@ -13,6 +13,7 @@ from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.json_text import as_object
 from console.llm.transport.events import SseReader
 from console.llm.wires.completeness import CUT, GEMINI
+from console.llm.wires.content_parts import MediaData, mapped, text_only
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import (
     NONE_ACCEPTED,
@@ -31,6 +32,7 @@ from console.llm.wires.request_body import as_accepted, call_arguments, native_c
 from console.llm.wires.usage import token_count
 
 NATIVE = "gemini"
+_NAME = "the Gemini API"
 _CONFIG = {"temperature": "temperature", "max_tokens": "maxOutputTokens"}
 _CHUNK_FIELDS = frozenset({"candidates", "promptFeedback", "usageMetadata"})
 """Every chunk has at least one of them."""
@@ -56,7 +58,7 @@ def gemini_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
     settings |= model.params | request.params
     settings = {_CONFIG.get(name, name): value for name, value in settings.items() if value is not None}
     top = {name: settings.pop(name) for name in ("safetySettings", "toolConfig", "cachedContent") if name in settings}
-    system = "\n\n".join(message.get("content") or "" for message in request.messages if message["role"] == "system")
+    system = "\n\n".join(text_only(message, _NAME) for message in request.messages if message["role"] == "system")
     body: dict[str, Any] = {"contents": _contents(request.messages)}
     if system:
         body["systemInstruction"] = {"parts": [{"text": system}], "role": "user"}
@@ -90,12 +92,12 @@ def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
     names: dict[str, str] = {}
     collecting = False
     for message in messages:
-        role, text = message["role"], message.get("content") or ""
+        role = message["role"]
         if role == "system":
             continue
         if role == "tool":
             name = message.get("name") or names.get(message.get("tool_call_id", ""), "")
-            part: Part = {"functionResponse": {"name": name, "response": {"result": text}}}
+            part: Part = {"functionResponse": {"name": name, "response": {"result": text_only(message, _NAME)}}}
             if collecting:
                 out[-1]["parts"].append(part)
             else:
@@ -104,16 +106,24 @@ def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
             names |= {call["id"]: call["function"]["name"] for call in message.get("tool_calls", ())}
             out.append({"parts": _answer(message), "role": "model"})
         else:
-            out.append({"parts": [{"text": text}], "role": role})
+            out.append({"parts": mapped(message, _text, _media, _NAME), "role": role})
         collecting = role == "tool"
     return out
+
+
+def _text(text: str) -> Part:
+    return {"text": text}
+
+
+def _media(part: MediaData) -> Part | None:
+    return None if part.is_link else {"inlineData": {"mimeType": part.media_type, "data": part.data}}
 
 
 def _answer(message: Message) -> list[Part]:
     parts = native_content(message, NATIVE)
     if isinstance(parts, list):
         return parts
-    text = message.get("content")
+    text = text_only(message, _NAME)
     calls = [
         {"functionCall": {"name": call["function"]["name"], "args": call_arguments(call["function"])}}
         for call in message.get("tool_calls", ())

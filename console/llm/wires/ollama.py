@@ -11,6 +11,7 @@ from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.llm.transport.events import LineReader
 from console.llm.wires.completeness import CUT, OLLAMA
+from console.llm.wires.content_parts import parts_of, refused
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import (
     Accepted,
@@ -116,7 +117,14 @@ def _messages(request: ChatRequest) -> list[dict[str, Any]]:
     names: dict[str, str] = {}
     messages: list[dict[str, Any]] = []
     for message in without_native(request.messages):
-        out: dict[str, Any] = {"role": message["role"], "content": message.get("content") or ""}
+        parts = list(parts_of(message))
+        pictures = [part for part in parts if not isinstance(part, str)]
+        if strange := next((part for part in pictures if part.kind != "image" or part.is_link), None):
+            raise refused(strange, "the Ollama API")
+        texts = [part for part in parts if isinstance(part, str)]
+        out: dict[str, Any] = {"role": message["role"], "content": "\n".join(texts)}
+        if pictures:
+            out["images"] = [part.data for part in pictures]
         if calls := message.get("tool_calls"):
             names |= {call["id"]: call["function"]["name"] for call in calls}
             functions = [call["function"] for call in calls]

@@ -12,6 +12,7 @@ from console.core.chat import ChatRequest, Message, Reply, ToolCall
 from console.llm.transport.events import SseReader
 from console.llm.transport.faults import fault_of, provider_error_of
 from console.llm.wires.completeness import RESPONSES, agree
+from console.llm.wires.content_parts import MediaData, mapped, text_only
 from console.llm.wires.live_texts import LiveTexts
 from console.llm.wires.parts import (
     NONE_ACCEPTED,
@@ -41,6 +42,7 @@ _SILENT_ITEMS = (
     *("mcp_list_tools", "mcp_call", "compaction"),
 )
 """Items added by the provider; those of any other unknown type may be answers."""
+_NAME = "the Responses API"
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 _WHOLE_TEXTS = {"response.output_text.done": "text", "response.function_call_arguments.done": "arguments"}
 """Fields with the whole text of a part, by type of event."""
@@ -67,12 +69,34 @@ def _items(message: Message) -> Iterator[Any]:
     if isinstance(items, list):
         yield from items
     elif role == "tool":
-        yield {"type": "function_call_output", "call_id": message.get("tool_call_id", ""), "output": content or ""}
+        yield {
+            "type": "function_call_output",
+            "call_id": message.get("tool_call_id", ""),
+            "output": text_only(message, _NAME),
+        }
     else:
         if content is not None or not message.get("tool_calls"):
-            yield {"role": "developer" if role == "system" else role, "content": content or ""}
+            parts = content if isinstance(content, str) or not content else mapped(message, _text, _media, _NAME)
+            yield {"role": "developer" if role == "system" else role, "content": parts or ""}
         for call in message.get("tool_calls", ()):
             yield {"type": "function_call", "call_id": call["id"], **call["function"]}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "input_text", "text": text}
+
+
+def _media(part: MediaData) -> dict[str, Any] | None:
+    url = part.data if part.is_link else f"data:{part.media_type};base64,{part.data}"
+    match part.kind:
+        case "image":
+            return {"type": "input_image", "image_url": url}
+        case "file":
+            return {"type": "input_file"} | (
+                {"file_url": url} if part.is_link else {"filename": part.name, "file_data": url}
+            )
+        case _:
+            return None
 
 
 def read_response(message: Mapping[str, Any], finish: str, accepted: Accepted = NONE_ACCEPTED) -> Reply:

@@ -408,7 +408,7 @@ class RunFeed:
         return kept
 
     def _fold(self, key: Key) -> Conversation:
-        conversation = Conversation(key)
+        conversation = Conversation(key, self.folder.read_file)
         with self._reading:
             try:
                 records = self._index.read(key)

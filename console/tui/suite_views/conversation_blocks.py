@@ -32,7 +32,20 @@ def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
 def conversation_blocks(conversation: Conversation, *, gap: bool = True, with_verdict: bool = True) -> list[Block]:
     """Return the blocks of a conversation, each followed by an empty line if `gap`."""
     passages = [each for each in conversation.passages if with_verdict or each.kind is not PassageKind.VERDICT]
-    return [passage_block(passage, f"talk {index}", gap=gap) for index, passage in enumerate(passages)]
+    blocks: list[Block] = []
+    for index, passage in enumerate(passages):
+        blocks += [passage_block(passage, f"talk {index}", gap=gap), *media_blocks(passage, f"talk {index}", gap=gap)]
+    return blocks
+
+
+def media_blocks(passage: Passage, key: str, *, gap: bool = True) -> list[Block]:
+    """Return the pictures of a passage; its text has words for them and for sound and files."""
+    if not passage.media:
+        return []
+    from console.tui.render.picture import picture_lines  # rare
+
+    pictures = [picture_lines(shown) for shown in passage.media]
+    return [Block(f"{key} picture {place}", body=lines, gap=gap) for place, lines in enumerate(pictures) if lines]
 
 
 _ROLE_WORDS = {

@@ -7,6 +7,7 @@ import msgspec
 from console.benchmarks.bfcl.rules import categories as names
 from console.core.case import Case
 from console.core.chat import Message
+from console.core.media import content_text
 from console.core.ready_type import ready_type
 
 
@@ -88,7 +89,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     def title(self) -> str:
         """The first user message, for lists."""
         lines = [message for turn in self.question for message in turn if message["role"] == "user"]
-        return " ".join((lines[0].get("content") or "").split())[:200] if lines else ""
+        return " ".join(content_text(lines[0].get("content")).split())[:200] if lines else ""
 
     def with_functions(self, docs: list[dict[str, Any]]) -> "Entry":
         """Return the entry with other function documents."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from console.benchmarks.cavebench.suite import CaveBenchSuite
 from console.core.case import Key, Setting
@@ -19,10 +19,8 @@ from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall
 from console.core.fault import Fault, FaultKind
 from console.core.outcome import Outcome
 from console.sandbox.level import Level, read_level
+from console.suites.stage import Stage
 from console.suites.suite import SuiteEntry
-
-if TYPE_CHECKING:
-    from console.suites.code_run import CodeResult
 
 _MODULE = '''"""The scenario of a trial."""
 
@@ -101,7 +99,7 @@ def _write_scenario(name: str) -> Path:
 
 
 @dataclass
-class _TrialStage:
+class _TrialStage(Stage):
     """A stage without model and journal: gives the correct answer and keeps what the trial reports."""
 
     key: Key = field(default_factory=lambda: Key("trial"))
@@ -133,12 +131,6 @@ class _TrialStage:
         """Perform an effect without recording it."""
         del kind, request
         return await action()
-
-    async def run_code(self, code: str, **settings: Any) -> "CodeResult":
-        """Run code in the sandbox, with tests; see suites/stage.py."""
-        from console.suites.code_run import run_code  # slow to import
-
-        return await run_code(self, code, **settings)
 
     def output_of(self, case_id: str) -> Any:
         """Return None, since there are no other cases."""

@@ -5,6 +5,7 @@ import msgspec
 from console.benchmarks.dialogue.options import DialogueOptions
 from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read_checks
 from console.benchmarks.dialogue.rules.script import Script, expectations
+from console.core.media import content_text
 from console.suites.judging.rubric import Rubric, calls_of
 from console.suites.suite import Estimate
 
@@ -20,7 +21,7 @@ _USUAL_TURNS = 4
 
 def estimate(script: Script, options: DialogueOptions) -> Estimate:
     """Estimate the calls and tokens of a case, for the model and the other roles."""
-    tokens = _tokens(script.system) + sum(_tokens(message.get("content") or "") for message in script.messages)
+    tokens = _tokens(script.system) + sum(_tokens(content_text(message.get("content"))) for message in script.messages)
     tokens += len(msgspec.json.encode(script.tools)) / _CHARACTERS_A_TOKEN if script.tools else 0.0
     calls = sent = 0.0
     for user in _user_texts(script):

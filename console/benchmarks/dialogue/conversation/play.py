@@ -16,14 +16,16 @@ from console.benchmarks.dialogue.conversation.scripted_answers import (
     scripted_judge,
     scripted_user_for,
 )
+from console.benchmarks.dialogue.data.attached_files import content_parts
 from console.benchmarks.dialogue.data.hidden_tests import read_tests
 from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedTurn, read_arguments
 from console.benchmarks.dialogue.rules.checks import checks_in, judged_in, own_rubric, read_checks
 from console.benchmarks.dialogue.rules.choices import arranged
 from console.benchmarks.dialogue.rules.code_tests import code_in, has_tests
 from console.benchmarks.dialogue.rules.row import CannedResult, PythonTests
-from console.benchmarks.dialogue.rules.script import Script
+from console.benchmarks.dialogue.rules.script import AttachedFile, Script
 from console.core.chat import Message, Reply, ToolCall
+from console.core.media import content_text
 from console.suites.chat import note_step_limit
 from console.suites.code_run import CodeResult
 from console.suites.judging.judge import Judge
@@ -79,7 +81,7 @@ class Player:
         if script.user is not None:
             stopped = await self._play_with(script.user)
         for number, turn in enumerate(script.turns):
-            played = await self._play_turn(number, turn.user)
+            played = await self._play_turn(number, turn.user, turn.files)
             judged = await self._judged(turn.expect, [*self._turns, played])
             ran = await self._ran(turn.expect, played.answer)
             self._turns.append(msgspec.structs.replace(played, judged=judged, ran=ran))
@@ -111,9 +113,10 @@ class Player:
             user, self._stage, answer, scripted=lambda number: scripted_user_for(self._script, user, number)
         )
 
-    async def _play_turn(self, number: int, user: str) -> PlayedTurn:
+    async def _play_turn(self, number: int, user: str, files: Sequence[AttachedFile] = ()) -> PlayedTurn:
         """Call the model until it answers without tool calls, or the turn must end."""
-        self._messages.append({"role": "user", "content": user})
+        parts = content_parts(self._folder, files) if files else []
+        self._messages.append({"role": "user", "content": [{"type": "text", "text": user}, *parts] if parts else user})
         calls: list[PlayedCall] = []
         for step in range(self._max_steps):
             reply = await self._ask(number, step)
@@ -127,7 +130,7 @@ class Player:
     def _messages_text(self) -> str:
         """Return the text of the model's last reply."""
         replies = (message.get("content") for message in reversed(self._messages) if message["role"] == "assistant")
-        return next(replies, None) or ""
+        return content_text(next(replies, None))
 
     async def _ask(self, number: int, step: int) -> Reply:
         return await self._stage.ask(

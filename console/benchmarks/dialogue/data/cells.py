@@ -60,7 +60,7 @@ def _user(text: str, name: str) -> Any:
 
 _READERS: dict[str, Callable[[str, str], Any]] = {
     **dict.fromkeys(("messages", "tools", "tool_results", "expect", "json", "calls", "simulated"), _json),
-    **dict.fromkeys(("equals", "contains", "choices"), _items),
+    **dict.fromkeys(("equals", "contains", "choices", "images", "files"), _items),
     "shuffle": _json,
     "instructions": _json,
     "turns": _turns,

@@ -259,6 +259,7 @@ class CaseBuilder:
         expect = _with_settings(expect, settings)
         script = _script(row, expect, settings, columns, variant)
         case_id = self._id(raw, row, variant)
+        script = self._with_files(script, row)
         if has_tests([*script.expect, *(check for turn in script.turns for check in turn.expect)]):
             script = self._with_tests(script, self._row_name(raw, row))
         title = script.turns[0].user if script.turns else script.user.goal if script.user else ""
@@ -269,6 +270,30 @@ class CaseBuilder:
             title=title if len(title) <= _TITLE else f"{title[:_TITLE_START]} … {title[_TITLE_START - _TITLE :]}",
             cluster=row.cluster or (self._row_name(raw, row) if variant else ""),
         )
+
+    def _with_files(self, script: Script, row: Row) -> Script:
+        """Add the files of the row to the turn that asks, and those of each turn."""
+        scripted = [turn for turn in row.turns if isinstance(turn, ScriptedTurn)]
+        if not any(part.images or part.files for part in (row, *scripted)):
+            return script
+        from console.benchmarks.dialogue.data.attached_files import attached
+
+        if not script.turns:
+            raise FieldError("images" if row.images else "files", "need a question; a simulated user cannot send them")
+        folder = Path(self._defaults.place).parent
+        sources: list[list[Row | ScriptedTurn]] = [[row], *([] for _ in script.turns[1:])]
+        for place, turn in enumerate(row.turns):
+            sources[place] += [turn] if isinstance(turn, ScriptedTurn) else []
+        turns = [
+            replace(turn, files=[
+                file
+                for source in parts
+                for paths, name in ((source.images, "images"), (source.files, "files"))
+                for file in attached(folder, _listed(paths), name, images=name == "images")
+            ])
+            for turn, parts in zip(script.turns, sources, strict=True)
+        ]  # fmt: skip
+        return replace(script, turns=turns)
 
     def _with_tests(self, script: Script, name: str) -> Script:
         from console.benchmarks.dialogue.data.hidden_tests import with_digests
@@ -289,6 +314,10 @@ class CaseBuilder:
             raise FieldError("id", f"{shown(name)} is already the id of {self._places[case_id]}", "Use unique ids.")
         self._places[case_id] = raw.place
         return case_id
+
+
+def _listed(paths: str | list[str] | None) -> list[str]:
+    return [paths] if isinstance(paths, str) else paths or []
 
 
 def _can_vary(variants: Variants, row: Mapping[str, Any]) -> bool:
@@ -414,7 +443,7 @@ def _opening(row: Row, settings: Mapping[str, Any]) -> tuple[list[Any], list[Tur
         return [], [Turn(row.prompt)]
     if row.turns:
         scripted = [ScriptedTurn(turn) if isinstance(turn, str) else turn for turn in row.turns]
-        return [], [Turn(turn.user, _with_settings(turn.expect, settings)) for turn in scripted]
+        return [], [Turn(turn.user, expect=_with_settings(turn.expect, settings)) for turn in scripted]
     *before, last = row.messages
     if last.role != "user" or not last.content:
         raise FieldError("messages", "must end with a user message", "The model answers the last message.")

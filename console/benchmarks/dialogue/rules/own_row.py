@@ -3,6 +3,7 @@
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from console.benchmarks.dialogue.rules.script import Script, Turn
 from console.suites.own_row import RecordedCase, Row, recorded_answers
@@ -13,6 +14,7 @@ def own_row(script: Script, recorded: RecordedCase) -> Row:
     row = _opening(script)
     row |= {"system": script.system, "tools": [tool["function"] for tool in script.tools]}
     row |= {"tool_results": msgspec.to_builtins(script.tool_results), "expect": script.expect}
+    row |= _files(script.turns[0]) if script.turns else {}
     row |= {"choices": script.choices, "shuffle": script.shuffle} if script.choices else {}
     row |= {"judge": msgspec.to_builtins(script.rubric)} if script.rubric is not None else {}
     answers: Row = msgspec.to_builtins(script.simulated) if script.simulated is not None else {}
@@ -27,8 +29,14 @@ def _opening(script: Script) -> Row:
         return {"messages": [*script.messages, {"role": "user", "content": script.turns[0].user}]}
     if len(script.turns) == 1 and not script.turns[0].expect:
         return {"prompt": script.turns[0].user}
-    return {"turns": [_turn(turn) for turn in script.turns]}
+    first, *others = script.turns
+    return {"turns": [_turn(replace(first, files=[])), *map(_turn, others)]}
 
 
 def _turn(turn: Turn) -> Any:
-    return {"user": turn.user, "expect": turn.expect} if turn.expect else turn.user
+    files = _files(turn)
+    return {"user": turn.user, "expect": turn.expect, **files} if turn.expect or files else turn.user
+
+
+def _files(turn: Turn) -> Row:
+    return {"files": [file.path for file in turn.files]} if turn.files else {}

@@ -178,6 +178,8 @@ class ScriptedTurn(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     user: Text
     expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    images: Texts | None = None
+    files: Texts | None = None
 
 
 class CannedResult(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -250,6 +252,10 @@ class Row(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """An existing chat that ends with a user message."""
     turns: Annotated[list[Text | ScriptedTurn], Meta(max_length=1000)] = field(default_factory=list[str | ScriptedTurn])
     user: SimulatedUser | None = None
+    images: Texts | None = None
+    """Pictures below the question: paths in the suite's folder."""
+    files: Texts | None = None
+    """Sound (.wav, .mp3) and other files below the question: paths in the suite's folder."""
     choices: Annotated[list[Text], Meta(min_length=2, max_length=26)] | None = None
     """Choices below the question, with letters; `choice` is the letter in this order."""
     shuffle: bool = True

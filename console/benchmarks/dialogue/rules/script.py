@@ -17,10 +17,20 @@ VARIANT_MARK = "@"
 """Separator between row name and variant name in a case id."""
 
 
+class AttachedFile(Struct, frozen=True, omit_defaults=True):
+    """A picture, a sound or another file that is sent with a message."""
+
+    path: str
+    """Path in the suite's folder."""
+    digest: str
+    """SHA-256 of its bytes."""
+
+
 class Turn(Struct, frozen=True, omit_defaults=True):
     """A user message and the checks of the answer."""
 
     user: str
+    files: list[AttachedFile] = field(default_factory=list[AttachedFile])
     expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
 

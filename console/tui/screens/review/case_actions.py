@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partialmethod
+from pathlib import Path
 from typing import Any, Protocol
 
 from textual.content import Content
@@ -128,13 +129,22 @@ class TagActions:
         self.draw()
 
 
+MOST_OPENED = 5
+OPENED = (
+    *("image/png", "image/jpeg", "image/gif", "image/webp", "audio/mpeg", "audio/wav", "application/pdf"),
+    *("text/plain", "text/csv"),
+)
+"""Media types of files that are opened; others may hold code that a program would run."""
+
+
 @dataclass
 class CopyActions:
-    """Copies parts of the current case."""
+    """Copies parts of the current case, or opens them outside."""
 
     services: Services
     run: RunFolder
     controller: ReviewController
+    start: StartWorker
 
     @property
     def _case_id(self) -> str:
@@ -190,6 +200,28 @@ class CopyActions:
         if case is None:
             return
         page_text(self.services, case_text(case), "case")
+
+    def action_open_files(self) -> None:
+        """Open the pictures, sounds and documents of the case in the desktop's programs for them."""
+        case = self._case()
+        shown = [shown.media for passage in case.conversation.passages for shown in passage.media] if case else []
+        files = dict.fromkeys(media.reference for media in shown if media.reference.media_type in OPENED)
+        if not files:
+            self.services.notify(Content("This case has no pictures, sounds or documents."))
+            return
+        paths = [self.run.path_of_file(reference) for reference in list(files)[:MOST_OPENED]]
+        self.start(lambda: self._open_all(paths), group="open")
+
+    def _open_all(self, paths: Sequence[Path]) -> None:
+        from console.tui.desktop import open_outside
+
+        for path in paths:
+            try:
+                open_outside(path)
+            except UsageError as error:
+                words = one_line(str(error), 200)
+                self.services.from_thread(lambda words=words: self.services.notify(words, severity="error"))
+                return
 
     def action_mark(self) -> None:
         """Mark this run for Compare; a second mark opens it."""

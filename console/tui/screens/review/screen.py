@@ -102,7 +102,7 @@ class ReviewScreen(RunScreen):
             self._views,
             TagActions(services, self.controller, self._start_worker, self.draw),
             self._labels,
-            CopyActions(services, run, self.controller),
+            CopyActions(services, run, self.controller, self._start_worker),
             self._retry,
             BranchActions(services, run, self.controller, self.case_pane, self._start_worker),
             KeepActions(services, self.controller, self._start_worker),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from console.benchmarks.pairwise.rules.score import NO_TEXT, RUBRIC, judgement_of, rubric_of, score
+from console.benchmarks.recorded.rules.score import NO_TEXT, RUBRIC, judgement_of, rubric_of, score
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.fault import UsageError
@@ -33,7 +33,7 @@ class PairwiseSuite(Suite):
         Option("length_control", "bool", False, "also report what is left when longer answers have no advantage"),
     )
     headline = WIN_RATE
-    grader_sources = ("console.suites.judging", "console.benchmarks.pairwise.rules")
+    grader_sources = ("console.suites.judging", "console.benchmarks.recorded.rules")
 
     def __init__(self, entry: SuiteEntry) -> None:
         """Open the suite; answers are read lazily."""
@@ -68,7 +68,7 @@ class PairwiseSuite(Suite):
         Raises:
             UsageError: a run is gone, or the runs have no case in common.
         """
-        from console.benchmarks.pairwise.data.pairs import read_pairs
+        from console.benchmarks.recorded.data.pairs import read_pairs
         from console.store.runs import RunFolder
 
         folders = [RunFolder(self._entry.folder / name) for name in setting.options["runs"]]
@@ -123,7 +123,7 @@ class PairwiseSuite(Suite):
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Report win rates, bias by position, and strengths of several runs."""
-        from console.benchmarks.pairwise.rules.report import report
+        from console.benchmarks.recorded.rules.report import report
 
         options = setting.options
         return report(results, options["names"], length_control=bool(options["length_control"]))

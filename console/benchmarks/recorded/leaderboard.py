@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from console.benchmarks.pairwise.rules.report import AT_EQUAL_LENGTH, duel_of
+from console.benchmarks.recorded.rules.report import AT_EQUAL_LENGTH, duel_of
 from console.core.case import Setting, Slot
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Finished

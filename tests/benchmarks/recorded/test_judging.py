@@ -1,5 +1,6 @@
 """Answers of two and more runs judged in pairs, over the loopback: bias, strengths, caps, a kill, and the screens."""
 
+import asyncio
 import json
 import os
 import re
@@ -13,10 +14,13 @@ from typing import Any
 import pytest
 from server.openai_server import OpenAIServer, Scripted
 from support.row_suite import write_folder
+from support.screen_text import assert_until, text_of
 
+from console.config.paths import WorkspacePaths
 from console.core.record import Asked
 from console.store.journal import JournalReader
 from console.store.run_list import find_run
+from console.tui.app import ConsoleApp
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = ("plain", "kind", "wordy")
@@ -25,7 +29,7 @@ BOTH = re.compile(r"<first>\n(.*?)\n</first>\n\n<second>\n(.*?)\n</second>", re.
 
 
 def reply(grade: str, why: str) -> Scripted:
-    return Scripted(json.dumps({"grades": [{"name": "win rate", "why": why, "grade": grade}]}))
+    return Scripted(json.dumps({"grades": [{"name": "rubric", "why": why, "grade": grade}]}))
 
 
 def kinder(first: str, second: str) -> Scripted:
@@ -45,7 +49,7 @@ class Table:
         self.judge, self.judged, self.stop_at, self.reached = judge, 0, 0, threading.Event()
 
     def __call__(self, request: dict[str, Any]) -> Scripted:
-        text = request["messages"][-1]["content"]
+        text = request["messages"][0]["content"]
         if request["model"] == "grader":
             self.judged += 1
             if self.stop_at and self.judged >= self.stop_at:
@@ -55,7 +59,11 @@ class Table:
         guest = re.findall(r"\d", text)[0]
         if guest == "0":  # all say the same
             return Scripted("We are full.")
-        answers = {"plain": "Full.", "kind": f"I am sorry, guest {guest}.", "wordy": "We are really quite full, you see."}
+        answers = {
+            "plain": "Full.",
+            "kind": f"I am sorry, guest {guest}.",
+            "wordy": "We are really quite full, you see.",
+        }
         return Scripted(answers[request["model"]])
 
 
@@ -63,7 +71,9 @@ class Table:
 def played(console, home: Path):
     """Play the rows with each model, and return a way to let a judge compare them."""
     table = Table()
-    write_folder(home / "data" / "mine", [{"id": f"g{n}", "prompt": text, "regex": "."} for n, text in enumerate(PROMPTS)])
+    write_folder(
+        home / "data" / "mine", [{"id": f"g{n}", "prompt": text, "regex": "."} for n, text in enumerate(PROMPTS)]
+    )
     with OpenAIServer(table, models=(*MODELS, "grader")) as server:
         lines = [
             f'[{name}]\nmodel_id = "{name}"\nbase_url = "{server.base_url}"\nlimits = {{ backoff_s = 0.01 }}\n'
@@ -177,8 +187,27 @@ def test_killed_and_capped_it_goes_on_and_pays_one_call_twice_at_most(played, co
         process.send_signal(signal.SIGKILL)
         process.wait()
     folder = find_run(home / "runs", "kind-vs-wordy")
-    kept, sent = sum(isinstance(record, Asked) for record in JournalReader(folder.journal_path).iter_all()), table.judged
+    kept, sent = (
+        sum(isinstance(record, Asked) for record in JournalReader(folder.journal_path).iter_all()),
+        table.judged,
+    )
     ended = console("resume", folder.name, *places, "--quiet", "--json")
     assert ended.code == 0, ended.err
     assert table.judged == 10 + sent - kept
     assert metrics(ended)["win rate"]["value"] == pytest.approx((5 + 0.5) / 6)
+
+
+def test_the_screen_has_both_answers_on_one_line_at_every_size(played, home: Path) -> None:
+    run = played("kind", "plain").data["run"]
+
+    async def look(size: tuple[int, int]) -> None:
+        app = ConsoleApp(WorkspacePaths(runs=home / "runs", data=home / "data"))
+        app.navigator.start_with(run, "g1")
+        async with app.run_test(size=size) as pilot:
+            words = "I am sorry, guest 1." if size[1] < 30 else "kind shown first  kind is better"
+            await assert_until(pilot, lambda: words in text_of(app))
+            [line] = [line for line in text_of(app).splitlines() if "I am sorry, guest 1." in line]
+            assert "Full." in line
+
+    for size in ((80, 24), (130, 36), (160, 45)):
+        asyncio.run(look(size))

@@ -1,0 +1,58 @@
+"""Pictures, sound and files of a row: found and digested when rows are read, and read again when they are sent."""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+from console.benchmarks.dialogue.rules.mistakes import FieldError, shown
+from console.benchmarks.dialogue.rules.script import AttachedFile
+from console.core.fault import Fault, FaultKind
+from console.core.media import Part, media_part, media_type_of
+
+MOST_BYTES = 50_000_000
+"""Size of a file that no provider would take."""
+
+
+def attached(folder: Path, paths: Sequence[str], where: str, *, images: bool) -> list[AttachedFile]:
+    """Return files of a suite's folder with their digests.
+
+    Raises:
+        FieldError: no such file, one that is too large, or one that is no picture but should be.
+    """
+    files: list[AttachedFile] = []
+    for path in paths:
+        if images and not media_type_of(path).startswith("image/"):
+            raise FieldError(where, f"{shown(path)} is not a picture by its name", "List it under `files`.")
+        files.append(AttachedFile(path, hashlib.sha256(_content(folder, path, where)).hexdigest()))
+    return files
+
+
+def content_parts(folder: Path, files: Sequence[AttachedFile]) -> list[Part]:
+    """Read files as content parts of a message.
+
+    Raises:
+        Fault: a file is gone, or has changed since the row was read.
+    """
+    return [_part(folder, file) for file in files]
+
+
+def _part(folder: Path, file: AttachedFile) -> Part:
+    try:
+        data = _content(folder, file.path, "files")
+    except FieldError as error:
+        raise Fault(FaultKind.DATA, str(error)) from None
+    if hashlib.sha256(data).hexdigest() != file.digest:
+        raise Fault(FaultKind.DATA, f"{file.path} has changed since the cases were read")
+    return media_part(data, media_type_of(file.path), Path(file.path).name)
+
+
+def _content(folder: Path, path: str, where: str) -> bytes:
+    file = (folder / path).resolve()
+    if not file.is_relative_to(folder.resolve()):
+        raise FieldError(where, f"{shown(path)} is not in the suite's folder")
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise FieldError(where, f"{shown(path)} is larger than {MOST_BYTES // 1_000_000} MB")
+        return file.read_bytes()
+    except OSError as error:
+        raise FieldError(where, f"{shown(path)} cannot be read: {error.strerror}") from None

@@ -1,1 +1,0 @@
-"""Judging which of two runs' answers to the same cases is better."""

@@ -1,0 +1,111 @@
+"""A world outside of the conversation, such as a container, a browser or a database, that a killed case needs again.
+
+Each action on it is journaled. When a case goes on after a kill, journaled results are returned without the world; only
+if an action is missing, the world is opened and brought to the state in which it was: by executing the earlier actions
+again, or from the snapshot after the last one.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+
+from console.core.fault import Fault, FaultKind, UsageError
+
+if TYPE_CHECKING:
+    from console.suites.stage import Stage
+
+WorldT = TypeVar("WorldT")
+Replay = Literal["execute", "snapshot"]
+
+
+class Environment(Generic[WorldT]):
+    """An asynchronous context with one world; its actions run one after another."""
+
+    def __init__(
+        self,
+        stage: "Stage",
+        open_world: Callable[[Any], Awaitable[WorldT]],
+        close_world: Callable[[WorldT], Awaitable[None]],
+        replay: Replay,
+        snapshot: Callable[[WorldT], Awaitable[Any]] | None,
+    ) -> None:
+        """Store the functions; the world is opened by the first action that must be executed.
+
+        Raises:
+            UsageError: snapshots without a function that takes them, or the other way round.
+        """
+        if (replay == "snapshot") != (snapshot is not None):
+            hint = 'Write stage.environment(open, close, replay="snapshot", snapshot=…), or neither of both.'
+            raise UsageError("an environment is replayed from snapshots, and only then takes them", hint=hint)
+        self._stage, self._open, self._close, self._snapshot = stage, open_world, close_world, snapshot
+        self._world: list[WorldT] = []
+        """The open world, if any."""
+        self._state: Any = None
+        """Snapshot after the last journaled action."""
+        self._past: list[tuple[str, Callable[[WorldT], Awaitable[Any]], Any]] = []
+        """Kind, action and result of the journaled actions that the open world has not seen."""
+        self._turn = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        """Return the environment; nothing is opened yet."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the world if it was opened."""
+        while self._world:
+            await self._close(self._world.pop())
+
+    @property
+    def world(self) -> WorldT:
+        """The open world, during an action.
+
+        Raises:
+            UsageError: no action is being executed.
+        """
+        if not self._world:
+            hint = "Reach for it in the action of `act`, or in an asynchronous tool of a Chat with this environment."
+            raise UsageError("an environment has a world during its actions only", hint=hint)
+        return self._world[0]
+
+    async def act(self, kind: str, request: Any, action: Callable[[WorldT], Awaitable[Any]]) -> Any:
+        """Execute an action on the world and return its JSON result, or the journaled one.
+
+        Args:
+            kind: name of the effect, for the transcript.
+            request: what identifies the action; a JSON value.
+            action: asynchronous function of the world. With `replay="execute"` it may be executed again, and must then
+                return the same.
+
+        Raises:
+            Fault: the world did something else when it was rebuilt (kind `data`).
+        """
+        async with self._turn:
+            is_new = False
+
+            async def execute() -> dict[str, Any]:
+                nonlocal is_new
+                is_new, world = True, await self._rebuilt()
+                result = {"result": await action(world)}
+                return result if self._snapshot is None else {**result, "state": await self._snapshot(world)}
+
+            journaled: dict[str, Any] = await self._stage.perform(kind, request, execute)
+            if not is_new:
+                self._state = journaled.get("state")
+                self._past.append((kind, action, journaled["result"]))
+            return journaled["result"]
+
+    async def _rebuilt(self) -> WorldT:
+        """Return the world in the state after the last journaled action."""
+        if not self._world:
+            self._world.append(await self._open(self._state))
+        [world] = self._world
+        past, self._past = self._past, []
+        for kind, action, before in past if self._snapshot is None else ():
+            again = await action(world)
+            if again != before:
+                words = f"the environment cannot be rebuilt: {kind} gives {again!r:.200} instead of {before!r:.200}"
+                raise Fault(FaultKind.DATA, words, hint='Make it deterministic, or use replay="snapshot".')
+        return world
