@@ -134,6 +134,9 @@ class ReplyBuilder:
         if message != repaired:
             self._flags.add("a secret was removed")
             reply = assembly.read(message, finish, self._accepted)
+        if (tokens := "".join(token.token for token in reply.logprobs)) != self.redact(tokens):
+            reply = msgspec.structs.replace(reply, logprobs=())
+            self._flags.add("logprobs with a secret were removed")
         flags = tuple(sorted(self._flags | set(reply.flags)))
         return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
 
