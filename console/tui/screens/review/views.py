@@ -25,6 +25,7 @@ from console.tui.render import diff
 from console.tui.render.block import Block
 from console.tui.render.section_block import section_block
 from console.tui.sanitize import literal, one_line
+from console.tui.screens.review.tokens import has_tokens, token_blocks
 from console.tui.suite_views.conversation_blocks import broken_blocks, conversation_blocks, outcome_word, passage_block
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
 from console.tui.symbols import MUTED, SYMBOLS, block_title, muted
@@ -52,10 +53,10 @@ class ShownCase:
     judging: Callable[[], Judging | None] = lambda: None
     apart: Callable[[], Section | None] = lambda: None
 
-    def context(self, width: int, *, with_conversation: bool) -> DrawContext:
+    def context(self, width: int, *, with_conversation: bool, token: int | None = None) -> DrawContext:
         """Return the context for drawing a view."""
         return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
-                           self.judging, self.apart)  # fmt: skip
+                           self.judging, token, self.apart)  # fmt: skip
 
 
 # Tools, truth ---------------------------------------------------------------------------------------------------------
@@ -436,10 +437,11 @@ def _has_comparison(case: ReviewedCase) -> bool:
     return case.comparison is not None
 
 
-def _was_repeated(rollout: Rollout) -> bool:
-    return len(rollout.attempts) > 1
+def _was_repeated(case: ReviewedCase) -> bool:
+    return len(case.rollout.attempts) > 1
 
 
+TOKENS = "tokens"
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", diff_blocks, folds_same=_has_comparison),
     CaseView("talk", "Talk", lambda case, context: conversation_blocks(case.conversation)),
@@ -450,6 +452,7 @@ STANDARD_VIEWS = (
     ),
     CaseView("tools", "Tools", lambda case, context: tool_blocks(case.conversation)),
     CaseView("scores", "Scores", score_blocks),
+    CaseView(TOKENS, "Tokens", token_blocks, exists_for=has_tokens),
     CaseView("raw", "Raw", lambda case, context: raw_blocks(case)),
     CaseView("attempts", "Attempts", lambda case, context: attempt_blocks(case), exists_for=_was_repeated),
 )
