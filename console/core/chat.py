@@ -89,6 +89,10 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     usage: Usage | None = None
     model: str = ""
     """Model name the server answered with."""
+    provider: str = ""
+    """Provider or deployment that a gateway named."""
+    fingerprint: str = ""
+    """The server's `system_fingerprint`."""
     latency_s: Duration = 0.0
     first_token_s: Duration | None = None
     tries: Count = 1
@@ -99,6 +103,11 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Content the API must get back with this reply; None if the plain message is enough."""
     logprobs: tuple[TokenLogprob, ...] = ()
     """Tokens of the answer with their log probabilities, if they were asked for and the server gives them."""
+
+    @property
+    def server(self) -> str:
+        """What served it: provider and fingerprint; empty if unknown."""
+        return f"{self.provider} {self.fingerprint}".strip()
 
     def message(self) -> Message:
         """Return the assistant message that carries this reply in later requests."""

@@ -121,6 +121,7 @@ class HttpClient:
         path = self._api.path_of(self._model.model_id)
         try:
             async with deadlines, self._session.request("POST", path, encode(body)) as response:
+                builder.read_headers(response.headers)
                 await receive(response, self._api.events(), builder, deadlines)
         except Fault as fault:
             if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or not builder.is_complete:

@@ -233,13 +233,6 @@ class Transcript(Viewport):
         self._freeze()
         self._scroll(self._tops[self._place[key]])
 
-    def bring_into_view(self, key: str) -> None:
-        """Scroll so that a block is visible, unless its first and last lines are, with the lines above it."""
-        first, last = self._tops[self._place[key]], self._tops[self._place[key] + 1]
-        if not self.scroll_offset.y < first or last > self.scroll_offset.y + self.page:
-            self._freeze()
-            self._scroll(max(first - self.page // 3, 0))
-
     def set_follow(self, follow: bool) -> None:
         """Start or stop following the end."""
         self._live = True

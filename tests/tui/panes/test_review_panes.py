@@ -150,7 +150,7 @@ def test_the_cursor_begins_at_the_least_probable_token_with_its_alternatives() -
 def test_doubtful_tokens_are_told_apart_without_colors() -> None:
     case = token_case([[token("a", 0.99), token("b", 0.7), token("c", 0.3), token("d", 0.05), token("e", 0.04)]])
     blocks = token_blocks(case, DrawContext(40, diff.Style(), STANDARD, token=4))
-    spans = {blocks[0].body[0].plain[span.start : span.end]: str(span.style) for span in blocks[0].body[0].spans}
+    spans = {blocks[1].body[0].plain[span.start : span.end]: str(span.style) for span in blocks[1].body[0].spans}
     assert "underline" not in spans["b"]
     assert (spans["c"], spans["d"], spans["e"]) == ("$fail underline", "$fail bold underline", "reverse")
     assert "a" not in spans
@@ -181,15 +181,15 @@ async def test_keys_move_through_the_tokens_and_keep_the_alternatives_in_view() 
         shown = replace(shown_case(["x"]), case=case, views=[view], view=view)
         pane.show(shown, Room(80))
         await pilot.pause()
-        assert "word0" in pane.text.blocks[1].logical[0].plain
+        assert "word0" in pane.text.blocks[1].logical[1].plain
         pane.step_turn(399)
         await pilot.pause()
-        assert '" word399"' in pane.text.blocks[1].logical[0].plain
+        assert '" word399"' in pane.text.blocks[1].logical[1].plain
         drawn = "\n".join(pane.text.render_line(y).text for y in range(pane.text.size.height))
         assert '" word399"' in drawn
         pane.step_turn(-1)
         pane.show(shown, Room(80))
-        assert '" word398"' in pane.text.blocks[1].logical[0].plain
+        assert '" word398"' in pane.text.blocks[1].logical[1].plain
 
 
 def test_the_view_exists_only_for_cases_with_log_probabilities() -> None:

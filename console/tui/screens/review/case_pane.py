@@ -24,7 +24,6 @@ from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
 from console.tui.render.lines import fit_name
 from console.tui.sanitize import one_line, plain_line
-from console.tui.screens.review.tokens import ALTERNATIVES, cursor_of, tokens_of
 from console.tui.screens.review.views import TOKENS, ShownCase, view_with
 from console.tui.suite_views.conversation_blocks import conversation_blocks
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, ReviewedCase
@@ -395,10 +394,18 @@ class CasePane(Vertical):
         self.text.scroll_to_block(key)
 
     def _step_token(self, by: int, shown: ShownCase) -> None:
+        from console.tui.screens.review.tokens import (  # lazy, as tokens are rare
+            CURSOR,
+            cursor_of,
+            is_in_view,
+            tokens_of,
+        )
+
         if tokens := tokens_of(shown.case.conversation):
             self._token = cursor_of(tokens, cursor_of(tokens, self._token) + by)
             self._draw_view(shown, keep_place=True)
-            self.text.bring_into_view(ALTERNATIVES)
+            if not is_in_view(self.text, CURSOR):
+                self.text.scroll_to_block(CURSOR)
 
 
 def _is_same_view(before: ShownCase, shown: ShownCase) -> bool:

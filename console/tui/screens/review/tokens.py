@@ -11,9 +11,10 @@ from console.tui.render.block import Block
 from console.tui.sanitize import one_line
 from console.tui.suite_views.suite_view import DrawContext, ReviewedCase
 from console.tui.symbols import MUTED, bar, block_title, muted
+from console.tui.widgets.transcript import Transcript
 
-ALTERNATIVES = "alternatives"
-"""Key of the block with the cursor."""
+CURSOR = "cursor"
+"""Key of the block with the line of the cursor and the alternatives."""
 _LEVELS = ((0.1, "$fail bold underline"), (0.5, "$fail underline"), (0.9, "$undecided"))
 """Styles of tokens below a probability; attributes tell the doubtful ones apart without colors."""
 _LEGEND = "underlined: below 50 %   bold: below 10 %   < > previous, next token"
@@ -27,16 +28,22 @@ def tokens_of(conversation: Conversation) -> list[TokenLogprob]:
     return [token for exchange in conversation.exchanges for token in exchange.asked.reply.logprobs]
 
 
-def has_tokens(case: ReviewedCase) -> bool:
-    """Return whether the log probabilities of any reply are known."""
-    return any(exchange.asked.reply.logprobs for exchange in case.conversation.exchanges)
-
-
 def cursor_of(tokens: Sequence[TokenLogprob], chosen: int | None) -> int:
     """Return the index of the token under the cursor: the chosen one, else the least probable."""
     if chosen is not None:
         return max(0, min(chosen, len(tokens) - 1))
     return min(range(len(tokens)), key=lambda place: tokens[place].logprob, default=0)
+
+
+def is_in_view(text: Transcript, key: str) -> bool:
+    """Return whether all lines of a block are visible."""
+    top, first = 0, text.scroll_offset.y
+    for block in text.blocks:
+        bottom = top + block.height_at(text.room)
+        if block.key == key:
+            return first <= top and bottom <= first + text.page
+        top = bottom
+    return False
 
 
 def token_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
@@ -62,10 +69,10 @@ def _reply_blocks(name: str, where: Content, tokens: Sequence[TokenLogprob], cur
     lines, cursor_line = _lines(tokens, cursor, width - 2)
     if cursor_line is None:
         return [Block(name, title, where, body=lines)]
-    above, below = lines[: cursor_line + 1], lines[cursor_line + 1 :]
-    blocks = [Block(name, title, where, body=above, gap=False)]
-    blocks.append(Block(ALTERNATIVES, body=_alternatives(tokens[cursor], width - 4), indent=4, gap=not below))
-    return [*blocks, *([Block(f"{name} rest", body=below)] if below else [])]
+    here = [lines[cursor_line], *(line.pad_left(2) for line in _alternatives(tokens[cursor], width - 4))]
+    blocks = [Block(name, title, where, body=lines[:cursor_line], gap=False)]
+    blocks.append(Block(CURSOR, body=here, gap=cursor_line + 1 == len(lines)))
+    return [*blocks, *([Block(f"{name} rest", body=rest)] if (rest := lines[cursor_line + 1 :]) else [])]
 
 
 def _lines(tokens: Sequence[TokenLogprob], cursor: int, width: int) -> tuple[list[Content], int | None]:

@@ -25,7 +25,6 @@ from console.tui.render import diff
 from console.tui.render.block import Block
 from console.tui.render.section_block import section_block
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.review.tokens import has_tokens, token_blocks
 from console.tui.suite_views.conversation_blocks import broken_blocks, conversation_blocks, outcome_word, passage_block
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
 from console.tui.symbols import MUTED, SYMBOLS, block_title, muted
@@ -437,6 +436,16 @@ def _has_comparison(case: ReviewedCase) -> bool:
     return case.comparison is not None
 
 
+def _has_tokens(case: ReviewedCase) -> bool:
+    return any(exchange.asked.reply.logprobs for exchange in case.conversation.exchanges)
+
+
+def _token_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    from console.tui.screens.review.tokens import token_blocks  # lazy, as tokens are rare
+
+    return token_blocks(case, context)
+
+
 def _was_repeated(case: ReviewedCase) -> bool:
     return len(case.rollout.attempts) > 1
 
@@ -452,7 +461,7 @@ STANDARD_VIEWS = (
     ),
     CaseView("tools", "Tools", lambda case, context: tool_blocks(case.conversation)),
     CaseView("scores", "Scores", score_blocks),
-    CaseView(TOKENS, "Tokens", token_blocks, exists_for=has_tokens),
+    CaseView(TOKENS, "Tokens", _token_blocks, exists_for=_has_tokens),
     CaseView("raw", "Raw", lambda case, context: raw_blocks(case)),
     CaseView("attempts", "Attempts", lambda case, context: attempt_blocks(case), exists_for=_was_repeated),
 )
