@@ -4,11 +4,11 @@ The texts of results are those of τ²-bench, (c) 2025 Sierra Research, MIT lice
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-from console.benchmarks.tau2.rules.domains.world import ToolError, converted, tool
+from console.benchmarks.tau2.rules.domains.world import Table, ToolError, converted, tool
 
 NONE = "none"
 CONNECTED, NO_SERVICE = "connected", "no_service"
@@ -164,16 +164,16 @@ class TelecomUser:
     """Tools of the user, and functions of the tasks."""
 
     def __init__(self, data: PhoneData) -> None:
-        self.device, self.surroundings = data.device, data.surroundings
+        self.phone = Table[Device | Surroundings]({"device": data.device, "surroundings": data.surroundings})
+        self.device = cast(Device, self.phone.get("device", ""))
+        self.surroundings = cast(Surroundings, self.phone.get("surroundings", ""))
 
     @tool("read")
     def check_status_bar(self) -> str:
-        """Return the icons of the status bar."""
         return self.bar()
 
     @tool("read")
     def check_network_status(self) -> str:
-        """Return the state of network and Wi-Fi."""
         device = self.device
         lines = [
             f"Airplane Mode: {_on(device.airplane_mode)}",
@@ -192,7 +192,6 @@ class TelecomUser:
 
     @tool("read")
     def check_network_mode_preference(self) -> str:
-        """Return the network mode."""
         return f"Network Mode Preference: {_text(self.device.network_mode_preference)}"
 
     @tool("write")
@@ -208,7 +207,6 @@ class TelecomUser:
 
     @tool("read")
     def run_speed_test(self) -> str:
-        """Return the speed of mobile data."""
         speed = self._speed()
         if speed is None:
             return "Speed test failed: No Connection."
@@ -217,7 +215,6 @@ class TelecomUser:
 
     @tool("write")
     def toggle_airplane_mode(self) -> str:
-        """Switch airplane mode."""
         device = self.device
         device.airplane_mode = not device.airplane_mode
         if device.airplane_mode and device.vpn_connected:
@@ -229,12 +226,10 @@ class TelecomUser:
 
     @tool("read")
     def check_sim_status(self) -> str:
-        """Return the state of the SIM card."""
         return _SIM_WORDS[self._sim()]
 
     @tool("write")
     def reseat_sim_card(self) -> str:
-        """Take the SIM card out and put it back."""
         self.device.sim_card_missing = False
         self.simulate_network_search()
         return self.bar("SIM card re-seated successfully.")
@@ -245,7 +240,6 @@ class TelecomUser:
 
     @tool("read")
     def check_data_restriction_status(self) -> str:
-        """Return whether data saver is on."""
         is_on = self.device.data_saver_mode
         return "Data Saver mode is ON (limits data usage)." if is_on else "Data Saver mode is OFF."
 
@@ -253,7 +247,6 @@ class TelecomUser:
 
     @tool("read")
     def check_apn_settings(self) -> str:
-        """Return the settings of the access point."""
         settings = self.device.active_apn_settings
         name, url = settings.apn_name or "Not Set", settings.mmsc_url or "Not Set"
         note = "(These are technical settings, usually best left unchanged.)"
@@ -279,7 +272,6 @@ class TelecomUser:
 
     @tool("read")
     def check_wifi_status(self) -> str:
-        """Return the state of Wi-Fi."""
         device = self.device
         if not device.wifi_enabled:
             return "Wi-Fi is turned OFF."
@@ -300,7 +292,6 @@ class TelecomUser:
 
     @tool("read")
     def check_wifi_calling_status(self) -> str:
-        """Return whether calls go over Wi-Fi."""
         return f"Wi-Fi Calling is currently turned {_on(self.device.wifi_calling_enabled)}."
 
     toggle_wifi_calling = _switch("wifi_calling_enabled", "Wi-Fi Calling")
@@ -322,7 +313,6 @@ class TelecomUser:
 
     @tool("write")
     def connect_vpn(self) -> str:
-        """Connect to the usual VPN."""
         if self.device.vpn_connected:
             return "VPN already connected."
         self._join_vpn("excellent")
@@ -330,7 +320,6 @@ class TelecomUser:
 
     @tool("write")
     def disconnect_vpn(self) -> str:
-        """Disconnect the VPN."""
         if not self.device.vpn_connected:
             return self.bar("No active VPN connection to disconnect.")
         self.device.vpn_connected, self.device.vpn_details = False, None
@@ -338,12 +327,10 @@ class TelecomUser:
 
     @tool("read")
     def check_installed_apps(self) -> str:
-        """Return the names of the apps."""
         return f"The following apps are installed on the phone: {', '.join(self.device.app_statuses)}"
 
     @tool("read")
     def check_app_status(self, app_name: str) -> str:
-        """Return what an app may do, in lines."""
         app = self.device.app_statuses.get(app_name)
         if app is None:
             return f"App '{app_name}' not found on this phone."
@@ -355,7 +342,6 @@ class TelecomUser:
 
     @tool("read")
     def check_app_permissions(self, app_name: str) -> str:
-        """Return what an app may do, in a sentence."""
         app = self.device.app_statuses.get(app_name)
         if app is None:
             return f"App '{app_name}' not found on this phone."
@@ -366,7 +352,6 @@ class TelecomUser:
 
     @tool("write")
     def grant_app_permission(self, app_name: str, permission: str) -> str:
-        """Let an app do something."""
         app, name = self.device.app_statuses.get(app_name), permission.lower()
         if app is None:
             return self.bar(f"Error. App '{app_name}' not found. Cannot grant permission.")
@@ -379,12 +364,10 @@ class TelecomUser:
 
     @tool("read")
     def can_send_mms(self) -> str:
-        """Return whether picture messages work."""
         return f"Your messaging app {'can' if self._mms_works() else 'cannot'} send MMS messages."
 
     @tool("write")
     def reboot_device(self) -> str:
-        """Restart the phone."""
         lines: list[str] = []
         if self.device.active_apn_settings.reset_at_reboot:
             lines.append("Resetting APN settings...\n")
@@ -394,7 +377,6 @@ class TelecomUser:
 
     @tool("read")
     def check_payment_request(self) -> str:
-        """Return the bill to pay."""
         request = self.surroundings.payment_request
         if request is None:
             return "No payment request has been made."
@@ -412,16 +394,13 @@ class TelecomUser:
     # Functions of the tasks
 
     def set_user_info(self, name: str, phone_number: str) -> None:
-        """Say who the user is."""
         self.surroundings.name, self.surroundings.phone_number = name, phone_number
 
     def set_user_location(self, abroad: bool) -> None:
-        """Say where the user is."""
         self.surroundings.is_abroad = abroad
 
     def turn_airplane_mode_on(self) -> None:
-        """Put the phone in airplane mode."""
-        while not self.device.airplane_mode:
+        if not self.device.airplane_mode:
             self.toggle_airplane_mode()
 
     turn_roaming_on = _setter("roaming_enabled", value=True)
@@ -429,17 +408,14 @@ class TelecomUser:
     turn_data_off = _setter("data_enabled", value=False)
 
     def turn_data_saver_mode_on(self) -> None:
-        """Switch data saver on."""
         self.device.data_saver_mode = True
 
     def remove_app_permission(self, app_name: str, permission: str) -> None:
-        """Forbid an app something."""
         app = self.device.app_statuses.get(app_name)
         if app is not None and permission.lower() in Permissions.__struct_fields__:
             setattr(app.permissions, permission.lower(), False)
 
     def set_wifi_calling(self, enabled: bool, mms_over_wifi: bool | None = None) -> None:
-        """Set calls and picture messages over Wi-Fi."""
         self.device.wifi_calling_enabled = enabled
         if mms_over_wifi is not None:
             self.device.wifi_calling_mms_over_wifi = mms_over_wifi
@@ -454,7 +430,6 @@ class TelecomUser:
         self.device.active_apn_settings.mmsc_url = None
 
     def break_vpn(self) -> None:
-        """Connect to a slow VPN."""
         self._join_vpn("poor")
 
     unseat_sim_card = _setter("sim_card_missing", value=True)
@@ -465,11 +440,9 @@ class TelecomUser:
         self.simulate_network_search()
 
     def assert_service_status(self, expected_status: str) -> bool:
-        """Return whether the network is in a state."""
         return self.device.network_connection_status == expected_status
 
     def assert_mobile_data_status(self, expected_status: bool) -> bool:
-        """Return whether mobile data works, or does not."""
         return self._data_works() == expected_status
 
     def assert_internet_speed(self, expected_speed: float, expected_desc: str | None = None) -> bool:
@@ -480,7 +453,6 @@ class TelecomUser:
         return (speed or 0.0) >= expected_speed and is_called
 
     def assert_can_send_mms(self, expected_status: bool) -> bool:
-        """Return whether picture messages work, or do not."""
         return self._mms_works() == expected_status
 
     # The phone
