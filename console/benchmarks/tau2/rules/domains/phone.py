@@ -14,19 +14,9 @@ NONE = "none"
 CONNECTED, NO_SERVICE = "connected", "no_service"
 MODES: Mapping[str, str] = {"4g_5g_preferred": "5G", "4g_only": "4G", "3g_only": "3G", "2g_only": "2G"}
 """Technology by network mode; the first falls back to 4G."""
-_SIGNAL_WORDS: Mapping[str, str] = {
-    "poor": "📶¹ Poor",
-    "fair": "📶² Fair",
-    "good": "📶³ Good",
-    "excellent": "📶⁴ Excellent",
-}
-_SPEEDS: Mapping[str, tuple[float, float]] = {
-    "2G": (0.1, 0.4),
-    "3G": (1.0, 5.0),
-    "4G": (10.0, 100.0),
-    "5G": (50.0, 500.0),
-}
-_SIGNAL_SHARE: Mapping[str, float] = {"poor": 0.2, "fair": 0.5, "good": 0.8, "excellent": 1.0}
+_SIGNAL_WORDS = {"poor": "📶¹ Poor", "fair": "📶² Fair", "good": "📶³ Good", "excellent": "📶⁴ Excellent"}
+_SIGNAL_SHARE = {"poor": 0.2, "fair": 0.5, "good": 0.8, "excellent": 1.0}
+_MEAN_SPEED = {"2G": 0.25, "3G": 3.0, "4G": 55.0, "5G": 275.0}
 _SPEED_WORDS = (
     (1, "Very Poor", "Connection is very slow. Basic web browsing might be difficult."),
     (5, "Poor", "Connection is slow. Web browsing may be sluggish, streaming difficult."),
@@ -112,10 +102,6 @@ class PaymentRequest(msgspec.Struct, gc=False):
     paid: bool = False
 
 
-def _signals() -> dict[str, str]:
-    return {"2G": "poor", "3G": "fair", "4G": "good", "5G": "excellent"}
-
-
 class Surroundings(msgspec.Struct, gc=False):
     """The user's location, and the company's settings for the phone."""
 
@@ -123,7 +109,9 @@ class Surroundings(msgspec.Struct, gc=False):
     phone_number: str | None = None
     is_abroad: bool = False
     roaming_allowed: bool = False
-    signal_strength: dict[str, str] = msgspec.field(default_factory=_signals)
+    signal_strength: dict[str, str] = msgspec.field(
+        default_factory=lambda: {"2G": "poor", "3G": "fair", "4G": "good", "5G": "excellent"}
+    )
     mobile_data_usage_exceeded: bool = False
     line_active: bool = True
     payment_request: PaymentRequest | None = None
@@ -150,12 +138,13 @@ def _switch(field: str, name: str, *, searches: bool = False) -> Callable[["Tele
     return toggle
 
 
-def _setter(field: str, *, value: bool) -> Callable[["TelecomUser"], None]:
-    """Make the function of tasks that gives a setting a value, after which the phone searches its network."""
+def _setter(field: str, *, value: bool, searches: bool = True) -> Callable[["TelecomUser"], None]:
+    """Make the function of tasks that gives a setting a value, after which most let the phone search its network."""
 
     def turn(self: "TelecomUser") -> None:
         setattr(self.device, field, value)
-        self.simulate_network_search()
+        if searches:
+            self.simulate_network_search()
 
     return turn
 
@@ -235,7 +224,6 @@ class TelecomUser:
         return self.bar("SIM card re-seated successfully.")
 
     toggle_data = _switch("data_enabled", "Mobile Data", searches=True)
-
     toggle_roaming = _switch("roaming_enabled", "Data Roaming", searches=True)
 
     @tool("read")
@@ -406,9 +394,8 @@ class TelecomUser:
     turn_roaming_on = _setter("roaming_enabled", value=True)
     turn_roaming_off = _setter("roaming_enabled", value=False)
     turn_data_off = _setter("data_enabled", value=False)
-
-    def turn_data_saver_mode_on(self) -> None:
-        self.device.data_saver_mode = True
+    turn_data_saver_mode_on = _setter("data_saver_mode", value=True, searches=False)
+    unseat_sim_card = _setter("sim_card_missing", value=True)
 
     def remove_app_permission(self, app_name: str, permission: str) -> None:
         app = self.device.app_statuses.get(app_name)
@@ -431,8 +418,6 @@ class TelecomUser:
 
     def break_vpn(self) -> None:
         self._join_vpn("poor")
-
-    unseat_sim_card = _setter("sim_card_missing", value=True)
 
     def lock_sim_card(self, mode: str) -> None:
         """Lock the SIM card with its `pin` or `puk`."""
@@ -491,8 +476,8 @@ class TelecomUser:
         share = 0.1 if vpn is not None and vpn.server_performance == "poor" else 1.0
         if device.data_saver_mode:
             share *= 0.2
-        low, high = _SPEEDS.get(device.network_technology_connected, (0.0, 0.0))
-        return round((low + high) / 2.0 * _SIGNAL_SHARE.get(device.network_signal_strength, 0.0) * share, 2)
+        speed = _MEAN_SPEED.get(device.network_technology_connected, 0.0)
+        return round(speed * _SIGNAL_SHARE.get(device.network_signal_strength, 0.0) * share, 2)
 
     def _mms_works(self) -> bool:
         device, app = self.device, self.device.app_statuses.get("messaging")

@@ -1,5 +1,6 @@
 """The telephone company: customers, lines and bills, and the world it shares with the user's phone."""
 
+from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -138,6 +139,21 @@ class Data(msgspec.Struct, gc=False):
 # Tools ---------------------------------------------------------------------------------------------------------------
 
 
+def _roaming(*, is_on: bool) -> Callable[["TelecomAgent", str, str], str]:
+    """Make the tool that lets a line roam, or not."""
+    word = "enabled" if is_on else "disabled"
+
+    @tool("write")
+    def switch(self: "TelecomAgent", customer_id: str, line_id: str) -> str:
+        line = self.line_of(customer_id, line_id)
+        if line.roaming_enabled == is_on:
+            return f"Roaming was already {word}"
+        line.roaming_enabled = is_on
+        return f"Roaming {word} successfully"
+
+    return switch
+
+
 class TelecomAgent:
     """Tools of the agent, and functions of the tasks."""
 
@@ -179,7 +195,7 @@ class TelecomAgent:
     @tool("write")
     def suspend_line(self, customer_id: str, line_id: str, reason: str) -> dict[str, Any]:
         del reason
-        line = self._line_of(customer_id, line_id)
+        line = self.line_of(customer_id, line_id)
         if line.status != ACTIVE:
             raise ToolError("Line must be active to suspend")
         line.status = SUSPENDED
@@ -189,7 +205,7 @@ class TelecomAgent:
     @tool("write")
     def resume_line(self, customer_id: str, line_id: str) -> dict[str, Any]:
         """Resume a suspended or new line."""
-        line = self._line_of(customer_id, line_id)
+        line = self.line_of(customer_id, line_id)
         if line.status not in (SUSPENDED, PENDING):
             raise ToolError("Line must be suspended to resume")
         line.status = ACTIVE
@@ -215,7 +231,7 @@ class TelecomAgent:
 
     @tool("read")
     def get_data_usage(self, customer_id: str, line_id: str) -> dict[str, Any]:
-        line = self._line_of(customer_id, line_id)
+        line = self.line_of(customer_id, line_id)
         return {
             "line_id": line_id,
             "data_used_gb": line.data_used_gb,
@@ -224,28 +240,15 @@ class TelecomAgent:
             "cycle_end_date": _next_month(TODAY) - timedelta(days=1),
         }
 
-    @tool("write")
-    def enable_roaming(self, customer_id: str, line_id: str) -> str:
-        line = self._line_of(customer_id, line_id)
-        if line.roaming_enabled:
-            return "Roaming was already enabled"
-        line.roaming_enabled = True
-        return "Roaming enabled successfully"
-
-    @tool("write")
-    def disable_roaming(self, customer_id: str, line_id: str) -> str:
-        line = self._line_of(customer_id, line_id)
-        if not line.roaming_enabled:
-            return "Roaming was already disabled"
-        line.roaming_enabled = False
-        return "Roaming disabled successfully"
+    enable_roaming = _roaming(is_on=True)
+    disable_roaming = _roaming(is_on=False)
 
     transfer_to_human_agents = world.transfer_to_human_agents
 
     @tool("write")
     def refuel_data(self, customer_id: str, line_id: str, gb_amount: float) -> dict[str, Any]:
         """Add data to a line, on the next bill."""
-        line = self._line_of(customer_id, line_id)
+        line = self.line_of(customer_id, line_id)
         if gb_amount <= 0:
             raise ToolError("Refuel amount must be positive")
         price = self.plan(line.plan_id).data_refueling_price_per_gb
@@ -264,7 +267,7 @@ class TelecomAgent:
     # Functions of the tasks
 
     def set_data_usage(self, customer_id: str, line_id: str, data_used_gb: float) -> str:
-        self._line_of(customer_id, line_id).data_used_gb = data_used_gb
+        self.line_of(customer_id, line_id).data_used_gb = data_used_gb
         return f"Data usage set to {data_used_gb} GB for line {line_id}"
 
     def suspend_line_for_overdue_bill(
@@ -290,7 +293,7 @@ class TelecomAgent:
             line.contract_end_date = str(end)
 
     def assert_data_refueling_amount(self, customer_id: str, line_id: str, expected_amount: float) -> bool:
-        return abs(self._line_of(customer_id, line_id).data_refueling_gb - expected_amount) < _EPSILON
+        return abs(self.line_of(customer_id, line_id).data_refueling_gb - expected_amount) < _EPSILON
 
     def assert_no_overdue_bill(self, overdue_bill_id: str) -> bool:
         """Return whether a bill is paid or unknown."""
@@ -315,7 +318,7 @@ class TelecomAgent:
         bills = (self.bill(bill_id) for bill_id in customer.bill_ids)
         return next((bill for bill in bills if bill.status == AWAITING), None)
 
-    def _line_of(self, customer_id: str, line_id: str) -> Line:
+    def line_of(self, customer_id: str, line_id: str) -> Line:
         if line_id not in self.get_customer_by_id(customer_id).line_ids:
             raise ToolError(f"Line {line_id} not found for customer {customer_id}")
         return self.line(line_id)
