@@ -31,7 +31,7 @@ from console.suites.summing import summed_up
 
 RUN = JsonKind(
     "run",
-    "show, run, resume, retry, merge",
+    "show, run, resume, retry, merge, judge",
     "A run with its counts and its suite's report. `run` writes one for each run it plays.",
     {
         "run": "its name",
