@@ -9,7 +9,7 @@ from console.core.case import Key, Slot
 from console.core.experiment import Beginning
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.record import AnyRecord, Finished
+from console.core.record import Finished
 from console.core.run import Manifest
 from console.core.tally import without_output
 from console.engine.recorded_effects import ConversationEffects, EarlierPlay
@@ -104,14 +104,8 @@ def open_run(manifest: Manifest, runs_root: Path) -> EarlierRun:
         raise UsageError(f"the run whose conversations are {done} is gone", where=str(folder.path), hint="Put it back.")
     is_imported = manifest.format == RECORDED
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
-    for record in journal.iter_all():
-        _add(finished, record, keeps_output=is_imported)
+    for record in journal.iter_ends():
+        is_needed_whole = is_imported or record.verdict.outcome is Outcome.BROKEN
+        finished[record.key.case, record.key.rollout] = record if is_needed_whole else without_output(record)
     played = {slot: record for slot, record in finished.items() if record.verdict.outcome is not Outcome.NOT_RUN}
     return EarlierRun(journal, played, manifest.judge_repeats, frozenset(manifest.asked_anew), is_imported)
-
-
-def _add(finished: dict[Slot, Finished], record: AnyRecord, *, keeps_output: bool) -> None:
-    if not isinstance(record, Finished):
-        return
-    kept = record if keeps_output or record.verdict.outcome is Outcome.BROKEN else without_output(record)
-    finished[record.key.case, record.key.rollout] = kept
