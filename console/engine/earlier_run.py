@@ -54,21 +54,22 @@ class EarlierRun:
 
     def effects(self, old: Slot) -> ConversationEffects:
         """Return the effects of a recorded conversation that has ended."""
-        effects = ConversationEffects()
-        for record in self.journal.read(self.finished[old].key):
-            if not isinstance(record, Finished):
-                effects.add(record)
-        effects.records.clear()
-        return effects
+        return self._play(old).effects
 
     def output(self, old: Slot) -> Any:
         """Return the output of a recorded conversation, or None if it has not ended."""
-        finished = self.finished.get(old)
-        records = self.journal.read(finished.key) if finished is not None else []
-        return next((record.output for record in reversed(records) if isinstance(record, Finished)), None)
+        finished = self._play(old).finished if old in self.finished else None
+        return finished.output if finished is not None else None
 
     def _play(self, old: Slot) -> EarlierPlay:
-        return EarlierPlay(self.effects(old), self.finished[old])
+        play = EarlierPlay(ConversationEffects(), self.finished[old])
+        for record in self.journal.read(self.finished[old].key):
+            if isinstance(record, Finished):
+                play.finished = record  # with its output
+            else:
+                play.effects.add(record)
+        play.effects.records.clear()
+        return play
 
     def _old(self, slot: Slot) -> Slot:
         return slot[0], slot[1] // self.repeats
@@ -105,7 +106,6 @@ def open_run(manifest: Manifest, runs_root: Path) -> EarlierRun:
     is_imported = manifest.format == RECORDED
     journal, finished = JournalIndex(folder.journal_path), dict[Slot, Finished]()
     for record in journal.iter_ends():
-        is_needed_whole = is_imported or record.verdict.outcome is Outcome.BROKEN
-        finished[record.key.case, record.key.rollout] = record if is_needed_whole else without_output(record)
+        finished[record.key.case, record.key.rollout] = without_output(record)
     played = {slot: record for slot, record in finished.items() if record.verdict.outcome is not Outcome.NOT_RUN}
     return EarlierRun(journal, played, manifest.judge_repeats, frozenset(manifest.asked_anew), is_imported)
