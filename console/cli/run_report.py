@@ -31,7 +31,7 @@ from console.suites.summing import summed_up
 
 RUN = JsonKind(
     "run",
-    "show, run, resume, retry, merge",
+    "show, run, resume, retry, merge, judge",
     "A run with its counts and its suite's report. `run` writes one for each run it plays.",
     {
         "run": "its name",
@@ -170,7 +170,7 @@ def _counts(summary: Summary) -> str:
     tally = summary.tally
     counted = [("passed", tally.passed), ("failed", tally.failed), ("broken", tally.broken)]
     counted += [("setup", tally.setup)]
-    counted += [("undecided", tally.undecided), ("not run", summary.planned - tally.finished)]
+    counted += [("undecided", tally.undecided), ("not run", summary.left + tally.not_run)]
     words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was played"
     return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}{slowed_by(tally.rate_limits)}"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from console.core.case import Case, Key
+from console.core.case import Case, Key, Slot
 from console.core.chat import Reply
 from console.core.looks import Look
 from console.core.outcome import Verdict
@@ -167,6 +167,8 @@ class Looked(Record, frozen=True):
     """All of the first rollouts of the planned order have ended, and were looked at; never looked at again."""
 
     look: Look
+    beyond: tuple[Slot, ...] = ()
+    """At a decision against a baseline: graded rollouts that had started too, but were not looked at."""
 
 
 class Steered(Record, frozen=True):

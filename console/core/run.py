@@ -308,8 +308,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
 
     @property
     def left(self) -> int:
-        """Number of planned rollouts, setup included, that have not ended."""
-        return max(self.planned - self.tally.finished - self.tally.not_run, 0)
+        """Number of graded rollouts that have neither ended nor been given up."""
+        return max(self.planned_cases - self.tally.done, 0)
 
     def damages(self) -> list[str]:
         """Describe what is wrong with the journal behind this summary."""

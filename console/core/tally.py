@@ -122,6 +122,8 @@ class RunFold(msgspec.Struct):
     closed: Closed | None = None
     looks: list[Look] = msgspec.field(default_factory=list[Look])
     """All looks at the run, in order."""
+    beyond: tuple[Slot, ...] = ()
+    """Graded rollouts that had started when the looks decided, but were not looked at."""
     first_at: float = 0.0
     last_at: float = 0.0
     seconds: float = 0.0
@@ -159,8 +161,9 @@ class RunFold(msgspec.Struct):
                 self.lost += 1
             case Finished():
                 self._finish(record)
-            case Looked(look=look):
-                self._add_look(look)
+            case Looked():
+                self._add_look(record.look)
+                self.beyond = record.beyond or self.beyond
             case Closed():
                 self.closed = record
                 self._drop_running()

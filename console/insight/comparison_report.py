@@ -71,15 +71,14 @@ def _early_end(comparison: RunComparison) -> Iterator[Section]:
         a = comparison.a.overview.fold
         interval = a.tally.rate if not comparison.headline else a.score_interval(comparison.headline)
         whole = interval.value if interval is not None else a.scores.get(comparison.headline)
-        if whole is not None and look.below is not None and look.above is not None:
+        plan_a, plan_b = comparison.a.manifest, comparison.b.manifest
+        is_same = (plan_a.cases - plan_a.setup) * plan_b.rollouts == look.planned * plan_a.rollouts
+        if is_same and whole is not None and look.below is not None and look.above is not None:
             show = number if comparison.headline else rate
             estimate = with_interval(whole + look.difference, whole + look.below, whole + look.above, show)
             lines.append(f"B ≈ {estimate} on all {look.planned:,}, estimated from {look.rollouts:,} with A")
     if comparison.beyond:
-        about = "; of cases that waited for setup, the look may have seen others" * comparison.is_part_inexact
-        lines.append(
-            f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared{about}"
-        )
+        lines.append(f"{plural(comparison.beyond, 'rollout')} of B beyond the look that has decided it not compared")
     if lines:
         yield Section("Ended by looks", lines=tuple(lines))
 
