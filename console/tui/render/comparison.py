@@ -60,6 +60,8 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
         origins.append(Content.styled("B regraded from A", "$undecided"))
     elif grading_differences(comparison.a.manifest, comparison.b.manifest):
         origins.append(Content.styled("graded differently", "$broken"))
+    if served_words(comparison).startswith("served by A"):
+        origins.append(Content.styled("other server", "$undecided"))
     other_prompts = comparison.prompts.verdict is False
     parts = [_check(comparison.data.words("case"), comparison.data.verdict)]
     if comparison.pairing.is_across_suites:
