@@ -157,6 +157,8 @@ class Finished(Record, frozen=True):
     """`length` or `content_filter` if the last reply was cut off; the reply is judged as it is."""
     model: str = ""
     """Name that the server gave for the model of the last reply in the role `model`."""
+    server: str = ""
+    """Providers and fingerprints that served the replies in the role `model`, each once, joined by `; `."""
     written: str = ""
     """Form of the first call that the model wrote into a text without sending one, such as `<tool_call>`."""
 

@@ -245,6 +245,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Rollouts whose last reply was cut off, by reason: `length` or `content_filter`."""
     served: dict[str, Count] = {}
     """Rollouts by the model name that the server gave for the last reply."""
+    servers: dict[str, Count] = {}
+    """Rollouts by provider and fingerprint of the server."""
     written: dict[str, Count] = {}
     """Failed rollouts in which a call was written into a text instead of sent, by its form, such as `<tool_call>`."""
     categories: dict[str, Tally] = {}

@@ -31,6 +31,7 @@ from console.insight.number_format import (
 from console.insight.reasons import sentence
 from console.insight.report import Row, Section
 from console.insight.rollout import outcome_word
+from console.insight.servers import comparison_words
 
 ONE_CASE = "one case: it shows what changed, not how often"
 """Explanation why a comparison of a single case has no rates and no interval."""
@@ -137,6 +138,13 @@ def comparability_notes(comparison: RunComparison) -> list[str]:
     """Return a sentence for each way in which the runs may not be comparable. Parts are foreign text."""
     words = (pairing_words(comparison), grading_words(comparison.a.manifest, comparison.b.manifest))
     return [sentence for sentence in words if sentence]
+
+
+def served_words(comparison: RunComparison) -> str:
+    """Say what served the runs, as far as it is known. Parts are foreign text."""
+    a, b = comparison.a, comparison.b
+    asked = [manifest.model.model_id for manifest in (a.manifest, b.manifest)]
+    return comparison_words(a.overview.fold, b.overview.fold, asked)
 
 
 def pairing_words(comparison: RunComparison) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from console.core.grading import mixed_grading
 from console.core.run import Manifest, Summary, simulated_note_of
+from console.insight.servers import trend_words
 from console.suites.headline import headline_of
 
 
@@ -62,6 +63,8 @@ class Trend:
     """Oldest first."""
     grading: str = ""
     """Sentence on runs that were graded differently; empty if all were graded alike. Parts are foreign text."""
+    served: str = ""
+    """Sentence on another server of the last run; empty if it was the same or is unknown. Parts are foreign text."""
 
 
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
@@ -94,6 +97,7 @@ def _trend(runs: list[ListedRun]) -> Trend:
         score=name,
         points=tuple(points),
         grading=mixed_grading(run.manifest for run in ordered),
+        served=trend_words([run.summary for run in ordered]),
     )
 
 
