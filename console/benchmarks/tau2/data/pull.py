@@ -10,7 +10,7 @@ from pathlib import Path
 
 from console.benchmarks.tau2.data.editions import CHECKOUT, DOMAINS, WHEEL, editions
 from console.core.fault import UsageError
-from console.suites.archive import tree_sha256, unpack_zip
+from console.suites.archive import ArchiveLimits, tree_sha256, unpack_tar, unpack_zip, unpacked_pieces
 from console.suites.pull import Pin, Pull, copy_files, write_suite_toml
 from console.suites.wheel import Wheel, find_wheel
 
@@ -31,6 +31,8 @@ _SOURCES = (
     *("llm_agent.py", "evaluator_nl_assertions.py"),
 )
 _SUFFIXES = (".json", ".gz", ".toml", ".txt", ".md")
+_LIMITS = ArchiveLimits(member_bytes=256 << 20, total_bytes=2 << 30)
+"""Limits of a packed checkout."""
 
 
 def pull(request: Pull) -> Path:
@@ -71,17 +73,22 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
 def _unpacked(source: Path, scratch: Path) -> Path:
     if source.is_dir():
         return source
+    target = scratch / "checkout"
+    target.mkdir()
     try:
-        with tarfile.open(source) as archive:
-            archive.extractall(scratch / "checkout", filter="data")
-    except (tarfile.TarError, OSError) as error:
+        unpack_tar(unpacked_pieces(source, _LIMITS.total_bytes), target, _LIMITS, _is_wanted)
+    except (UsageError, OSError) as error:
         raise UsageError(
             f"neither a wheel, a checkout nor a tar archive of one: {error}",
             where=str(source),
             hint="Name the folder of a tau2-bench checkout.",
         ) from error
-    inner = [path for path in (scratch / "checkout").iterdir() if path.is_dir()]
-    return inner[0] if len(inner) == 1 and inner[0].name not in ("data", "tau2") else scratch / "checkout"
+    inner = [path for path in target.iterdir() if path.is_dir()]
+    return inner[0] if len(inner) == 1 and inner[0].name not in ("data", "tau2") else target
+
+
+def _is_wanted(member: tarfile.TarInfo) -> bool:
+    return member.isfile() and Path(member.name).suffix in (*_SUFFIXES, ".py")
 
 
 def _data_of(root: Path) -> Path:
