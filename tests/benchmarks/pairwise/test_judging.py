@@ -55,7 +55,11 @@ class Table:
         guest = re.findall(r"\d", text)[0]
         if guest == "0":  # all say the same
             return Scripted("We are full.")
-        answers = {"plain": "Full.", "kind": f"I am sorry, guest {guest}.", "wordy": "We are really quite full, you see."}
+        answers = {
+            "plain": "Full.",
+            "kind": f"I am sorry, guest {guest}.",
+            "wordy": "We are really quite full, you see.",
+        }
         return Scripted(answers[request["model"]])
 
 
@@ -63,7 +67,9 @@ class Table:
 def played(console, home: Path):
     """Play the rows with each model, and return a way to let a judge compare them."""
     table = Table()
-    write_folder(home / "data" / "mine", [{"id": f"g{n}", "prompt": text, "regex": "."} for n, text in enumerate(PROMPTS)])
+    write_folder(
+        home / "data" / "mine", [{"id": f"g{n}", "prompt": text, "regex": "."} for n, text in enumerate(PROMPTS)]
+    )
     with OpenAIServer(table, models=(*MODELS, "grader")) as server:
         lines = [
             f'[{name}]\nmodel_id = "{name}"\nbase_url = "{server.base_url}"\nlimits = {{ backoff_s = 0.01 }}\n'
@@ -177,7 +183,10 @@ def test_killed_and_capped_it_goes_on_and_pays_one_call_twice_at_most(played, co
         process.send_signal(signal.SIGKILL)
         process.wait()
     folder = find_run(home / "runs", "kind-vs-wordy")
-    kept, sent = sum(isinstance(record, Asked) for record in JournalReader(folder.journal_path).iter_all()), table.judged
+    kept, sent = (
+        sum(isinstance(record, Asked) for record in JournalReader(folder.journal_path).iter_all()),
+        table.judged,
+    )
     ended = console("resume", folder.name, *places, "--quiet", "--json")
     assert ended.code == 0, ended.err
     assert table.judged == 10 + sent - kept
