@@ -1,7 +1,7 @@
 """The suite of τ²-bench."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -137,9 +137,9 @@ class Tau2Suite(Suite):
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:
         """Play and judge rows of conformance files."""
-        from console.benchmarks.tau2.conformance import Tau2LineChecker
+        from console.benchmarks.tau2.conformance import line_checker
 
-        return nullcontext(Tau2LineChecker(self.entry.folder))
+        return line_checker(self.entry.folder)
 
     def _edition(self, options: dict[str, Any]) -> Edition:
         return find_edition(self.entry.folder, read_options(options).edition)
