@@ -261,7 +261,9 @@ class RecordedStage:
     def output_of(self, case_id: str) -> Any:
         del case_id
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None: ...
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None: ...
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None: ...
 

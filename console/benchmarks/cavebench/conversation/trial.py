@@ -144,7 +144,9 @@ class _TrialStage:
         """Return None, since there are no other cases."""
         del case_id
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
         """Ignore the score."""
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
