@@ -30,8 +30,9 @@ class LabelScreen(ModalScreen[None]):
     LabelScreen { background: $background; }
     LabelScreen > #progress { height: auto; max-height: 2; padding: 0 1; background: $panel; }
     LabelScreen > #keys { height: 1; padding: 0 1; dock: bottom; color: $muted; }
-    LabelScreen VerticalScroll { border: round $line; border-title-color: $muted; padding: 0 1; }
-    LabelScreen VerticalScroll:focus { border: round $accent; }
+    LabelScreen VerticalScroll { border: round $line; border-title-color: $muted; padding: 0 1;
+        border-subtitle-color: $foreground; }
+    LabelScreen VerticalScroll:focus { border: round $focus; }
     LabelScreen #question { width: 2fr; } LabelScreen #answer { width: 3fr; }
     """
     AUTO_FOCUS: ClassVar[str | None] = "#answer"
