@@ -123,9 +123,15 @@ def _name(slot: Slot) -> str:
 
 
 def columns_section(columns: Iterable[tuple[str, ScoreColumns | None]]) -> Section | None:
-    """Return a table of the scores of runs, by name, or None if no run has more than the score as graded."""
-    rows = [Row((name, *_cells(each))) for name, each in columns if each is not None]
-    return Section("Scores", _HEADINGS, tuple(rows), frozenset({1, 2, 3, 4})) if rows else None
+    """Return a table of the scores of runs, by name, or None if no run has more than the score as graded.
+
+    A column in which no run has a score is left out.
+    """
+    rows = [(name, *_cells(each)) for name, each in columns if each is not None]
+    kept = [column for column in range(len(_HEADINGS)) if any(row[column] != _NONE for row in rows)]
+    cells = (Row(tuple(row[column] for column in kept)) for row in rows)
+    headings = tuple(_HEADINGS[column] for column in kept)
+    return Section("Scores", headings, tuple(cells), frozenset(range(1, len(kept)))) if rows else None
 
 
 def columns_fields(a: ScoreColumns | None, b: ScoreColumns | None) -> dict[str, Any]:

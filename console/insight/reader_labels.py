@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from console.core.annotation import NO_ANNOTATION, PASSES_FROM, Annotation, PeopleVerdict
+from console.core.annotation import NO_ANNOTATION, PASSES_FROM, UNCLEAR, Annotation, PeopleVerdict
 from console.core.case import Slot
 from console.core.outcome import Outcome
 from console.core.run import Manifest
@@ -69,6 +69,8 @@ class ReaderScore:
     """Agreement of the first two readers; None unless two labeled the same answers."""
     unsettled: int
     """Number of answers about which readers disagree."""
+    unclear: int
+    """Number of answers of which readers could not tell."""
     is_of_rounds: bool = False
     """True if single answers of loops were labeled, so that this is no score of the run."""
     criteria: dict[str, JudgeAgreement] = field(default_factory=dict[str, JudgeAgreement])
@@ -148,6 +150,7 @@ def reader_score(answers: Sequence[JudgedAnswer], annotations: Mapping[Slot, Ann
         judge=cohens_kappa(pairs),
         readers=cohens_kappa(_reader_pairs(people.values())),
         unsettled=sum(verdict is not None and verdict.is_disputed for verdict in people.values()),
+        unclear=sum(verdict is not None and verdict.word == UNCLEAR for verdict in people.values()),
         is_of_rounds=any(answer.round is not None for answer in answers),
         criteria=_by_criterion(answers, people),
     )
@@ -251,7 +254,8 @@ def progress_words(score: ReaderScore | None) -> str:
     if score is None:
         return "nothing labeled yet"
     labeled = plural(score.labeled, "round") if score.is_of_rounds else str(score.labeled)
-    words = f"{labeled} labeled · judge alone {rate(score.judge_alone)}"
+    unclear = f" and {score.unclear} unclear" if score.unclear else ""
+    words = f"{labeled} labeled{unclear} · judge alone {rate(score.judge_alone)}"
     if score.corrected is None:
         return f"{words} · corrected once both verdicts have labels"
     interval = bounds_words(score.corrected.low, score.corrected.high)
@@ -338,6 +342,7 @@ def reader_object(score: ReaderScore | None) -> dict[str, Any] | None:
         "kappa": score.judge.kappa if score.judge else None,
         "kappa_readers": score.readers.kappa if score.readers else None,
         "unsettled": score.unsettled,
+        "unclear": score.unclear,
         "of_rounds": score.is_of_rounds,
         "criteria": [
             {"name": name, "labeled": each.pairs, "agreed": each.agreed, "kappa": each.kappa}

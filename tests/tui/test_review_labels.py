@@ -133,7 +133,7 @@ async def test_a_reader_labels_answers_with_their_verdicts_hidden(opened: Any, r
         await assert_until(pilot, lambda: isinstance(app.screen, LabelScreen) and "judge alone" not in text_of(app))
         await assert_until(pilot, lambda: "nothing labeled yet" in text_of(app))
         await pilot.press("p", "backspace", "2", "u")
-        await assert_until(pilot, lambda: "1 labeled" in text_of(app))
+        await assert_until(pilot, lambda: "1 labeled and 1 unclear" in text_of(app))
         shown = text_of(app)
         assert "✓" not in shown
         assert "✗" not in shown
