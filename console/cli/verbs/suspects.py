@@ -212,7 +212,7 @@ def _suspect_object(suspect: Suspect, answers: SuiteAnswers) -> dict[str, Any]:
 
 def _marks(suspect: Suspect, answers: SuiteAnswers) -> str:
     odd, nobody = "odd" if suspect.odd < 0 else "", "nobody passes" if suspect.nobody_passed else ""
-    return ", ".join(filter(None, (odd, nobody, answers.doubts.get(suspect.case, ""))))
+    return ", ".join(filter(None, (odd, nobody, answers.mark(suspect.case))))
 
 
 def _rate(value: float | None) -> str:

@@ -65,11 +65,12 @@ class SuspectKeys:
         suspect = self.listed[case]
         against = f"{suspect.same} of {suspect.models} agree" if suspect.same else ""
         nobody, odd = "nobody passes" if suspect.nobody_passed else "", "odd" if suspect.odd < 0 else ""
-        return ", ".join(filter(None, (against, nobody, odd, self.answers.doubts.get(case, ""))))
+        return ", ".join(filter(None, (against, nobody, odd, self.answers.mark(case))))
 
     def sentences(self, case: str) -> list[str]:
         """Return why the key of a case is suspect, and the decision on it."""
         sentences = [self.listed[case].words(self.answers.keys.get(case, ""))] if case in self.listed else []
+        sentences += [doubt for doubt in (self.answers.doubts.get(case, ""),) if doubt]
         if (erratum := self.errata.get(case)) is not None:
             right = f", right is {erratum.answer}" if erratum.answer else ""
             reason = f": {erratum.reason}" if erratum.reason else ""
