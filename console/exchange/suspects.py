@@ -14,7 +14,7 @@ from console.insight.comparison_side import case_digest
 from console.insight.conversation import Conversation, actual_text
 from console.insight.rollout import Rollout
 from console.insight.suspects import GivenAnswer, ThreeScores, three_scores
-from console.store.errata import AMBIGUOUS, WRONG, Erratum, errata_path
+from console.store.errata import AMBIGUOUS, RIGHT, WRONG, Erratum, errata_path
 from console.store.notes import Notes, user_name
 from console.store.runs import RunFolder
 from console.suites.run_suite import RunSuite, open_run_suite
@@ -169,3 +169,21 @@ def scores_of_models(answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> di
 def plain(text: str) -> str:
     """Return a text without differences of case and white space."""
     return _SPACE.sub(" ", text).strip().casefold()
+
+
+def errata_markdown(suite: str, answers: SuiteAnswers, errata: Mapping[str, Erratum]) -> str:
+    """Return wrong and ambiguous keys as the text of an issue upstream."""
+    parts = [f"# Ground truths of {suite}\n"]
+    for case, erratum in sorted(errata.items()):
+        if erratum.decision == RIGHT:
+            continue
+        given = answers.by_case.get(case, {})
+        answers_of_models = "\n".join(f"    {model}: {answer.answer}" for model, answer in sorted(given.items()))
+        parts.append(
+            f"## {case}: {erratum.decision}\n\nPrompt:\n\n    {answers.prompts.get(case, '')}\n\nKey:\n\n"
+            f"    {answers.keys.get(case, '')}\n\nAnswers:\n\n{answers_of_models}\n"
+            + (f"\nRight:\n\n    {erratum.answer}\n" if erratum.answer else "")
+            + (f"\n{erratum.reason}\n" if erratum.reason else "")
+            + f"\n({erratum.reader}, {erratum.date})\n"
+        )
+    return "\n".join(parts)

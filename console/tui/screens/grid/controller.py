@@ -3,7 +3,7 @@
 The suites' code reads cases in a thread (`answers`), since it may be slow.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -97,14 +97,14 @@ def read_suspects(runs: Sequence[RunFolder], data: Path | None) -> SuspectKeys:
     return SuspectKeys(answers, listed, valid, scores if valid else ())
 
 
-def keep_erratum(runs: Sequence[RunFolder], data: Path | None, erratum: Erratum) -> None:
-    """Add a decision to the errata of the suite of these runs.
+def keep_errata(runs: Sequence[RunFolder], data: Path | None, errata: Mapping[str, Erratum]) -> None:
+    """Add decisions to the errata of the suite of these runs.
 
     Raises:
         UsageError: the errata cannot be read or written.
     """
     path = errata_file(data, runs[0].summary().suite)
-    write_errata(path, read_errata(path) | {erratum.case: erratum})
+    write_errata(path, {**read_errata(path), **errata})
 
 
 def _rate(value: float | None) -> str:
