@@ -462,6 +462,8 @@ _GRID = (
     _erratum("k", "right", "the key is right"),
     _erratum("w", "wrong", "the key is wrong"),
     _erratum("a", "ambiguous", "the case is ambiguous"),
+    _erratum("u", "upstream", "write upstream issue"),
+    _erratum("i", "import", "add errata of a file"),
     Action("filter.clear", ("F",), "Grid: what differs", "what differs", "grid", "CASES"),
     Action("reload", ("ctrl+r",), "Grid: read again", "read all runs again", "grid", "CASES"),
 )  # fmt: skip
