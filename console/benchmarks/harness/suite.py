@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class HarnessSuite(SimpleSuite):
     """Suite of one task; the harness plays and scores, and asks our models."""
 
+    forks = True
     grader_sources = ("console.benchmarks.harness.verdict",)
 
     def __init__(self, entry: SuiteEntry) -> None:

@@ -13,7 +13,10 @@ from typing import Any
 import pytest
 from server.openai_server import OpenAIServer, Scripted
 
-from console.core.record import Asked, Finished
+from console.core.case import Key
+from console.core.record import AnyRecord, Asked, Closed, Finished, Noted
+from console.insight.conversation import Conversation
+from console.insight.passage import PassageKind
 from console.store.runs import RunFolder
 
 AGENT = """\
@@ -58,9 +61,13 @@ def echo(request: dict[str, Any]) -> Scripted:
 
 
 def records(home: Path) -> tuple[list[Asked], list[Finished]]:
-    (folder,) = (home / "runs").iterdir()
-    read = list(RunFolder(folder).reader().iter_all())
+    read = all_records(home)
     return [it for it in read if isinstance(it, Asked)], [it for it in read if isinstance(it, Finished)]
+
+
+def all_records(home: Path) -> list[AnyRecord]:
+    (folder,) = (home / "runs").iterdir()
+    return list(RunFolder(folder).reader().iter_all())
 
 
 def test_every_call_at_the_server_is_in_the_journal_with_its_tokens(console: Any, home: Path) -> None:
@@ -158,6 +165,76 @@ def test_nothing_is_lost_or_paid_twice_but_what_was_in_flight(console: Any, home
     assert CALLS <= len(server.requests) <= CALLS + in_flight
 
 
+def test_doctor_lists_the_cases_of_a_suite_and_plays_one_up_to_its_first_call(console: Any, home: Path) -> None:
+    with OpenAIServer(echo) as server:
+        write_suite(home, server, CASES)
+        console("allow", "agents")
+        findings = console("doctor", "agents", "--json").data["findings"]
+        assert [finding["state"] for finding in findings] == ["good", "good"]
+        assert findings[0]["text"] == "5 cases: c0, c1, c2, c3, c4"
+        assert findings[1]["text"] == "case c0 asked the model in the role model"
+        write_suite(home, server, CASES, SUITE.replace("agent.py", "nothing.py"))
+        console("allow", "agents")
+        broken = console("doctor", "agents")
+    assert not server.requests
+    assert broken.code == 2
+    assert "case c0 ended without asking a model: ended with code 2" in broken.out
+
+
+def test_a_resumed_program_that_asks_something_else_is_noted_with_the_call(console: Any, home: Path) -> None:
+    with OpenAIServer(echo) as server:
+        write_suite(home, server, [{"id": "c0", "steps": 3}])
+        console("allow", "agents")
+        run_until_killed(home, server, ["run", "-m", "m", "-s", "agents"], "engine", 3)
+        server.answer = echo
+        folder = home / "data" / "agents"
+        (folder / "agent.py").write_text(AGENT.replace("} step {step}", "} other step {step}"))
+        console("allow", "agents")
+        console("resume", "latest", "--quiet")
+    notes = [note.data for note in all_records(home) if isinstance(note, Noted) and note.kind == "divergence"]
+    assert notes == [{"words": "went another way at call 2", "unused_effects": 1}]
+    assert len(server.requests) == 3 + 2
+
+
+def test_at_a_cap_calls_are_held_and_what_did_not_end_is_not_run(console: Any, home: Path) -> None:
+    with OpenAIServer(echo) as server:
+        write_suite(home, server, CASES)
+        console("allow", "agents")
+        console("run", "-m", "m", "-s", "agents", "--max-tokens", "4200", "--concurrency", "1", "--quiet")
+        asked, finished = records(home)
+        assert 0 < len(asked) == len(server.requests) < CALLS
+        assert all(ended.verdict.outcome == "passed" for ended in finished)
+        assert [it.reason for it in all_records(home) if isinstance(it, Closed)] == ["budget"]
+        console("resume", "latest", "--max-tokens", "1000000", "--quiet")
+        asked, finished = records(home)
+    assert len(asked) == len(server.requests) == CALLS
+    assert [ended.verdict.outcome.value for ended in finished] == ["passed"] * len(CASES)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_sub_agents_that_ask_at_the_same_time_are_threads_of_their_own(
+    console: Any, home: Path, concurrency: int
+) -> None:
+    with OpenAIServer(echo) as server:
+        write_suite(home, server, CASES)
+        console("allow", "agents")
+        console("run", "-m", "m", "-s", "agents", "--concurrency", str(concurrency), "--quiet")
+    for case in CASES:
+        conversation = Conversation(Key(case["id"]))
+        for record in all_records(home):
+            if getattr(record, "key", None) == conversation.key:
+                conversation.apply(record)
+        main, *asides = conversation.threads
+        assert [len(main), *map(len, asides)] == [2, *[1] * case["helpers"]]
+        numbers = [exchange.asked.n for thread in conversation.threads for exchange in thread]
+        assert sorted(numbers) == list(range(1, 3 + case["helpers"]))
+        threads = [passage for passage in conversation.passages if passage.kind is PassageKind.THREAD]
+        assert sorted(thread.head for thread in threads) == [
+            f"{case['id']} helper {number}" for number in range(case["helpers"])
+        ]
+        assert conversation.passages[-1].kind is PassageKind.VERDICT
+
+
 TALK = """\
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
@@ -183,7 +260,7 @@ INSPECT = os.environ.get("EVAL_CONSOLE_INSPECT_PYTHON", "")
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not INSPECT, reason="EVAL_CONSOLE_INSPECT_PYTHON names no Python with inspect_ai and openai")
+@pytest.mark.skipif(not INSPECT, reason="EVAL_CONSOLE_INSPECT_PYTHON is not set: .ci/harnesses sets it")
 @pytest.mark.parametrize("victims", [("engine", "both", "driver"), ("both", "driver", "engine")])
 def test_inspect_goes_on_in_mid_conversation_whoever_was_killed(
     console: Any, home: Path, victims: tuple[str, ...]
