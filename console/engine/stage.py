@@ -4,6 +4,7 @@ import struct
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import msgspec
@@ -221,7 +222,6 @@ class JournaledStage:
         self._is_live = recorded.earlier is None or recorded.earlier.replies is None
         """False while the beginning of a recorded conversation is repeated."""
         self._states = states or {}
-        self._taken = {effect.n for effect in recorded.in_order}
         self._issued = 0
         self.input_tokens = self.output_tokens = self.calls = 0
         self.reply_characters = 0
@@ -242,6 +242,16 @@ class JournaledStage:
             return self._key
         is_repeated = earlier.is_closed if earlier.replies is None else earlier.effects.unused > 0
         return earlier.finished.key if is_repeated else self._key
+
+    @cached_property
+    def _taken(self) -> frozenset[int]:
+        """Numbers of the recorded effects; a worker knows them only when the conversation begins."""
+        return frozenset(effect.n for effect in self._recorded.in_order)
+
+    @cached_property
+    def _last_call(self) -> Counter[str]:
+        """Number of the last journaled call, by role."""
+        return Counter({effect.role: effect.n for effect in self._recorded.in_order if isinstance(effect, Asked)})
 
     def _issue(self) -> int:
         """Return the next number of an effect that is performed; concurrent ones may be replayed in another order."""
