@@ -33,7 +33,7 @@ from console.engine.looks import Baseline, forecast_ends, plan_looks, read_basel
 from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag, role_words
 from console.store.run_list import find_run
 from console.store.runs import RunFolder, new_run_id
-from console.suites.catalog import RECORDED, Catalog, find_suite
+from console.suites.catalog import PAIRWISE, RECORDED, Catalog, find_suite, open_pairwise
 from console.suites.grading import GRADING_ROLES, grader_of
 from console.suites.modes import find_mode
 from console.suites.planned_order import planned_order
@@ -76,6 +76,8 @@ class Plan:
     """Additional models supplied by the caller."""
     regraded: str = ""
     """Run whose conversations are graded again; of its models, only judge and embedding may be asked."""
+    is_pairwise: bool = False
+    """True if a judge compares answers of runs, which `options` name; the model is not asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +109,12 @@ def prepare(plan: Plan) -> PreparedRun:
     roots = find_data_roots(plan.data_path)
     model = pick_model(book, plan.model)
     catalog = Catalog(roots)
-    suite = catalog.open(plan.suite)
+    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    suite = open_pairwise(plan.suite, runs_root) if plan.is_pairwise else catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
     models = find_role_models(book, model, suite, options, plan.roles)
     options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
-    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
     setting = _recorded_setting(plan, runs_root) or suite.adapt(Setting(mode=mode, options=options), model, plan.mode)
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
@@ -120,10 +122,7 @@ def prepare(plan: Plan) -> PreparedRun:
     models = needed_models(suite, cases, setting, models)  # before sharding: all shards have the same roles
     selected, cases = cases, part_of(cases, plan.shard) if plan.shard is not None else cases
     looks, cases, baseline = _planned_looks(plan, cases, suite, runs_root)
-    _check_modes(suite, cases, setting)
-    _check_keys({role: config for role, config in models.items() if not plan.regraded or role in GRADING_ROLES})
-    if not plan.regraded:
-        suite.check_needs(cases, setting)
+    _check_needs(plan, suite, cases, setting, models)
     weights = weights_digests(weights_folder(models, suite, cases))
     roles = {role: facts(config) for role, config in models.items() if role != "model"}
     manifest = Manifest(
@@ -156,6 +155,15 @@ def prepare(plan: Plan) -> PreparedRun:
     warnings = [*book.warnings, *_notices(plan, catalog, suite, manifest), *idle_roles(plan.roles, models, plan.suite)]
     earlier = None if plan.regraded else earlier_run(manifest, runs_root)
     return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings, earlier, baseline)
+
+
+def _check_needs(plan: Plan, suite: Suite, cases: list[Case], setting: Setting, models: dict[str, ModelConfig]) -> None:
+    """Raise `UsageError` if the cases cannot be played in this setting, or a model that is asked has no key."""
+    _check_modes(suite, cases, setting)
+    only_judges = plan.regraded or plan.is_pairwise
+    _check_keys({role: config for role, config in models.items() if not only_judges or role in GRADING_ROLES})
+    if not plan.regraded:
+        suite.check_needs(cases, setting)
 
 
 def _recorded_setting(plan: Plan, runs_root: Path) -> Setting | None:
@@ -219,6 +227,8 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     """
     manifest = run.manifest()
     check_playable(manifest)
+    is_pairwise = manifest.format == PAIRWISE
+    only_judges = manifest.regraded or is_pairwise
     plan = Plan(
         model=manifest.model.name,
         suite=manifest.suite,
@@ -237,30 +247,12 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         data_path=data_path,
         runs_path=run.path.parent,
         regraded=manifest.regraded,
-        further_models=tuple(gone_models(manifest, models_path, data_path)) if manifest.regraded else (),
+        further_models=tuple(gone_models(manifest, models_path, data_path)) if only_judges else (),
+        is_pairwise=is_pairwise,
     )
     is_imported = manifest.format == RECORDED
     prepared = prepare_imported(RunFolder(run.path.parent / manifest.regraded), plan) if is_imported else prepare(plan)
-    changed = sorted(
-        name
-        for name in manifest.dataset.keys() | prepared.manifest.dataset.keys()
-        if manifest.dataset.get(name) != prepared.manifest.dataset.get(name)
-    )
-    if changed:
-        was = ", ".join(
-            f"{name}: {manifest.dataset.get(name)} → {prepared.manifest.dataset.get(name)}" for name in changed
-        )
-        raise UsageError(
-            f"the data of suite {manifest.suite} has changed since the run started ({was})",
-            where=str(run.path),
-            hint="Start a new run, or give the old data with --data PATH.",
-        )
-    if manifest.weights and manifest.weights != prepared.manifest.weights:
-        raise UsageError(
-            "the weights of the local embedding model have changed since the run started",
-            where=str(run.path),
-            hint="Start a new run, or give the old weights with --data PATH.",
-        )
+    _check_same_data(manifest, prepared.manifest, run)
     _check_same_looks(manifest, prepared.manifest)
     new_grader, warnings = prepared.manifest.grader, prepared.warnings
     if manifest.grader is not None and new_grader is not None and manifest.grader != new_grader:
@@ -330,6 +322,28 @@ def gone_models(manifest: Manifest, models_path: Path | None, data_path: Path | 
 
 def _stand_in(model: ModelFacts) -> ModelConfig:
     return ModelConfig(name=model.name, model_id=model.model_id or model.name, base_url=model.base_url or None)
+
+
+def _check_same_data(manifest: Manifest, now: Manifest, run: RunFolder) -> None:
+    """Raise `UsageError` if the suite's data or the local weights differ from those that the run started with."""
+    changed = sorted(
+        name
+        for name in manifest.dataset.keys() | now.dataset.keys()
+        if manifest.dataset.get(name) != now.dataset.get(name)
+    )
+    if changed:
+        was = ", ".join(f"{name}: {manifest.dataset.get(name)} → {now.dataset.get(name)}" for name in changed)
+        raise UsageError(
+            f"the data of suite {manifest.suite} has changed since the run started ({was})",
+            where=str(run.path),
+            hint="Start a new run, or give the old data with --data PATH.",
+        )
+    if manifest.weights and manifest.weights != now.weights:
+        raise UsageError(
+            "the weights of the local embedding model have changed since the run started",
+            where=str(run.path),
+            hint="Start a new run, or give the old weights with --data PATH.",
+        )
 
 
 def _check_same_looks(manifest: Manifest, now: Manifest) -> None:
