@@ -173,7 +173,10 @@ _LINE = (
     Action("line.clear", ("escape",), "Line: clear", "clear it", "line", "TYPING", "clear", 90, palette=False),
 )
 
-_TEXT = _moves("text", "first, last line", "last line; follow")
+_TEXT = (
+    *_moves("text", "first, last line", "last line; follow"),
+    Action("thread", ("enter",), "Text: open a thread", "open, close a thread", "text", "MOVE", palette=False),
+)
 
 _PANES = tuple(
     action
