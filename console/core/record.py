@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from console.core.case import Case, Key
+from console.core.case import Case, Key, Slot
 from console.core.chat import Reply
 from console.core.looks import Look
 from console.core.outcome import Verdict
@@ -39,6 +39,8 @@ class Started(Record, frozen=True):
 
     key: Key
     case: Case
+    forks: bool = False
+    """True if its calls may be several conversations (`core.call_tree`)."""
 
 
 class Asked(Record, frozen=True):
@@ -128,6 +130,8 @@ class Scored(Record, frozen=True):
     """None if it could not be determined."""
     threshold: Amount | None = None
     turn: Count = 0
+    role: str = ""
+    """Role of the model that gave it; empty if code measured it."""
 
 
 class Noted(Record, frozen=True):
@@ -138,6 +142,10 @@ class Noted(Record, frozen=True):
     data: Any = None
     turn: Count = 0
     step: Count = 0
+
+
+MAIN_REPLIES = "replies of the main conversation"
+"""Kind of the note with the digests of the main conversation's replies (`core.call_tree.message_digest`)."""
 
 
 class Finished(Record, frozen=True):
@@ -157,6 +165,8 @@ class Finished(Record, frozen=True):
     """`length` or `content_filter` if the last reply was cut off; the reply is judged as it is."""
     model: str = ""
     """Name that the server gave for the model of the last reply in the role `model`."""
+    server: str = ""
+    """Providers and fingerprints that served the replies in the role `model`, each once, joined by `; `."""
     written: str = ""
     """Form of the first call that the model wrote into a text without sending one, such as `<tool_call>`."""
 
@@ -165,6 +175,8 @@ class Looked(Record, frozen=True):
     """All of the first rollouts of the planned order have ended, and were looked at; never looked at again."""
 
     look: Look
+    beyond: tuple[Slot, ...] = ()
+    """At a decision against a baseline: graded rollouts that had started too, but were not looked at."""
 
 
 class Steered(Record, frozen=True):

@@ -42,7 +42,7 @@ def normalized_message(message: dict[str, Any]) -> NormalizedMessage:
     text = content if isinstance(content, str) else _shown(content) if content else ""
     listed: Any = message.get("tool_calls")
     calls = tuple(_call(item) for item in cast(list[Any], listed)) if isinstance(listed, list) else ()
-    media = _media(content) if isinstance(content, list) else ()
+    media = _media(cast("object", content)) if isinstance(content, list) else ()
     return NormalizedMessage(
         str(message.get("role", "")),
         text,
@@ -50,7 +50,7 @@ def normalized_message(message: dict[str, Any]) -> NormalizedMessage:
         calls,
         str(message.get("tool_call_id") or ""),
         media,
-        _text_alone(content) if media else "",
+        _text_alone(cast("object", content)) if media else "",
     )
 
 

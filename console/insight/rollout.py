@@ -19,6 +19,8 @@ class Track(msgspec.Struct, gc=False):
 
     values: list[float | None] = msgspec.field(default_factory=list[float | None])
     threshold: float | None = None
+    role: str = ""
+    """Role of the model that gave the values; empty if code measured them."""
 
     @property
     def last(self) -> float | None:
@@ -81,6 +83,8 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     """Scores of the verdict by name."""
     cluster: str = ""
     """Cluster of its case; empty if the case is independent."""
+    server: str = ""
+    """As in `Finished`."""
     written: str = ""
     """Form of a call written into a text, such as `<tool_call>`."""
 

@@ -8,12 +8,9 @@ again, or from the snapshot after the last one.
 import asyncio
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
+from typing import Any, Generic, Literal, Self, TypeVar
 
 from console.core.fault import Fault, FaultKind, UsageError
-
-if TYPE_CHECKING:
-    from console.suites.stage import Stage
 
 WorldT = TypeVar("WorldT")
 Replay = Literal["execute", "snapshot"]
@@ -24,13 +21,13 @@ class Environment(Generic[WorldT]):
 
     def __init__(
         self,
-        stage: "Stage",
+        perform: Callable[[str, Any, Callable[[], Awaitable[Any]]], Awaitable[Any]],
         open_world: Callable[[Any], Awaitable[WorldT]],
         close_world: Callable[[WorldT], Awaitable[None]],
         replay: Replay,
         snapshot: Callable[[WorldT], Awaitable[Any]] | None,
     ) -> None:
-        """Store the functions; the world is opened by the first action that must be executed.
+        """Store the functions, with `perform` of the stage; the first action that must be executed opens the world.
 
         Raises:
             UsageError: snapshots without a function that takes them, or the other way round.
@@ -38,7 +35,7 @@ class Environment(Generic[WorldT]):
         if (replay == "snapshot") != (snapshot is not None):
             hint = 'Write stage.environment(open, close, replay="snapshot", snapshot=…), or neither of both.'
             raise UsageError("an environment is replayed from snapshots, and only then takes them", hint=hint)
-        self._stage, self._open, self._close, self._snapshot = stage, open_world, close_world, snapshot
+        self._perform, self._open, self._close, self._snapshot = perform, open_world, close_world, snapshot
         self._world: list[WorldT] = []
         """The open world, if any."""
         self._state: Any = None
@@ -91,7 +88,7 @@ class Environment(Generic[WorldT]):
                 result = {"result": await action(world)}
                 return result if self._snapshot is None else {**result, "state": await self._snapshot(world)}
 
-            journaled: dict[str, Any] = await self._stage.perform(kind, request, execute)
+            journaled: dict[str, Any] = await self._perform(kind, request, execute)
             if not is_new:
                 self._state = journaled.get("state")
                 self._past.append((kind, action, journaled["result"]))

@@ -231,8 +231,8 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     is_known = overview.status is not None if live else overview.status is None
     state = "starting" if starting else overview.state if is_known else "running"
     begun = overview.opened_at if live else overview.fold.first_at
-    until = now if live else overview.fold.last_at
-    spent = number_format.duration(max(until - begun, 0.0)) if begun else ""
+    seconds = now - begun if live else overview.fold.seconds
+    spent = number_format.duration(max(seconds, 0.0)) if begun else ""
     cost = short_cost(overview, manifest)
     cost = cost if is_wide else cost.replace(_UNKNOWN, "cost ?")
     if state in ("pausing", "paused"):
@@ -277,8 +277,11 @@ def notice_words(overview: Overview, manifest: Manifest, *, live: bool, nothing_
     if live:
         return Content.empty()
     if closed is not None and closed.reason == "decided":
-        left = number_format.count(rollouts_left(overview, manifest))
-        return Content.assemble((closed.message, "bold"), (f" · {left} not played · r plays them", MUTED))
+        left = rollouts_left(overview, manifest) - _setup_left(overview, manifest)
+        words = (
+            f" · r plays the {number_format.count(left)} left{number_format.not_spent_words(overview.fold.tally, left)}"
+        )
+        return Content.assemble((closed.message, "bold"), (words, MUTED))
     if closed is not None and closed.message:
         return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r resumes it", MUTED))
     if closed is None and overview.fold.sessions:

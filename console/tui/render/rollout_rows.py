@@ -167,13 +167,15 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
             Column("ETA", left, right=True), Column("state", 10, 2),
         )  # fmt: skip
     done = max([4, *(len(_done(line.summary)) for line in lines if line.summary)])
+    tallies = [line.summary.tally for line in lines if line.summary]
+    outcomes = max([20, *(outcome_words(tally, with_setup=False).cell_length for tally in tallies)])
     return (
         Column("", 1),
         Column("model", 10, 2),
         Column("suite", 14, 3),
         Column("done", done, right=True),
         score,
-        Column("outcomes", 20),
+        Column("outcomes", outcomes),
         Column("tok/s", 5, right=True),
         *[Column("cost", 7, right=True)] * has_costs(lines),
         eta,
@@ -272,9 +274,10 @@ def _speed(line: RunLine, summary: Summary) -> str:
 def _time_left(line: RunLine, summary: Summary) -> str:
     """Return the estimated time left, at the pace so far."""
     tally = summary.tally
-    if not line.is_live or not tally.finished or not summary.left or not summary.seconds:
+    left = summary.planned - tally.finished - tally.not_run
+    if not line.is_live or not tally.finished or left <= 0 or not summary.seconds:
         return ""
-    return number_format.about(summary.seconds / tally.finished * summary.left)
+    return number_format.about(summary.seconds / tally.finished * left)
 
 
 def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:

@@ -1,13 +1,15 @@
 """Play, verdict and blame on a small airline and telephone company of our own."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from support.tau2_edition import BAGS, write_edition
 
-from console.benchmarks.tau2.data.editions import editions
+from console.benchmarks.tau2.data.editions import Edition, editions
 from console.benchmarks.tau2.data.pull import pull
 from console.benchmarks.tau2.suite import Tau2Suite
 from console.core.case import Case, Setting
@@ -97,6 +99,14 @@ def test_each_side_sees_its_own_calls_only(suite: Tau2Suite) -> None:
     assert names == ["enable_roaming"]
 
 
+def test_a_task_whose_expected_call_fails_is_no_fair_one(suite: Tau2Suite) -> None:
+    case = case_of(suite, "airline_1")
+    assert suite.contradiction(case, SETTING) == ""
+    raw = json.dumps(case.data).replace("AB12CD", "ZZ99ZZ")
+    broken = msgspec.structs.replace(case, data=json.loads(raw))
+    assert "update_reservation_baggages of the expected calls fails" in suite.contradiction(broken, SETTING)
+
+
 def test_a_wrong_call_is_the_agents_fault_and_shown_in_the_world(suite: Tau2Suite) -> None:
     wrong = {"name": "update_reservation_baggages", "arguments": {**BAGS, "total_baggages": 3}}
     said = (user("Two bags."), agent("", wrong), agent("Done."), STOP)
@@ -182,3 +192,20 @@ def test_editions_lie_beside_each_other(tmp_path: Path) -> None:
     assert "comparable = false" in (folder / "suite.toml").read_text()
     with pytest.raises(UsageError, match="digest mismatch"):
         pull(Pull(tmp_path / "root", lambda _: None, tmp_path / "checkout"))
+
+
+@pytest.mark.parametrize(
+    ("name", "in_wheel", "upstream"),
+    [
+        ("domains/airline/policy", "Rules.\n", "Rules."),
+        ("domains/retail/policy", "Rules.\n", "Rules.\n"),
+        ("domains/mock/policy", "Only users can create tasks\nNo.\n", "Only users can create tasks \nNo."),
+    ],
+)
+def test_texts_of_the_wheel_are_read_as_upstream_wrote_them(
+    tmp_path: Path, name: str, in_wheel: str, upstream: str
+) -> None:
+    path = tmp_path / "inspect" / f"{name}.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text(in_wheel)
+    assert Edition("inspect", tmp_path / "inspect").text(name) == upstream

@@ -7,7 +7,7 @@ what is copied or opened, so that nothing hidden reaches a shell or pager. Costs
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
-from functools import partialmethod
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -220,7 +220,7 @@ class CopyActions:
                 open_outside(path)
             except UsageError as error:
                 words = one_line(str(error), 200)
-                self.services.from_thread(lambda words=words: self.services.notify(words, severity="error"))
+                self.services.from_thread(partial(self.services.notify, words, severity="error"))
                 return
 
     def action_mark(self) -> None:

@@ -488,9 +488,12 @@ class ReviewController:
     @property
     def views(self) -> Sequence[CaseView]:
         """The views of the current case."""
-        rollout = self.rollout
+        try:
+            case = self.case()
+        except UsageError:  # drawing the case reports it
+            return []
         views = self.suite_view.case_views(STANDARD_VIEWS)
-        return [view for view in views if rollout is not None and view.exists_for(rollout)]
+        return [view for view in views if case is not None and view.exists_for(case)]
 
     @property
     def view(self) -> CaseView:

@@ -52,10 +52,10 @@ class ShownCase:
     judging: Callable[[], Judging | None] = lambda: None
     apart: Callable[[], Section | None] = lambda: None
 
-    def context(self, width: int, *, with_conversation: bool) -> DrawContext:
+    def context(self, width: int, *, with_conversation: bool, token: int | None = None) -> DrawContext:
         """Return the context for drawing a view."""
         return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
-                           self.judging, self.apart)  # fmt: skip
+                           self.judging, token, self.apart)  # fmt: skip
 
 
 # Tools, truth ---------------------------------------------------------------------------------------------------------
@@ -72,8 +72,7 @@ _DOCS = ("function", "tools")
 def tool_blocks(conversation: Conversation) -> list[Block]:
     """Return the tools offered, each with signature, description and parameters."""
     none: list[dict[str, Any]] = []
-    requests = (exchange for exchange in conversation.exchanges if exchange.asked.role == "model")
-    sent = next((exchange.tools for exchange in requests if exchange.tools), none)
+    sent = next((exchange.tools for exchange in conversation.model_calls if exchange.tools), none)
     data: Mapping[str, Any] = conversation.case.data if conversation.case is not None else {}
     docs = sent or next((docs for name in _DOCS if (docs := _listed(data.get(name)))), none)
     if not docs:
@@ -436,10 +435,21 @@ def _has_comparison(case: ReviewedCase) -> bool:
     return case.comparison is not None
 
 
-def _was_repeated(rollout: Rollout) -> bool:
-    return len(rollout.attempts) > 1
+def _has_tokens(case: ReviewedCase) -> bool:
+    return any(exchange.asked.reply.logprobs for exchange in case.conversation.exchanges)
 
 
+def _token_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    from console.tui.screens.review.tokens import token_blocks  # lazy, as tokens are rare
+
+    return token_blocks(case, context)
+
+
+def _was_repeated(case: ReviewedCase) -> bool:
+    return len(case.rollout.attempts) > 1
+
+
+TOKENS = "tokens"
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", diff_blocks, folds_same=_has_comparison),
     CaseView("talk", "Talk", lambda case, context: conversation_blocks(case.conversation)),
@@ -450,6 +460,7 @@ STANDARD_VIEWS = (
     ),
     CaseView("tools", "Tools", lambda case, context: tool_blocks(case.conversation)),
     CaseView("scores", "Scores", score_blocks),
+    CaseView(TOKENS, "Tokens", _token_blocks, exists_for=_has_tokens),
     CaseView("raw", "Raw", lambda case, context: raw_blocks(case)),
     CaseView("attempts", "Attempts", lambda case, context: attempt_blocks(case), exists_for=_was_repeated),
 )
