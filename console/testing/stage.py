@@ -1,13 +1,14 @@
 """A stage with an in-memory journal and a model that always answers right, or always wrong."""
 
 import json
+import re
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
 from console.core.case import Key
-from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
+from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, TokenLogprob, ToolCall, Usage, Utterance
 from console.core.request import digest
 from console.llm.embedding.bag_of_words import vector_of
 from console.llm.simulated.mutations import mutate_calls
@@ -101,7 +102,8 @@ class MemoryStage(Stage):
             ToolCall(f"call_{number}", function, arguments) for number, (function, arguments) in enumerate(row["calls"])
         )
         finish = "tool_calls" if calls else "stop"
-        return Reply(row["content"], calls, finish=finish, usage=Usage(1, 1), simulated=True)
+        logprobs = _sure_tokens(row["content"]) if (params or {}).get("logprobs") else ()
+        return Reply(row["content"], calls, finish=finish, usage=Usage(1, 1), simulated=True, logprobs=logprobs)
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
         """Return bag-of-words vectors."""
@@ -148,6 +150,11 @@ class MemoryStage(Stage):
             for name, arguments in planned.calls
         ]
         return {"content": planned.content, "calls": calls}
+
+
+def _sure_tokens(content: str | None) -> tuple[TokenLogprob, ...]:
+    """Return the words of an answer as tokens with high log probabilities."""
+    return tuple(TokenLogprob(word, -0.1, ((word, -0.1),)) for word in re.findall(r"\s*\S+", content or ""))
 
 
 def _wrong(answers: ScriptedAnswers) -> Utterance:

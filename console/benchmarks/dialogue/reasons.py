@@ -9,6 +9,7 @@ REASON_WORDS = {
     "no_number": "no number",
     "wrong_choice": "wrong choice",
     "no_choice": "no choice",
+    "no_logprobs": "no log probabilities",
     "not_followed": "instruction not followed",
     "no_detector": "no language detector installed",
     "tests_failed": "hidden test failed",

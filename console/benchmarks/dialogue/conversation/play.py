@@ -22,6 +22,7 @@ from console.benchmarks.dialogue.rules.answer import Output, PlayedCall, PlayedT
 from console.benchmarks.dialogue.rules.checks import checks_in, judged_in, own_rubric, read_checks
 from console.benchmarks.dialogue.rules.choices import arranged
 from console.benchmarks.dialogue.rules.code_tests import code_in, has_tests
+from console.benchmarks.dialogue.rules.letter_choice import ASKED_FOR, is_by_logprob, letter_probabilities
 from console.benchmarks.dialogue.rules.row import CannedResult, PythonTests
 from console.benchmarks.dialogue.rules.script import AttachedFile, Script
 from console.core.chat import Message, Reply, ToolCall
@@ -63,6 +64,7 @@ class Player:
         self._script, self._stage, self._max_steps = script, stage, max_steps
         self._folder = folder
         self._judge = Judge(stage, has_second=has_second_judge, repeats=judge_repeats)
+        self._by_logprob, self._choices = is_by_logprob(script), len(script.choices)
         self._messages: list[Message] = []
         self._turns: list[PlayedTurn] = []
 
@@ -123,7 +125,9 @@ class Player:
             self._messages.append(reply.message())
             calls += self._answer_calls(reply.tool_calls, number, step)
             if not reply.tool_calls or not self._script.tool_results:
-                return PlayedTurn(reply.content or "", user, calls)
+                has_letters = self._by_logprob and bool(reply.logprobs)
+                letters = letter_probabilities(reply.logprobs, self._choices) if has_letters else None
+                return PlayedTurn(reply.content or "", user, calls, letters=letters)
         spent = note_step_limit(self._stage, self._max_steps, number)
         return PlayedTurn(self._messages_text(), user, calls, spent=spent)
 
@@ -136,6 +140,7 @@ class Player:
         return await self._stage.ask(
             self._messages,
             tools=self._script.tools,
+            params=dict(ASKED_FOR) if self._by_logprob else None,
             turn=number,
             step=step,
             scripted=lambda: scripted_answers_for(self._script, number, step),

@@ -34,6 +34,8 @@ class PlayedTurn(Struct, frozen=True, omit_defaults=True):
     """One per judged check of the turn, in order."""
     ran: list[CodeResult] = field(default_factory=list[CodeResult])
     """One per check with tests of the turn, in order."""
+    letters: dict[str, float] | None = None
+    """Probability of each letter, if the choice is made by log probabilities; None without any."""
     spent: str = ""
     """Set if the model still called tools with its last permitted reply."""
 
@@ -59,6 +61,7 @@ class Seen(Struct, frozen=True):
     calls: list[PlayedCall]
     judged: list[Judgement]
     ran: list[CodeResult]
+    letters: dict[str, float] | None = None
 
 
 def read_output(value: Any) -> Output:
@@ -80,13 +83,14 @@ def read_output(value: Any) -> Output:
 
 def seen_in_turn(turn: PlayedTurn) -> Seen:
     """Return the input of a turn's checks."""
-    return Seen(turn.answer, turn.calls, turn.judged, turn.ran)
+    return Seen(turn.answer, turn.calls, turn.judged, turn.ran, turn.letters)
 
 
 def seen_at_end(output: Output) -> Seen:
     """Return the input of the checks at the end: the last answer, and the calls of all turns."""
-    last = output.turns[-1].answer if output.turns else ""
-    return Seen(last, [call for turn in output.turns for call in turn.calls], output.judged, output.ran)
+    last = output.turns[-1] if output.turns else PlayedTurn("")
+    calls = [call for turn in output.turns for call in turn.calls]
+    return Seen(last.answer, calls, output.judged, output.ran, last.letters)
 
 
 def read_arguments(text: str) -> dict[str, Any] | None:

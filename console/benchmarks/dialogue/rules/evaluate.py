@@ -90,6 +90,10 @@ def _finding(check: AnyCheck, seen: Seen, script: Script, played: _Played) -> Fi
             return check_code(check, next(played.runs, None), seen.text)
         case AnyOf():
             return _any_of([_finding(part, seen, script, played) for part in parts_of(check)])
+        case Choice(by="logprob"):
+            from console.benchmarks.dialogue.rules.letter_choice import check_by_logprob
+
+            return check_by_logprob(check, seen.letters)
         case Calls() | NotCalled():
             return _check_calls(check, seen, script.tools)
         case _:

@@ -6,6 +6,7 @@ from console.benchmarks.dialogue.rules.checks import judged_in, own_rubric, read
 from console.benchmarks.dialogue.rules.code_tests import SCORE as TESTS
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.instructions import FOLLOWED, LOOSELY
+from console.benchmarks.dialogue.rules.letter_choice import BRIER, CONFIDENCE
 from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.core.comparison import Mark, Pair, Row
 from console.suites.judging.rubric import (
@@ -69,7 +70,8 @@ def check_judged(rubric: Rubric, judgement: Judgement | None, answer: str) -> Fi
 
 def scales_of(scripts: Iterable[Script]) -> dict[str, tuple[float, float]]:
     """Return the scale of each score; of several, the narrowest that holds all. Shares have one in any suite."""
-    scales: dict[str, tuple[float, float]] = dict.fromkeys((FOLLOWED, LOOSELY, TESTS), (0.0, 1.0))
+    scales: dict[str, tuple[float, float]] = dict.fromkeys((FOLLOWED, LOOSELY, TESTS, CONFIDENCE), (0.0, 1.0))
+    scales[BRIER] = (0.0, 2.0)
     for script in scripts:
         for check in judged_in(read_checks(expectations(script))):
             rubric = own_rubric(check) or script.rubric or Rubric()

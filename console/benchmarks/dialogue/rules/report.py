@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from console.benchmarks.dialogue.rules.instructions import ASKED, FOLLOWED, LOOSELY
+from console.benchmarks.dialogue.rules.letter_choice import calibration_metrics
 from console.benchmarks.dialogue.rules.script import Variants, split_variant
 from console.core.outcome import Outcome
 from console.core.statistics.intervals import Part, ratio_interval
@@ -33,7 +34,8 @@ def report(results: Sequence[Result], variants: Variants | None, scales: Scales)
 
 def _metrics(results: Sequence[Result], scales: Scales) -> tuple[Metric, ...]:
     """Return the accuracy and the mean of each score, with intervals."""
-    return (rate_metric("accuracy", results), *score_metrics(results, scales), *_pooled(results))
+    means = score_metrics(results, scales)
+    return (rate_metric("accuracy", results), *means, *_pooled(results), *calibration_metrics(results))
 
 
 def _pooled(results: Sequence[Result]) -> Iterable[Metric]:

@@ -51,6 +51,8 @@ class Choice(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
     """The answer chooses this letter."""
 
     choice: Annotated[str, Meta(pattern="^[A-Za-z]$")]
+    by: Literal["text", "logprob"] = "text"
+    """`logprob`: the letter to which the model gives the highest probability counts, whatever it writes."""
 
 
 class JsonSchema(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -10,6 +10,7 @@ from console.benchmarks.dialogue.rules.code_tests import SCORE as TESTS
 from console.benchmarks.dialogue.rules.evaluate import evaluate
 from console.benchmarks.dialogue.rules.finding import Finding
 from console.benchmarks.dialogue.rules.instructions import ASKED, FOLLOWED, LOOSELY
+from console.benchmarks.dialogue.rules.letter_choice import BRIER, CONFIDENCE, RIGHT, is_by_logprob
 from console.benchmarks.dialogue.rules.row import Instructed, PythonTests
 from console.benchmarks.dialogue.rules.script import Script, expectations
 from console.core.fault import UsageError
@@ -50,6 +51,7 @@ def score_names(scripts: Iterable[Script]) -> set[str]:
         checks = read_checks(expectations(script))
         names |= {FOLLOWED, LOOSELY} if any(True for _ in checks_in(Instructed, checks)) else set()
         names |= {TESTS} if any(True for _ in checks_in(PythonTests, checks)) else set()
+        names |= {BRIER, CONFIDENCE, RIGHT} if is_by_logprob(script) else set()
         for check in judged_in(checks):
             rubric = own_rubric(check) or script.rubric or Rubric()
             criteria = criteria_of(rubric)

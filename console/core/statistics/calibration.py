@@ -1,0 +1,55 @@
+"""Calibration: how well stated probabilities agree with how often they are right. Pure."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+BINS = 10
+
+
+class Guess(NamedTuple):
+    """One answer with the probability that its author gave it."""
+
+    confidence: float
+    is_right: bool
+    case: str = ""
+    cluster: str = ""
+
+
+class Bin(NamedTuple):
+    """Answers with similar confidence."""
+
+    guesses: tuple[Guess, ...]
+
+    @property
+    def confidence(self) -> float:
+        """Mean confidence."""
+        return math.fsum(guess.confidence for guess in self.guesses) / len(self.guesses)
+
+    @property
+    def accuracy(self) -> float:
+        """Share that is right."""
+        return sum(guess.is_right for guess in self.guesses) / len(self.guesses)
+
+
+def equal_mass_bins(guesses: Sequence[Guess], bins: int = BINS) -> list[Bin]:
+    """Return the guesses in bins of equal size by confidence; fewer bins if there are fewer guesses."""
+    ordered = sorted(guesses)
+    count = min(bins, len(ordered))
+    edges = [len(ordered) * number // count for number in range(count + 1)] if count else []
+    return [Bin(tuple(ordered[start:end])) for start, end in itertools.pairwise(edges)]
+
+
+def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
+    """Return the mean distance of accuracy and confidence over bins, weighted by size; None without guesses."""
+    total = sum(len(each.guesses) for each in bins)
+    if not total:
+        return None
+    return math.fsum(len(each.guesses) * abs(each.accuracy - each.confidence) for each in bins) / total
+
+
+def brier_score(probabilities: dict[str, float], right: str) -> float:
+    """Return the squared distance of the probabilities of all choices from the truth, from 0 to 2."""
+    names = probabilities.keys() | {right}
+    return math.fsum((probabilities.get(name, 0.0) - (name == right)) ** 2 for name in names)
