@@ -73,7 +73,7 @@ $(STAMP): constraints.txt pyproject.toml
 	  { echo "Python 3.11 or newer is needed. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 	  { echo "This Python has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 2; }
-	@echo "Setting up .venv, once: $$(grep -c == constraints.txt) packages from your index, usually one to three minutes"
+	@echo "Setting up .venv once: $$(grep -c == constraints.txt) packages from your index, usually 1 to 3 minutes"
 	@$(PYTHON) -m venv $(VENV)
 	@{ while kill -0 $$$$ 2>/dev/null; do sleep 2; printf .; done & } && dots=$$!; \
 	  $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r constraints.txt && \
