@@ -234,6 +234,8 @@ class Suite:
     leaderboard: "LeaderboardRules | None" = None
     """Ranking rules; None: those of its benchmark, or else the pass rate or headline."""
 
+    forks: bool = False
+    """True if a rollout may hold several conversations, such as those of sub-agents."""
     grader_sources: tuple[str, ...] = ()
     """Modules and whole packages that decide verdicts: scoring, decoders, checkers; empty: the module of the class.
 
@@ -349,6 +351,11 @@ class Suite:
 
     async def aclose(self) -> None:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
+
+    def contradiction(self, case: Case, setting: Setting) -> str:
+        """Return why no answer can pass a case, as far as its own data show; empty if they do not."""
+        del case, setting
+        return ""
 
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
         """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""

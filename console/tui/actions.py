@@ -173,7 +173,10 @@ _LINE = (
     Action("line.clear", ("escape",), "Line: clear", "clear it", "line", "TYPING", "clear", 90, palette=False),
 )
 
-_TEXT = _moves("text", "first, last line", "last line; follow")
+_TEXT = (
+    *_moves("text", "first, last line", "last line; follow"),
+    Action("thread", ("enter",), "Text: open a thread", "open, close a thread", "text", "MOVE", palette=False),
+)
 
 _PANES = tuple(
     action
@@ -462,6 +465,8 @@ _GRID = (
     _erratum("k", "right", "the key is right"),
     _erratum("w", "wrong", "the key is wrong"),
     _erratum("a", "ambiguous", "the case is ambiguous"),
+    _erratum("u", "upstream", "write upstream issue"),
+    _erratum("i", "import", "add errata of a file"),
     Action("filter.clear", ("F",), "Grid: what differs", "what differs", "grid", "CASES"),
     Action("reload", ("ctrl+r",), "Grid: read again", "read all runs again", "grid", "CASES"),
 )  # fmt: skip

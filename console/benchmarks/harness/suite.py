@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 class HarnessSuite(SimpleSuite):
     """Suite of one task; the harness plays and scores, and asks our models."""
 
+    forks = True
     grader_sources = ("console.benchmarks.harness.verdict",)
 
     def __init__(self, entry: SuiteEntry) -> None:
@@ -35,7 +36,8 @@ class HarnessSuite(SimpleSuite):
         listing = self.__dict__.get("listing")
         if not isinstance(listing, Listing):
             return self._entry
-        return replace(self._entry, source={**self._entry.source, "task": listing.digest, **listing.versions})
+        identity = {"task": listing.name, "list": listing.digest}
+        return replace(self._entry, source={**self._entry.source, **identity, **listing.versions})
 
     @cached_property
     def definition(self) -> Definition:

@@ -52,6 +52,7 @@ _SIGNS = {"good": "✓", "warning": "!", "bad": "✗", "absent": "–"}
 class DoctorArguments(Arguments):
     """Options of `doctor`."""
 
+    suite: str
     offline: bool
     deep: bool
     sandbox_attacks: bool
@@ -63,6 +64,13 @@ class DoctorArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
+    parser.add_argument(
+        "suite",
+        metavar="SUITE",
+        nargs="?",
+        default="",
+        help="check this suite instead: list its cases, and play one up to its first call, to a simulated model",
+    )
     parser.add_argument("--offline", action="store_true", help="do not contact the endpoints")
     parser.add_argument("--deep", action="store_true", help="read every line of every run's journal")
     parser.add_argument(
@@ -99,7 +107,16 @@ def run(args: DoctorArguments) -> int:
         return _watch_drift(args)
     if args.sandbox_attacks:
         return _attack(args)
-    findings = [
+    findings = doctor_checks.check_suite(args.suite, args.data) if args.suite else _everything(args)
+    if args.json:
+        args.output.data(FINDINGS, {"findings": [dataclasses.asdict(finding) for finding in findings]})
+    else:
+        _show(args, findings)
+    return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
+
+
+def _everything(args: DoctorArguments) -> list[Finding]:
+    return [
         *doctor_checks.check_python(),
         *doctor_checks.check_open_files(),
         *doctor_checks.check_extras(),
@@ -112,11 +129,6 @@ def run(args: DoctorArguments) -> int:
         *doctor_checks.check_benchmarks(),
         *_cluster(args),
     ]
-    if args.json:
-        args.output.data(FINDINGS, {"findings": [dataclasses.asdict(finding) for finding in findings]})
-    else:
-        _show(args, findings)
-    return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
 
 
 def _cluster(args: DoctorArguments) -> list[Finding]:
