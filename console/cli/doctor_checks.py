@@ -13,15 +13,15 @@ from typing import Any, cast
 
 from console.cli import open_files
 from console.config.model_entry import entry_of
-from console.config.models import ModelConfig, key_state, load_models
+from console.config.models import ModelConfig, facts, key_state, load_models
 from console.config.paths import find_data_roots, find_models_file, find_runs_root
 from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
 from console.core.provider import provider_of
 from console.core.run import Selection
 from console.engine.roles import pick_model
-from console.insight.number_format import plural
-from console.store.endpoint_checks import Difference, keep_check
+from console.insight.number_format import p_text, plural
+from console.store.endpoint_checks import Difference, keep_check, keep_fingerprint, last_fingerprint
 from console.store.run_list import count_runs, list_runs
 from console.suites.archive import tree_sha256
 from console.suites.benchmark import Benchmark, OfficialData
@@ -211,11 +211,41 @@ def try_model(model: ModelConfig) -> tuple[list[Finding], str]:
         return [answer async for answer in check_endpoint(adapted)]
 
     answers = asyncio.run(check())
-    keep_check(model, [Difference(item.name, item.mark) for item in answers if item.mark != Mark.OK], time.time())
+    keep_check(
+        facts(model), [Difference(item.name, item.mark) for item in answers if item.mark != Mark.OK], time.time()
+    )
     findings += [
         Finding("check", item.name, states[item.mark], f"{item.mark}: {item.text}", item.effect) for item in answers
     ]
     return findings, entry_of(adapted)
+
+
+def watch_drift(model: ModelConfig) -> Finding:
+    """Say whether a model's endpoint is the one whose fingerprint is kept; keep that of a new or changed one."""
+    from console.llm.servers import drift
+
+    endpoint = facts(model)
+    kept = last_fingerprint(endpoint)
+    try:
+        now = asyncio.run(drift.fingerprint(model, time.time(), by_text=kept is not None and kept.is_by_text))
+    except Fault as fault:
+        return Finding("drift", model.name, BAD, f"{fault.kind.value}: {fault.message}", fault.hint)
+    by = "answers" if now.is_by_text else "log probabilities"
+    if kept is None or len(kept.samples) != len(now.samples):
+        keep_fingerprint(endpoint, now)
+        return Finding("drift", model.name, GOOD, f"fingerprint kept: {len(now.samples)} questions by their {by}")
+    day = time.strftime("%Y-%m-%d", time.localtime(kept.at))
+    if now.is_by_text and not kept.is_by_text:
+        keep_fingerprint(endpoint, now)
+        return Finding("drift", model.name, BAD, f"changed since {day}: it gives no log probabilities any more")
+    result = drift.compare(kept, now)
+    basis = f"{by} differ by {result.distance:.3g} on average, {result.within:.3g} within that day, {p_text(result.p)}"
+    served = "" if kept.servers == now.servers else f"; it named {', '.join(now.servers) or 'no server'}"
+    if not result.is_changed:
+        return Finding("drift", model.name, GOOD, f"the same endpoint as on {day}: {basis}{served}")
+    keep_fingerprint(endpoint, now)
+    hint = "Runs before and after that day are not of the same model; the new fingerprint is kept."
+    return Finding("drift", model.name, BAD, f"not the endpoint of {day}: {basis}{served}", hint)
 
 
 def check_suite(name: str, data: Path | None) -> list[Finding]:

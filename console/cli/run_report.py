@@ -19,13 +19,14 @@ from console.core.statistics.decision import Decision
 from console.core.wait import slowed_by
 from console.exchange.json_kind import JsonKind
 from console.exchange.score_columns import ScoreColumns, columns_section
-from console.insight.judging import JUDGE, Judging, judging_of
+from console.insight.judging import Judging, judging_of
 from console.insight.looks import looks_sections, sequential_fields
 from console.insight.number_format import metric_value, plural
 from console.insight.report import reason_sections, report_sections
 from console.insight.servers import server_words
 from console.insight.warnings import run_warnings
 from console.store.notes import Notes
+from console.suites.stage import JUDGE
 from console.suites.suite import Metric, Report, Suite
 from console.suites.summing import summed_up
 

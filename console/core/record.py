@@ -130,6 +130,8 @@ class Scored(Record, frozen=True):
     """None if it could not be determined."""
     threshold: Amount | None = None
     turn: Count = 0
+    role: str = ""
+    """Role of the model that gave it; empty if code measured it."""
 
 
 class Noted(Record, frozen=True):

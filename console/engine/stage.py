@@ -490,9 +490,13 @@ class JournaledStage:
         """Return the output of another case; see suites/stage.py."""
         return self._host.output_of(case_id, self._key.rollout)
 
-    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+    def score(
+        self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0, role: str = ""
+    ) -> None:
         """Record a score; see suites/stage.py."""
-        self._write_once(Scored(at=time.time(), key=self._key, name=name, value=value, threshold=threshold, turn=turn))
+        self._write_once(
+            Scored(at=time.time(), key=self._key, name=name, value=value, threshold=threshold, turn=turn, role=role)
+        )
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         """Record a note for the transcript; see suites/stage.py."""

@@ -123,7 +123,8 @@ def end_words(summary: Summary, manifest: Manifest) -> str:
     return f"{how}: not decided"
 
 
-def _race_answer(decision: str, until: Until, looks: Sequence[Look]) -> str:
+def race_answer(decision: str, until: Until, looks: Sequence[Look]) -> str:
+    """Describe what a race has decided about one of its runs."""
     if decision == Decision.WORSE:
         return f"worse than {standings_of(looks)[0].model}"
     models = f"{len(until.models)} models"
@@ -138,7 +139,7 @@ def standings_of(looks: Sequence[Look]) -> tuple[Contender, ...]:
 def _answer(summary: Summary, until: Until) -> str:
     decision = summary.decision
     if until.rule is Rule.BEST:
-        return _race_answer(decision, until, summary.looks)
+        return race_answer(decision, until, summary.looks)
     if until.rule is Rule.WIDTH:
         return f"the interval is {decision}" if decision == REACHED else "the interval is still wider than asked for"
     words = {Decision.WORSE.value: "worse than", Decision.NOT_WORSE.value: "not worse than"}.get(decision)

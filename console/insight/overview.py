@@ -215,7 +215,7 @@ class Overview:
                 rollout.tracks = rollout.tracks or {}
                 track = rollout.tracks.setdefault(record.name, Track())
                 track.values.append(record.value)
-                track.threshold = record.threshold
+                track.threshold, track.role = record.threshold, record.role
                 self.track_names[record.name] = record.threshold
             case Tried():
                 rollout.tries += 1

@@ -352,6 +352,11 @@ class Suite:
     async def aclose(self) -> None:
         """Release what `play` has opened for the whole run, such as a process; called once at its end."""
 
+    def contradiction(self, case: Case, setting: Setting) -> str:
+        """Return why no answer can pass a case, as far as its own data show; empty if they do not."""
+        del case, setting
+        return ""
+
     async def play_again(self, case: Case, stage: Stage, setting: Setting, earlier: EarlierOutput) -> Any:
         """Replay a conversation that is graded again; the stage answers from its journal, and asks only judges."""
         return await self.play(case, stage, setting)

@@ -20,8 +20,7 @@ from console.llm.endpoint import Endpoint, Unwatched
 from console.llm.providers import open_endpoint
 
 REQUESTS = 16
-"""Requests of a check, with about `TOKENS` tokens in all."""
-TOKENS = 12_000
+"""Maximum requests of a check."""
 _PARSER = (
     "Configure the server's tool parser: vLLM --enable-auto-tool-choice --tool-call-parser NAME, "
     "SGLang --tool-call-parser NAME, llama.cpp --jinja."

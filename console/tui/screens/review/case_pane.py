@@ -96,7 +96,8 @@ def detail_lines(case: ReviewedCase, hint_label: HintLabel, alike: int, width: i
     details: list[Content] = []
     rule = comparison.rule if comparison else ""
     if rollout.reason or rule:
-        details.append(_named("official" if rule else "code", rule or rollout.reason, width))
+        code = rule.removesuffix(rollout.message).rstrip() or rule  # the message is in the line above
+        details.append(_named("official" if rule else "code", code or rollout.reason, width))
     if alike > 1:
         others = f"{alike - 1} other" + ("s" if alike > 2 else "")
         details.append(_named("same reason", f"{others} in this list", width))
