@@ -134,8 +134,8 @@ class LocalConversation:
 
     async def _score(self, output: Any) -> Verdict:
         if self.recorded.unused:
-            words = f"went another way at call {self.recorded.first_unused}"
-            self.stage.note("divergence", {"words": words, "unused_effects": self.recorded.unused})
+            unused = self.recorded.unused
+            self.stage.note("divergence", f"went another way at call {self.recorded.first_unused}: {unused} unused")
         case, suite = self.job.case, self.suite
         if suite.scores_slowly(case) or self.stage.reply_characters > _LONG:
             return await asyncio.to_thread(suite.score, case, output, self.setting)
