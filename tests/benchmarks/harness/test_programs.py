@@ -335,7 +335,7 @@ def test_a_resumed_program_that_asks_something_else_is_noted_with_the_call(conso
         console("allow", "agents")
         console("resume", "latest", "--quiet")
     notes = [note.data for note in all_records(home) if isinstance(note, Noted) and note.kind == "divergence"]
-    assert notes == ["went another way at call 2: 1 unused"]
+    assert notes == ["went another way at call 2; recorded effects not requested again: 1"]
     assert len(server.requests) == 3 + 2
 
 
