@@ -5,11 +5,14 @@ goes on live from a reply of the model, with the changes of its arm.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
-from console.core.ranges import Count
+from console.core.ranges import Amount, Count
+
+if TYPE_CHECKING:
+    from console.core.statistics.stratified import DrawnStratum
 
 OPENING = "opening"
 SYSTEM = "system"
@@ -86,6 +89,38 @@ class Experiment(msgspec.Struct, frozen=True, omit_defaults=True):
     """Seed of what was drawn at random, and of simulated models, which else would repeat themselves."""
     label: str = ""
     """The filter by which its cases were chosen, as typed."""
+    luck: Amount = 0.0
+    """Variance of the recorded mean due to its own luck; 0 if nothing is estimated for the whole run."""
+
+    @property
+    def control(self) -> int | None:
+        """Index of the arm in which nothing is changed, if there are others."""
+        return self.arms.index(()) if len(self.arms) > 1 and () in self.arms else None
+
+    def drawn(
+        self, now: Mapping[str, float], base: Mapping[str, float], clusters: Mapping[str, tuple[str, str]]
+    ) -> "list[DrawnStratum]":
+        """Return the changes of the drawn cases that have a value now and before, by stratum.
+
+        Args:
+            now: mean of each case in an arm.
+            base: the same of what it is compared with.
+            clusters: category and cluster of each case.
+        """
+        from console.core.statistics.sample import Observation  # here, as every run of every kind has this module
+        from console.core.statistics.stratified import DrawnStratum
+
+        return [
+            DrawnStratum(
+                stratum.size,
+                [
+                    Observation(case, now[case] - base[case], *clusters.get(case, ("", "")))
+                    for case in stratum.cases
+                    if case in now and case in base
+                ],
+            )
+            for stratum in self.strata
+        ]
 
     def arm(self, rollout: int) -> Arm:
         """Return the changes made in a rollout."""

@@ -21,6 +21,7 @@ from console.exchange.json_kind import JsonKind
 
 if TYPE_CHECKING:
     from console.core.experiment import Arm
+    from console.core.looks import Until
     from console.store.runs import RunFolder
 
 _MOST_CHECKED = 20
@@ -58,6 +59,7 @@ class TryArguments(BudgetArguments):
     guard: int | None
     repeats: int
     control: bool
+    until: str
     seed: int | None
     report: bool
 
@@ -73,6 +75,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--guard", type=int, metavar="N", help="cases drawn of all others (default: as many, min. 20)")
     parser.add_argument("-r", "--repeats", type=int, metavar="R", default=1, help="rollouts of each case")
     parser.add_argument("--control", action="store_true", help="play the same cases unchanged too, mixed in time")
+    parser.add_argument("--until", choices=("", "decided"), default="", metavar="decided",
+                        help="stop at the planned look at which it is known to be better or worse")  # fmt: skip
     parser.add_argument("--seed", type=int, metavar="S", help="seed of the draw, and of simulated models")
     parser.add_argument("--report", action="store_true", help="show the report of an experiment that was played")
     add_budget_arguments(parser)
@@ -99,7 +103,7 @@ def run(args: TryArguments) -> int:
     arms, chosen = _arms(args), _chosen(folder, args.filter)
     _check_arms(folder, arms, chosen)
     seed = new_seed() if args.seed is None else args.seed
-    strata = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
+    strata, luck = draw_strata(folder, chosen, most=args.most, guard=args.guard, seed=seed)
     if args.control:
         arms.insert(0, ())
     plan = experiment_plan(
@@ -107,6 +111,8 @@ def run(args: TryArguments) -> int:
         [case for stratum in strata for case in stratum.cases],
         arms=tuple(arms),
         strata=strata,
+        luck=luck,
+        until=_until(args, folder, arms),
         label=args.filter,
         name=f"try {args.filter}".strip(),
         model=args.model,
@@ -146,6 +152,21 @@ def _arms(args: TryArguments) -> "list[Arm]":
     return [
         tuple(shared_change(what, values[number % len(values)]) for what, values in settings) for number in range(arms)
     ]
+
+
+def _until(args: TryArguments, folder: "RunFolder", arms: "list[Arm]") -> "Until | None":
+    """Return the rule that ends the experiment, if one is asked for.
+
+    Raises:
+        UsageError: several texts are tried.
+    """
+    if not args.until:
+        return None
+    if sum(map(bool, arms)) > 1:
+        raise UsageError("decides about one change", where="--until decided", hint="Try one text, or leave it out.")
+    from console.core.looks import Rule, Until
+
+    return Until(Rule.DECIDED, baseline=folder.name)
 
 
 def _check_arms(folder: "RunFolder", arms: "list[Arm]", chosen: list[str]) -> None:

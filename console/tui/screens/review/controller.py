@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Flag, auto
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.case import Key, Slot
@@ -25,9 +25,12 @@ from console.tui.render.rollout_rows import slot_of
 from console.tui.screens.review.case_loader import CaseLoader, ReviewedRun
 from console.tui.screens.review.listing import Lister, Listing
 from console.tui.screens.review.triage import FAILURES, Rows, Triage
-from console.tui.screens.review.views import STANDARD_VIEWS, ShownCase
+from console.tui.screens.review.views import BRANCHES, STANDARD_VIEWS, ShownCase
 from console.tui.suite_views.registry import STANDARD, find_view
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase, SuiteView
+
+if TYPE_CHECKING:
+    from console.insight.deciding import Branch
 
 LEAST_PAUSE_S = 0.3
 """Minimum seconds between lists."""
@@ -489,14 +492,26 @@ class ReviewController:
     def views(self) -> Sequence[CaseView]:
         """The views of the current case."""
         rollout = self.rollout
-        views = self.suite_view.case_views(STANDARD_VIEWS)
-        return [view for view in views if rollout is not None and view.exists_for(rollout)]
+        if rollout is None:
+            return []
+        views = [view for view in self.suite_view.case_views(STANDARD_VIEWS) if view.exists_for(rollout)]
+        return [*views, BRANCHES] if self.branches else views
+
+    @property
+    def branches(self) -> "Sequence[Branch]":
+        """Branches of the current case, newest first."""
+        return self._loader.branches(self.rollout.key.case) if self.rollout is not None else ()
+
+    def read_branches(self) -> None:
+        """Read the branches again, because there may be new ones."""
+        self._loader.forget_branches()
+        self._stale |= Stale.CASE
 
     @property
     def view(self) -> CaseView:
         """The current view; it stays selected for cases to which it does not apply."""
         views = self.suite_view.case_views(STANDARD_VIEWS)
-        return next((view for view in views if view.id == self._view_id), views[0])
+        return next((view for view in [*views, BRANCHES] if view.id == self._view_id), views[0])
 
     def show_view(self, view_id: str) -> None:
         self._view_id = view_id

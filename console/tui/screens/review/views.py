@@ -55,7 +55,7 @@ class ShownCase:
     def context(self, width: int, *, with_conversation: bool) -> DrawContext:
         """Return the context for drawing a view."""
         return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
-                           self.judging, self.apart)  # fmt: skip
+                           self.judging, self.apart, self.model.name)  # fmt: skip
 
 
 # Tools, truth ---------------------------------------------------------------------------------------------------------
@@ -454,6 +454,16 @@ STANDARD_VIEWS = (
     CaseView("attempts", "Attempts", lambda case, context: attempt_blocks(case), exists_for=_was_repeated),
 )
 """Views available for any suite, in the order of their tabs; a suite's own view may change them."""
+
+
+def _draw_branches(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    from console.tui.screens.review.branch_view import branch_blocks  # few cases have branches
+
+    return branch_blocks(case, context)
+
+
+BRANCHES = CaseView("branches", "Branches", _draw_branches)
+"""The view of a case with branches."""
 
 
 def view_with(words: str, case: ReviewedCase, views: Sequence[CaseView], context: DrawContext) -> CaseView | None:
